@@ -1,0 +1,44 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+/** Imports that a folder of lib/ may not have: which step of the way may not know which other. */
+const mayNotImport = (files, patterns) => ({
+  files,
+  rules: { 'no-restricted-imports': ['error', { patterns }] },
+});
+
+const nodeOnly = {
+  regex: '^(?!\\.|node:)',
+  message: 'lib/client has no dependency: only Node itself and its own files.',
+};
+const leavesClient = (group) => ({ group, message: 'lib/client knows nothing of the other folders.' });
+
+export default tseslint.config(
+  { ignores: ['**/dist/', '**/node_modules/', 'coverage/'] },
+  js.configs.recommended,
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: {
+      parserOptions: {
+        projectService: { allowDefaultProject: ['*.mjs', 'scripts/*.mjs'] },
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'off',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+    },
+  },
+  {
+    files: ['**/*.mjs'],
+    ...tseslint.configs.disableTypeChecked,
+    languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } },
+  },
+  mayNotImport(['lib/client/*.ts'], [nodeOnly, leavesClient(['../**'])]),
+  mayNotImport(['lib/client/*/**/*.ts'], [nodeOnly, leavesClient(['../../**'])]),
+  mayNotImport(
+    ['lib/webhook-destination/**/*.ts'],
+    [{ group: ['**/analytics/**'], message: 'Forwarding knows nothing of how events are collected.' }],
+  ),
+);

@@ -1,0 +1,8 @@
+/** Largest message, in bytes of its JSON in UTF-8 (§8). */
+export const MAX_MESSAGE_BYTES = 32 * 1024;
+
+/** Largest batch request, in bytes of the whole body (§8). */
+export const MAX_BATCH_BYTES = 500 * 1024;
+
+/** A messageId is shorter than this many characters. */
+export const MAX_MESSAGE_ID_LENGTH = 100;

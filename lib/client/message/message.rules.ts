@@ -1,0 +1,126 @@
+import type { MessageType } from './message.interface.js';
+import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
+
+/** A rule of §2.2 that a message breaks. */
+export interface MessageFault {
+  /** Path of the field at fault. */
+  field: string;
+  /** The rule's stable name, in snake case. */
+  code: string;
+  /** The rule in words; never the value. */
+  message: string;
+}
+
+type Fields = Record<string, unknown>;
+type Rule = (message: Fields) => MessageFault | undefined;
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+/** Whether a value is what JSON calls an object: not null, not an array, not a Date, Map or the like. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.prototype.toString.call(value) === '[object Object]';
+}
+
+// A date alone, or a date with a time, seconds, fraction and zone: Date.parse alone would take '1' or 'May'.
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?$/;
+
+/** The moment a timestamp tells, or undefined where it tells none. */
+export function parseTimestamp(value: unknown): Date | undefined {
+  let date: Date;
+  if (value instanceof Date) date = value;
+  else if (typeof value === 'string' && ISO_8601.test(value)) date = new Date(value.replace(',', '.'));
+  else return undefined;
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+const optionalString =
+  (field: string, code: string): Rule =>
+  (message) => {
+    const value = message[field];
+    if (value === undefined || value === null || typeof value === 'string') return undefined;
+    return { field, code, message: `${field} must be a string` };
+  };
+
+const requiredString =
+  (field: string, code: string): Rule =>
+  (message) =>
+    typeof message[field] === 'string' && message[field] !== ''
+      ? undefined
+      : { field, code, message: `${field} must be a non-empty string` };
+
+const optionalObject =
+  (field: string): Rule =>
+  (message) => {
+    const value = message[field];
+    if (value === undefined || value === null || isPlainObject(value)) return undefined;
+    return { field, code: `${field}_not_object`, message: `${field} must be an object` };
+  };
+
+const someIdentity: Rule = (message) =>
+  isMissing(message.userId) && isMissing(message.anonymousId)
+    ? {
+        field: 'userId',
+        code: 'no_user_anon_id',
+        message: 'at least one of userId and anonymousId must be a non-empty string',
+      }
+    : undefined;
+
+const messageId: Rule = (message) => {
+  const id = message.messageId;
+  if (id === undefined || id === null) return undefined;
+  if (typeof id !== 'string' || id === '') {
+    return { field: 'messageId', code: 'message_id_not_string', message: 'messageId must be a non-empty string' };
+  }
+  if (id.length < MAX_MESSAGE_ID_LENGTH) return undefined;
+  return {
+    field: 'messageId',
+    code: 'message_id_too_long',
+    message: `messageId must be shorter than ${MAX_MESSAGE_ID_LENGTH} characters`,
+  };
+};
+
+const timestamp: Rule = (message) =>
+  message.timestamp === undefined || message.timestamp === null || parseTimestamp(message.timestamp)
+    ? undefined
+    : { field: 'timestamp', code: 'timestamp_invalid', message: 'timestamp must be a valid Date or ISO 8601 string' };
+
+const common: Rule[] = [
+  optionalString('userId', 'user_id_not_string'),
+  optionalString('anonymousId', 'anonymous_id_not_string'),
+  messageId,
+  timestamp,
+  optionalObject('context'),
+  optionalObject('integrations'),
+];
+const name = optionalString('name', 'name_not_string');
+const category = optionalString('category', 'category_not_string');
+
+const rules: Record<MessageType, Rule[]> = {
+  identify: [...common, someIdentity, optionalObject('traits')],
+  track: [...common, someIdentity, requiredString('event', 'event_not_string'), optionalObject('properties')],
+  page: [...common, someIdentity, name, category, optionalObject('properties')],
+  screen: [...common, someIdentity, name, category, optionalObject('properties')],
+  group: [...common, someIdentity, requiredString('groupId', 'group_id_not_string'), optionalObject('traits')],
+  alias: [
+    ...common,
+    requiredString('userId', 'user_id_not_string'),
+    requiredString('previousId', 'previous_id_not_string'),
+  ],
+};
+
+/** Whether a value names a kind of message. */
+export function isMessageType(value: unknown): value is MessageType {
+  return typeof value === 'string' && Object.prototype.hasOwnProperty.call(rules, value);
+}
+
+/**
+ * The first rule of §2.2 that a message of this kind breaks, or undefined where it breaks none.
+ * `null` counts as absent, and an empty string as missing.
+ */
+export function findMessageFault(type: MessageType, message: Record<string, unknown>): MessageFault | undefined {
+  for (const rule of rules[type]) {
+    const fault = rule(message);
+    if (fault) return fault;
+  }
+  return undefined;
+}
