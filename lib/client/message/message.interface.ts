@@ -95,6 +95,6 @@ export interface Message {
   category?: string;
   properties?: EventProperties;
   traits?: UserTraits | GroupTraits;
-  context: ExtraContext;
-  integrations: IntegrationsOptions;
+  context?: ExtraContext;
+  integrations?: IntegrationsOptions;
 }

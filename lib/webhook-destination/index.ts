@@ -1,0 +1,20 @@
+export type { DeliveryEvent, UrlResult } from './dispatch/delivery.event.js';
+export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
+export type { DeliveryOptions } from './options/delivery.options.js';
+export type { DestinationOptions } from './options/destination.options.js';
+export type { IngestOptions } from './options/ingest.options.js';
+export type { SourceOptions } from './options/source.options.js';
+export type { WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+export type {
+  Delivery,
+  DeliveryCount,
+  DeliveryOutcome,
+  DeliveryQueue,
+  DeliveryQueueFactory,
+  Lease,
+} from './queue/delivery-queue.interface.js';
+export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
+export { signBody, verifySignature } from './receiver/signature.util.js';
+export { WebhookDestinationModule } from './webhook-destination.module.js';
+export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';
+export { WebhookDestinationService } from './webhook-destination.service.js';

@@ -1,0 +1,66 @@
+import { IsOptional } from 'class-validator';
+
+import { isMessageType } from '../../client/message/message.rules.js';
+import type { MessageType } from '../../client/message/message.interface.js';
+import { Must } from '../../common/options.rules.js';
+import { isNonEmptyString } from '../../common/value.util.js';
+import { areHeaders } from '../dispatch/header.rules.js';
+
+/** URLs that one destination may have (§1, §8). */
+const MAX_URLS = 5;
+
+const isWebhookUrl = (value: unknown): boolean =>
+  typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
+
+/** Where messages go: a set of URLs of one receiver (§1). */
+export class DestinationOptions {
+  /**
+   * The key looked for in a message's `integrations`, case sensitive.
+   * @default 'Webhooks'
+   */
+  @Must('be a non-empty string', isNonEmptyString)
+  name: string = 'Webhooks';
+
+  /**
+   * Whether messages are sent to it.
+   * @default true
+   */
+  @Must('be a boolean', (value) => typeof value === 'boolean')
+  enabled: boolean = true;
+
+  /** Names of the sources whose messages it gets. Default: every source. */
+  @IsOptional()
+  @Must('be an array of source names', (value) => Array.isArray(value) && value.every(isNonEmptyString))
+  sources?: string[];
+
+  /** One to five URLs; the first to answer with success settles a message (§4.1). */
+  @Must(
+    `hold 1 to ${MAX_URLS} URLs (§1)`,
+    (value) => !Array.isArray(value) || (value.length > 0 && value.length <= MAX_URLS),
+  )
+  @Must('be an array of http or https URLs', (value) => Array.isArray(value) && value.every(isWebhookUrl))
+  urls!: string[];
+
+  /**
+   * Headers added to every request (§1).
+   * @default {}
+   */
+  @Must(
+    'map header names to strings without line breaks, and set none that the relay or the connection sets itself',
+    areHeaders,
+  )
+  headers: Record<string, string> = {};
+
+  /** Signs every request (§5.1). Default: requests are not signed. */
+  @IsOptional()
+  @Must('be a non-empty string', isNonEmptyString)
+  sharedSecret?: string;
+
+  /** Kinds of message it gets. Default: all. */
+  @IsOptional()
+  @Must(
+    'be an array of identify, track, page, screen, group, alias',
+    (value) => Array.isArray(value) && value.every(isMessageType),
+  )
+  types?: MessageType[];
+}
