@@ -1,17 +1,23 @@
-export type { DeliveryEvent, UrlResult } from './dispatch/delivery.event.js';
+export type { DeliveryEvent } from './dispatch/delivery.event.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { DeliveryOptions } from './options/delivery.options.js';
 export type { DestinationOptions } from './options/destination.options.js';
 export type { IngestOptions } from './options/ingest.options.js';
 export type { SourceOptions } from './options/source.options.js';
 export type { WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt.record.js';
 export type {
   Delivery,
   DeliveryCount,
   DeliveryOutcome,
+  DeliveryPage,
+  DeliveryQuery,
   DeliveryQueue,
   DeliveryQueueFactory,
+  DeliveryRecord,
+  DeliveryState,
   Lease,
+  NewDelivery,
 } from './queue/delivery-queue.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';

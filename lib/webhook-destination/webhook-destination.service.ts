@@ -18,7 +18,13 @@ import type { AcceptResult } from './ingest/ingest.result.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { WebhookDestinationOptions } from './options/webhook-destination.options.js';
-import type { DeliveryCount, DeliveryQueue } from './queue/delivery-queue.interface.js';
+import type {
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  DeliveryRecord,
+} from './queue/delivery-queue.interface.js';
 import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js';
 
 /** Forwards messages of the application's sources to webhooks. */
@@ -55,6 +61,19 @@ export class WebhookDestinationService
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
     return this.acceptor.accept(source, messages, sentAt);
+  }
+
+  /** The deliveries that match, with their attempts, the newest first. */
+  deliveries(query: DeliveryQuery = {}, page?: DeliveryPage): Promise<DeliveryRecord[]> {
+    return this.queue.list(query, page);
+  }
+
+  /**
+   * Sends dead deliveries again: the one with this id, or all that match. Each gets a new retry window.
+   * Resolves with their number.
+   */
+  replay(idOrQuery: string | DeliveryQuery): Promise<number> {
+    return this.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);
   }
 
   /** How many deliveries wait, are under way or were given up, by destination. */

@@ -3,26 +3,31 @@ import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interfac
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry.schedule.js';
 
-/** What becomes of a delivery after an attempt that started at `startedAt` and was taken so by its URLs (§4.1, §7). */
+/** What becomes of a delivery after an attempt that began at `startedAt` and was taken so by its URLs (§4.1, §7). */
 export function judgeAttempt(
   delivery: Readonly<Delivery>,
-  results: SendResult[],
+  sent: SendResult[],
   options: DeliveryOptions,
   startedAt: number,
 ): DeliveryOutcome {
-  if (results.some(({ outcome }) => outcome === 'success')) return { state: 'delivered' };
-  const deadline = delivery.deadline ?? startedAt + options.retryWindow;
-  const failed = results.filter(({ outcome }) => outcome === 'permanent');
-  const failedUrls = [...delivery.failedUrls, ...failed.map(({ target }) => target.url)];
-  const retryable = results.filter(({ outcome }) => outcome === 'temporary');
-  if (retryable.length === 0) return { state: 'dead', reason: 'every URL failed for good', deadline, failedUrls };
+  const attempt = { startedAt, results: sent.map(({ result }) => result) };
+  const ended = (outcome: string) => sent.filter(({ result }) => result.outcome === outcome);
+  if (ended('success').length > 0) return { state: 'delivered', attempt };
 
-  const wishes = retryable.map(({ retryAfter }) => retryAfter ?? 0);
+  const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ url }) => url)];
+  const retryable = ended('temporary');
+  if (retryable.length === 0) return { state: 'dead', attempt, reason: 'every URL failed for good', failedUrls };
+
   const next = nextAttemptAt(
-    // One URL's wish does not hold up the others: the earliest counts.
-    { now: Date.now(), attempts: delivery.attempts + 1, deadline, retryAfter: Math.min(...wishes) },
+    {
+      now: Date.now(),
+      attempts: delivery.attempts.length + 1,
+      deadline: (delivery.firstAttemptAt ?? startedAt) + options.retryWindow,
+      // One URL's wish does not hold up the others: the earliest counts.
+      retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)),
+    },
     options,
   );
-  if (next === undefined) return { state: 'dead', reason: 'the retry window is over', deadline, failedUrls };
-  return { state: 'waiting', nextAttemptAt: next, deadline, failedUrls };
+  if (next === undefined) return { state: 'dead', attempt, reason: 'the retry window is over', failedUrls };
+  return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls };
 }

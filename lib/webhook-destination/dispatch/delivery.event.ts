@@ -1,20 +1,7 @@
-import type { OutcomeClass } from './url.outcome.js';
+import type { UrlResult } from '../queue/attempt.record.js';
 
-/** How one URL took one attempt. */
-export interface UrlResult {
-  /** The URL, without user info and query. */
-  url: string;
-  outcome: OutcomeClass;
-  /** The status of the answer, where there was one. */
-  status?: number;
-  /** Why there was no answer. */
-  error?: string;
-  /** Length of the exchange, in ms. */
-  duration: number;
-}
-
-/** The end of an attempt that settled it: which delivery, and how its URLs took it so far. */
-interface DeliveryAttempt {
+/** An attempt that has been settled: which delivery, and how its URLs took it so far. */
+interface SettledAttempt {
   destination: string;
   source: string;
   messageId: string;
@@ -25,6 +12,6 @@ interface DeliveryAttempt {
 
 /** What became of an attempt. */
 export type DeliveryEvent =
-  | (DeliveryAttempt & { type: 'delivered' })
-  | (DeliveryAttempt & { type: 'retry'; nextAttemptAt: Date })
-  | (DeliveryAttempt & { type: 'dead'; reason: string });
+  | (SettledAttempt & { type: 'delivered' })
+  | (SettledAttempt & { type: 'retry'; nextAttemptAt: Date })
+  | (SettledAttempt & { type: 'dead'; reason: string });

@@ -1,8 +1,8 @@
 import { describe } from '../../common/error.util.js';
 import type { DestinationOptions } from '../options/destination.options.js';
+import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { signBody } from '../receiver/signature.util.js';
-import type { UrlResult } from './delivery.event.js';
 import { parseRetryAfter } from './retry.schedule.js';
 import { classifyError, classifyStatus } from './url.outcome.js';
 import type { WebhookTransport } from './webhook-transport.interface.js';
@@ -11,11 +11,13 @@ import { toWebhookTarget, type WebhookTarget } from './webhook.target.js';
 /** Product token of every webhook (§2.1). */
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
-/** How one URL took an attempt, with what the next one needs to know. */
-export interface SendResult extends UrlResult {
-  target: WebhookTarget;
+/** How one URL took an attempt, and what the next one needs to know. */
+export interface SendResult {
+  /** The URL as the application wrote it. */
+  url: string;
+  result: UrlResult;
   /** When the receiver wants the next request, in ms since the epoch. */
-  retryAfter: number | undefined;
+  retryAfter?: number | undefined;
 }
 
 /** Makes and signs the requests of one destination. */
@@ -54,7 +56,11 @@ export class DestinationSender {
     const deadline = setTimeout(() => {
       abort.abort(new Error(`no complete answer within ${this.timeout} ms`));
     }, this.timeout);
-    let rest: Pick<SendResult, 'outcome' | 'status' | 'error' | 'retryAfter'>;
+    const ended = (result: Pick<UrlResult, 'outcome' | 'status' | 'error'>): UrlResult => ({
+      url: target.shown,
+      duration: Date.now() - start,
+      ...result,
+    });
     try {
       const { status, retryAfter } = await this.transport.send({
         target,
@@ -62,12 +68,15 @@ export class DestinationSender {
         body,
         signal: abort.signal,
       });
-      rest = { outcome: classifyStatus(status), status, retryAfter: parseRetryAfter(retryAfter, Date.now()) };
+      return {
+        url: target.url,
+        result: ended({ outcome: classifyStatus(status), status }),
+        retryAfter: parseRetryAfter(retryAfter, Date.now()),
+      };
     } catch (error) {
-      rest = { outcome: classifyError(error), error: describe(error), retryAfter: undefined };
+      return { url: target.url, result: ended({ outcome: classifyError(error), error: describe(error) }) };
     } finally {
       clearTimeout(deadline);
     }
-    return { target, url: target.shown, duration: Date.now() - start, ...rest };
   }
 }

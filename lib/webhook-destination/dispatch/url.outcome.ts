@@ -1,5 +1,4 @@
-/** How one URL took an attempt (§4.1, §7): done, to be tried again, or never to be tried again. */
-export type OutcomeClass = 'success' | 'temporary' | 'permanent';
+import type { OutcomeClass } from '../queue/attempt.record.js';
 
 const TEMPORARY_STATUS = new Set([408, 425, 429]);
 

@@ -89,16 +89,16 @@ export class WebhookDispatcher {
     this.inFlight$.next(this.inFlight$.value + 1);
     try {
       const startedAt = Date.now();
-      const results: SendResult[] = [];
+      const sent: SendResult[] = [];
       // The first success settles the delivery; the other requests run out on their own (§4.1).
       await lastValueFrom(
         merge(...sender.send(lease.delivery)).pipe(
-          tap((result) => results.push(result)),
-          takeWhile(({ outcome }) => outcome !== 'success'),
+          tap((result) => sent.push(result)),
+          takeWhile(({ result }) => result.outcome !== 'success'),
         ),
         { defaultValue: undefined },
       );
-      if (!this.released) await this.settle(lease, results, startedAt);
+      if (!this.released) await this.settle(lease, sent, startedAt);
     } catch (error) {
       this.logger.error(`Delivery ${lease.delivery.messageId} could not be settled: ${describe(error)}`);
     } finally {
@@ -111,9 +111,9 @@ export class WebhookDispatcher {
     const outcome = judgeAttempt(delivery, sent, this.options.delivery, startedAt);
     await lease.settle(outcome);
 
-    const { destination, source, messageId } = delivery;
-    const results = sent.map(({ target: _, retryAfter: __, ...result }) => result);
-    const attempt = { destination, source, messageId, attempt: delivery.attempts + 1, results };
+    const { destination, source, messageId, attempts } = delivery;
+    const { results } = outcome.attempt;
+    const attempt = { destination, source, messageId, attempt: attempts.length + 1, results };
     switch (outcome.state) {
       case 'delivered':
         return this.events.next({ type: 'delivered', ...attempt });

@@ -1,7 +1,9 @@
 import type { Observable } from 'rxjs';
 
-/** What the queue keeps: one message for one destination, whatever the number of its URLs. */
-export interface Delivery {
+import type { AttemptRecord } from './attempt.record.js';
+
+/** A message for one destination, whatever the number of its URLs: what the queue takes over. */
+export interface NewDelivery {
   /** Name of the destination it goes to. */
   destination: string;
   /** Name of the source it came from. */
@@ -14,31 +16,71 @@ export interface Delivery {
   body: string;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
-  /** Attempts that ended so far. */
-  attempts: number;
-  /** When it is given up, in ms since the epoch; set with the first attempt. */
-  deadline: number | undefined;
+}
+
+/** A delivery in the queue. */
+export interface Delivery extends NewDelivery {
+  /** Its name in the queue. */
+  id: string;
+  /** When its first attempt began, in ms since the epoch; the retry window counts from here, restarts included. */
+  firstAttemptAt: number | undefined;
+  /** The attempts that ended, the oldest first. */
+  attempts: AttemptRecord[];
   /** URLs that failed for good and are not tried again. */
   failedUrls: string[];
 }
 
 /** What became of an attempt, and so what the queue does next. */
-export type DeliveryOutcome =
+export type DeliveryOutcome = { attempt: AttemptRecord } & (
   | { state: 'delivered' }
-  | { state: 'waiting'; nextAttemptAt: number; deadline: number; failedUrls: string[] }
-  | { state: 'dead'; reason: string; deadline: number; failedUrls: string[] };
+  | { state: 'waiting'; nextAttemptAt: number; failedUrls: string[] }
+  | { state: 'dead'; reason: string; failedUrls: string[] }
+);
 
-/** A delivery handed out for one attempt; nobody else has it until it is settled or the process ends. */
+/** A delivery handed out for one attempt; nobody else has it until it is settled or the lease ends with its process. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
   /** Records the outcome; resolves once it is durable. To be called once. */
   settle(outcome: DeliveryOutcome): Promise<void>;
 }
 
+/** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; a lease that ended: `-> waiting`. */
+export type DeliveryState = 'queued' | 'delivering' | 'waiting' | 'delivered' | 'dead';
+
+/** Which deliveries; every field given must match. */
+export interface DeliveryQuery {
+  id?: string;
+  destination?: string;
+  source?: string;
+  state?: DeliveryState;
+  messageId?: string;
+  userId?: string;
+}
+
+/** Which part of a listing, the newest delivery first. */
+export interface DeliveryPage {
+  /**
+   * Most deliveries listed.
+   * @default 100
+   */
+  limit?: number;
+  /** Id of the last delivery of the page before. */
+  after?: string;
+}
+
+/** A delivery as listed: with its state. */
+export interface DeliveryRecord extends Delivery {
+  state: DeliveryState;
+  /** When it is to be attempted next, in ms since the epoch, while it is queued or waiting. */
+  nextAttemptAt: number | undefined;
+  /** Why it is dead. */
+  reason: string | undefined;
+}
+
 /** How many deliveries of a destination are in a state. */
 export interface DeliveryCount {
   destination: string;
-  state: 'queued' | 'delivering' | 'waiting' | 'dead';
+  state: DeliveryState;
   count: number;
 }
 
@@ -50,14 +92,20 @@ export interface DeliveryQueue {
   /** Makes the engine ready, and deliveries that a crash left in delivery due again. Rejects with what is wrong. */
   open(): Promise<void>;
   /** Takes deliveries over, all or none; resolves once they are durable. */
-  add(deliveries: Delivery[]): Promise<void>;
+  add(deliveries: NewDelivery[]): Promise<void>;
   /**
    * Leases of the destination's due deliveries, the oldest first, never more than `concurrency` unsettled at once.
    * Unsubscribing stops it; what is leased by then can still be settled.
    */
   consume(destination: string, concurrency: number): Observable<Lease>;
+  /** The deliveries that match, the newest first. */
+  list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /** Deliveries by destination and state. */
   counts(): Promise<DeliveryCount[]>;
+  /** Makes the dead deliveries that match due now, with a new window; resolves with their number. */
+  replay(query: DeliveryQuery): Promise<number>;
+  /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */
+  purge(query: DeliveryQuery): Promise<number>;
   /** Releases what is leased, finishes what is being written, and closes. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { IntegrationsOptions, Message } from '../../client/message/message.interface.js';
 import type { DestinationOptions } from '../options/destination.options.js';
-import type { Delivery } from '../queue/delivery-queue.interface.js';
+import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import { toWebhookBody } from './webhook.body.js';
 
 /** Decides which destinations get a message, and what they get (§1, §2.2). */
@@ -8,7 +8,7 @@ export class DestinationRouter {
   constructor(private readonly destinations: DestinationOptions[]) {}
 
   /** One delivery for each destination that is to get the message. */
-  route(source: string, message: Message, acceptedAt: number): Delivery[] {
+  route(source: string, message: Message, acceptedAt: number): NewDelivery[] {
     const takers = this.destinations.filter((destination) => takes(destination, source, message));
     if (takers.length === 0) return [];
     const body = toWebhookBody(message);
@@ -19,9 +19,6 @@ export class DestinationRouter {
       userId: message.userId,
       body,
       acceptedAt,
-      attempts: 0,
-      deadline: undefined,
-      failedUrls: [],
     }));
   }
 }

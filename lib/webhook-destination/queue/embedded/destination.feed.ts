@@ -4,8 +4,8 @@ import { Logger } from '@nestjs/common';
 import type { Subscriber } from 'rxjs';
 
 import { describe } from '../../../common/error.util.js';
-import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
-import type { DeliveryStore, Settlement, StoredDelivery } from './delivery-store.interface.js';
+import type { Delivery, DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
+import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
 const WINDOW_FACTOR = 4;
@@ -22,7 +22,7 @@ const MAX_TIMER_DELAY = 2 ** 31 - 1;
  */
 export class DestinationFeed {
   private readonly logger: Logger;
-  private readonly ready: StoredDelivery[] = [];
+  private readonly ready: Delivery[] = [];
   private readonly window: number;
   /** Places taken in the window: deliveries on their way into the store, ready, or with the consumer. */
   private held = 0;
@@ -57,7 +57,7 @@ export class DestinationFeed {
   }
 
   /** Hands over a delivery that has a place. */
-  push(delivery: StoredDelivery): void {
+  push(delivery: Delivery): void {
     this.ready.push(delivery);
     this.pump();
   }
@@ -83,7 +83,7 @@ export class DestinationFeed {
     this.refill();
   }
 
-  private async settle({ id }: StoredDelivery, outcome: DeliveryOutcome): Promise<void> {
+  private async settle({ id }: Delivery, outcome: DeliveryOutcome): Promise<void> {
     try {
       await this.record({ id, outcome });
       if (outcome.state === 'waiting') this.wakeAt(outcome.nextAttemptAt);

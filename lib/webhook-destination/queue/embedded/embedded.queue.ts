@@ -1,6 +1,14 @@
 import { Observable, type Subscriber } from 'rxjs';
 
-import type { Delivery, DeliveryCount, DeliveryQueue, Lease } from '../delivery-queue.interface.js';
+import type {
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  DeliveryRecord,
+  Lease,
+  NewDelivery,
+} from '../delivery-queue.interface.js';
 import { DestinationFeed } from './destination.feed.js';
 import type { DeliveryStore } from './delivery-store.interface.js';
 
@@ -17,13 +25,13 @@ export class EmbeddedQueue implements DeliveryQueue {
     return this.store.open();
   }
 
-  async add(deliveries: Delivery[]): Promise<void> {
+  async add(deliveries: NewDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
     const places = deliveries.map(({ destination }) => {
       const feed = this.feeds.get(destination);
       return { feed, leased: feed?.reserve() ?? false };
     });
-    let ids: number[];
+    let ids: string[];
     try {
       ids = await this.store.insert(deliveries.map((delivery, index) => ({ delivery, leased: places[index]!.leased })));
     } catch (error) {
@@ -31,7 +39,8 @@ export class EmbeddedQueue implements DeliveryQueue {
       throw error;
     }
     places.forEach(({ feed, leased }, index) => {
-      if (leased) feed?.push({ ...deliveries[index]!, id: ids[index]! });
+      if (leased)
+        feed?.push({ ...deliveries[index]!, id: ids[index]!, firstAttemptAt: undefined, attempts: [], failedUrls: [] });
       else feed?.wake();
     });
   }
@@ -49,8 +58,22 @@ export class EmbeddedQueue implements DeliveryQueue {
     });
   }
 
+  list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
+    return this.store.list(query, page);
+  }
+
   counts(): Promise<DeliveryCount[]> {
     return this.store.counts();
+  }
+
+  async replay(query: DeliveryQuery): Promise<number> {
+    const destinations = await this.store.replay(query, Date.now());
+    for (const destination of new Set(destinations)) this.feeds.get(destination)?.wake();
+    return destinations.length;
+  }
+
+  purge(query: DeliveryQuery): Promise<number> {
+    return this.store.purge(query);
   }
 
   close(): Promise<void> {

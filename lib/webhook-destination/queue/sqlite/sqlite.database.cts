@@ -3,17 +3,20 @@ import { dirname } from 'node:path';
 
 import Database from 'libsql';
 
-import type { DeliveryCount } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
-import type { Claim, NewDelivery, Settlement, StoredDelivery } from '../embedded/delivery-store.interface.js' with {
+import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from '../delivery-queue.interface.js' with {
   'resolution-mode': 'import',
 };
+import type { Claim, Settlement, StoreEntry } from '../embedded/delivery-store.interface.js' with {
+  'resolution-mode': 'import',
+};
+import { type DeliveryRow, toCondition, toDelivery, toRecord } from './sqlite.rows.cjs';
 
 const SCHEMA_VERSION = 1;
 
 // The index holds only what can be claimed: a delivery that goes out at once never enters it.
 const SCHEMA = `
   CREATE TABLE delivery (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     destination TEXT NOT NULL,
     source TEXT NOT NULL,
     message_id TEXT NOT NULL,
@@ -22,47 +25,20 @@ const SCHEMA = `
     body TEXT NOT NULL,
     accepted_at INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
-    attempts INTEGER NOT NULL,
-    deadline INTEGER,
-    failed_urls TEXT NOT NULL,
+    first_attempt_at INTEGER,
+    attempts TEXT NOT NULL DEFAULT '[]',
+    failed_urls TEXT NOT NULL DEFAULT '[]',
     reason TEXT
   ) STRICT;
   CREATE INDEX delivery_due ON delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
 `;
 
-interface DeliveryRow {
-  id: number;
-  destination: string;
-  source: string;
-  message_id: string;
-  user_id: string | null;
-  body: string;
-  accepted_at: number;
-  due_at: number;
-  attempts: number;
-  deadline: number | null;
-  failed_urls: string;
-}
-
-function toDelivery(row: DeliveryRow): StoredDelivery {
-  return {
-    id: row.id,
-    destination: row.destination,
-    source: row.source,
-    messageId: row.message_id,
-    userId: row.user_id ?? undefined,
-    body: row.body,
-    acceptedAt: row.accepted_at,
-    attempts: row.attempts,
-    deadline: row.deadline ?? undefined,
-    failedUrls: JSON.parse(row.failed_urls) as string[],
-  };
-}
+type StatementName = 'insert' | 'claim' | 'nextDue' | 'remove' | 'retry' | 'bury';
 
 /** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
 export class SqliteDatabase {
   private readonly db: Database.Database;
-  private readonly statements: Record<'insert' | 'claim' | 'nextDue' | 'remove' | 'retry' | 'bury', Database.Statement>;
+  private readonly statements: Record<StatementName, Database.Statement>;
 
   constructor(path: string) {
     mkdirSync(dirname(path), { recursive: true });
@@ -74,6 +50,92 @@ export class SqliteDatabase {
       this.db.close();
       throw error;
     }
+  }
+
+  /** Runs work as one durable unit: all of it or none. */
+  transaction(work: () => void): void {
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.db.exec('COMMIT');
+    } catch (error) {
+      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  insert(entries: StoreEntry[]): string[] {
+    return entries.map(({ delivery, leased }) => {
+      const { destination, source, messageId, userId = null, body, acceptedAt } = delivery;
+      const { lastInsertRowid } = this.statements.insert.run(
+        destination,
+        source,
+        messageId,
+        userId,
+        leased ? 'delivering' : 'queued',
+        body,
+        acceptedAt,
+        acceptedAt,
+        leased ? acceptedAt : null,
+      );
+      return String(lastInsertRowid);
+    });
+  }
+
+  claim(destination: string, limit: number, now: number): Claim {
+    const rows = this.statements.claim.all(now, destination, now, limit) as DeliveryRow[];
+    rows.sort((a, b) => a.due_at - b.due_at || a.id - b.id);
+    const next =
+      rows.length < limit ? (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at : null;
+    return { deliveries: rows.map(toDelivery), nextDueAt: next ?? undefined };
+  }
+
+  settle({ id, outcome }: Settlement): void {
+    if (outcome.state === 'delivered') {
+      this.statements.remove.run(Number(id));
+      return;
+    }
+    const attempt = JSON.stringify(outcome.attempt);
+    const failedUrls = JSON.stringify(outcome.failedUrls);
+    if (outcome.state === 'waiting') {
+      this.statements.retry.run(attempt, failedUrls, outcome.nextAttemptAt, Number(id));
+    } else {
+      this.statements.bury.run(attempt, failedUrls, outcome.reason, Number(id));
+    }
+  }
+
+  list(query: DeliveryQuery, { limit = 100, after }: DeliveryPage): DeliveryRecord[] {
+    const { sql, parameters } = toCondition(query);
+    const rows = this.db
+      .prepare(`SELECT * FROM delivery WHERE ${sql} AND id < ? ORDER BY id DESC LIMIT ?`)
+      .all(...parameters, after === undefined ? Number.MAX_SAFE_INTEGER : Number(after), limit);
+    return (rows as DeliveryRow[]).map(toRecord);
+  }
+
+  counts(): DeliveryCount[] {
+    return this.db
+      .prepare('SELECT destination, state, count(*) AS count FROM delivery GROUP BY destination, state')
+      .all() as DeliveryCount[];
+  }
+
+  replay(query: DeliveryQuery, now: number): string[] {
+    const { sql, parameters } = toCondition(query);
+    const rows = this.db
+      .prepare(
+        `UPDATE delivery SET state = 'queued', due_at = ?, first_attempt_at = NULL, failed_urls = '[]', reason = NULL
+         WHERE state = 'dead' AND ${sql} RETURNING destination`,
+      )
+      .all(now, ...parameters);
+    return (rows as { destination: string }[]).map(({ destination }) => destination);
+  }
+
+  purge(query: DeliveryQuery): number {
+    const { sql, parameters } = toCondition(query);
+    return this.db.prepare(`DELETE FROM delivery WHERE ${sql}`).run(...parameters).changes;
+  }
+
+  close(): void {
+    this.db.close();
   }
 
   private prepareFile(): void {
@@ -89,15 +151,15 @@ export class SqliteDatabase {
     });
   }
 
-  private prepareStatements(): SqliteDatabase['statements'] {
+  private prepareStatements(): Record<StatementName, Database.Statement> {
     return {
       insert: this.db.prepare(
-        `INSERT INTO delivery (destination, source, message_id, user_id, state, body, accepted_at, due_at, attempts,
-           deadline, failed_urls)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO delivery
+           (destination, source, message_id, user_id, state, body, accepted_at, due_at, first_attempt_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       claim: this.db.prepare(
-        `UPDATE delivery SET state = 'delivering' WHERE id IN (
+        `UPDATE delivery SET state = 'delivering', first_attempt_at = coalesce(first_attempt_at, ?) WHERE id IN (
            SELECT id FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
            ORDER BY due_at, id LIMIT ?)
          RETURNING *`,
@@ -107,76 +169,15 @@ export class SqliteDatabase {
       ),
       remove: this.db.prepare('DELETE FROM delivery WHERE id = ?'),
       retry: this.db.prepare(
-        `UPDATE delivery SET state = 'waiting', attempts = attempts + 1, due_at = ?, deadline = ?, failed_urls = ?
+        `UPDATE delivery SET state = 'waiting', attempts = json_insert(attempts, '$[#]', json(?)), failed_urls = ?,
+           due_at = ?
          WHERE id = ?`,
       ),
       bury: this.db.prepare(
-        `UPDATE delivery SET state = 'dead', attempts = attempts + 1, deadline = ?, failed_urls = ?, reason = ?
+        `UPDATE delivery SET state = 'dead', attempts = json_insert(attempts, '$[#]', json(?)), failed_urls = ?,
+           reason = ?
          WHERE id = ?`,
       ),
     };
-  }
-
-  /** Runs work as one durable unit: all of it or none. */
-  transaction(work: () => void): void {
-    this.db.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.db.exec('COMMIT');
-    } catch (error) {
-      if (this.db.inTransaction) this.db.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  insert(deliveries: NewDelivery[]): number[] {
-    return deliveries.map(({ delivery, leased }) =>
-      Number(
-        this.statements.insert.run(
-          delivery.destination,
-          delivery.source,
-          delivery.messageId,
-          delivery.userId ?? null,
-          leased ? 'delivering' : 'queued',
-          delivery.body,
-          delivery.acceptedAt,
-          delivery.acceptedAt,
-          delivery.attempts,
-          delivery.deadline ?? null,
-          JSON.stringify(delivery.failedUrls),
-        ).lastInsertRowid,
-      ),
-    );
-  }
-
-  claim(destination: string, limit: number, now: number): Claim {
-    const rows = this.statements.claim.all(destination, now, limit) as DeliveryRow[];
-    rows.sort((a, b) => a.due_at - b.due_at || a.id - b.id);
-    const next =
-      rows.length < limit ? (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at : null;
-    return { deliveries: rows.map(toDelivery), nextDueAt: next ?? undefined };
-  }
-
-  settle({ id, outcome }: Settlement): void {
-    if (outcome.state === 'delivered') {
-      this.statements.remove.run(id);
-      return;
-    }
-    const failedUrls = JSON.stringify(outcome.failedUrls);
-    if (outcome.state === 'waiting') {
-      this.statements.retry.run(outcome.nextAttemptAt, outcome.deadline, failedUrls, id);
-    } else {
-      this.statements.bury.run(outcome.deadline, failedUrls, outcome.reason, id);
-    }
-  }
-
-  counts(): DeliveryCount[] {
-    return this.db
-      .prepare('SELECT destination, state, count(*) AS count FROM delivery GROUP BY destination, state')
-      .all() as DeliveryCount[];
-  }
-
-  close(): void {
-    this.db.close();
   }
 }

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import type { DeliveryCount } from '../delivery-queue.interface.js';
-import type { Claim, DeliveryStore, NewDelivery, Settlement } from '../embedded/delivery-store.interface.js';
+import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from '../delivery-queue.interface.js';
+import type { Claim, DeliveryStore, Settlement, StoreEntry } from '../embedded/delivery-store.interface.js';
 import type { SqliteAnswer, SqliteCall } from './sqlite.protocol.js';
 import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
 
@@ -33,8 +33,8 @@ export class SqliteStore implements DeliveryStore {
     return this.call('open', []);
   }
 
-  insert(deliveries: NewDelivery[]): Promise<number[]> {
-    return this.call('insert', [deliveries]);
+  insert(entries: StoreEntry[]): Promise<string[]> {
+    return this.call('insert', [entries]);
   }
 
   claim(destination: string, limit: number, now: number): Promise<Claim> {
@@ -45,8 +45,20 @@ export class SqliteStore implements DeliveryStore {
     return this.call('settle', [settlement]);
   }
 
+  list(query: DeliveryQuery, page: DeliveryPage): Promise<DeliveryRecord[]> {
+    return this.call('list', [query, page]);
+  }
+
   counts(): Promise<DeliveryCount[]> {
     return this.call('counts', []);
+  }
+
+  replay(query: DeliveryQuery, now: number): Promise<string[]> {
+    return this.call('replay', [query, now]);
+  }
+
+  purge(query: DeliveryQuery): Promise<number> {
+    return this.call('purge', [query]);
   }
 
   async close(): Promise<void> {

@@ -15,8 +15,14 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
       return db.claim(...call.args);
     case 'settle':
       return db.settle(...call.args);
+    case 'list':
+      return db.list(...call.args);
     case 'counts':
       return db.counts();
+    case 'replay':
+      return db.replay(...call.args);
+    case 'purge':
+      return db.purge(...call.args);
     case 'open':
     case 'close':
       return undefined;
