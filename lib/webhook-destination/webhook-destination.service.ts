@@ -106,7 +106,7 @@ export class WebhookDestinationService
   private async warnOfOrphans(): Promise<void> {
     const served = this.options.destinations.filter(({ enabled }) => enabled).map(({ name }) => name);
     const orphans = (await this.queue.counts()).filter(
-      ({ destination, state }) => state !== 'dead' && !served.includes(destination),
+      ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
     );
     for (const { destination, count } of orphans) {
       this.logger.warn(`${count} deliveries wait for destination "${destination}", which is not enabled any more`);

@@ -109,7 +109,7 @@ export class WebhookDispatcher {
   private async settle(lease: Lease, sent: SendResult[], startedAt: number): Promise<void> {
     const { delivery } = lease;
     const outcome = judgeAttempt(delivery, sent, this.options.delivery, startedAt);
-    await lease.settle(outcome);
+    if (!(await lease.settle(outcome))) return;
 
     const { destination, source, messageId, attempts } = delivery;
     const { results } = outcome.attempt;
