@@ -21,6 +21,7 @@ export type {
 } from './queue/delivery-queue.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
+export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';
 export { WebhookDestinationService } from './webhook-destination.service.js';

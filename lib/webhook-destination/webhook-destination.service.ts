@@ -6,10 +6,11 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
+import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -34,6 +35,7 @@ export class WebhookDestinationService
 {
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
+  private createTransport!: TransportFactory;
 
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
@@ -44,6 +46,7 @@ export class WebhookDestinationService
     private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     private readonly dispatcher: WebhookDispatcher,
+    private readonly moduleRef: ModuleRef,
     endpoint: IngestEndpoint,
     adapterHost: HttpAdapterHost,
   ) {
@@ -89,12 +92,13 @@ export class WebhookDestinationService
   }
 
   async onModuleInit(): Promise<void> {
+    this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
     await this.queue.open();
   }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.warnOfOrphans();
-    this.dispatcher.start();
+    this.dispatcher.start(this.createTransport);
   }
 
   async onApplicationShutdown(): Promise<void> {

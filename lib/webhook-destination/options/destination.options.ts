@@ -9,6 +9,11 @@ import { areHeaders } from '../dispatch/header.rules.js';
 /** URLs that one destination may have (§1, §8). */
 const MAX_URLS = 5;
 
+function isSharedSecret(value: unknown): boolean {
+  if (!Array.isArray(value)) return isNonEmptyString(value);
+  return value.length === 2 && value.every(isNonEmptyString) && value[0] !== value[1];
+}
+
 const isWebhookUrl = (value: unknown): boolean =>
   typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
 
@@ -51,10 +56,21 @@ export class DestinationOptions {
   )
   headers: Record<string, string> = {};
 
-  /** Signs every request (§5.1). Default: requests are not signed. */
+  /**
+   * Signs every request (§5.1). While it is rotated, `[current, previous]`: the signature under the previous one then
+   * goes along in `X-Signature-Previous`. Default: requests are not signed.
+   */
   @IsOptional()
-  @Must('be a non-empty string', isNonEmptyString)
-  sharedSecret?: string;
+  @Must('be a non-empty string, or [current, previous] of two that differ', isSharedSecret)
+  sharedSecret?: string | [current: string, previous: string];
+
+  /**
+   * Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks, keyed
+   * with `sharedSecret`: base64 after `whsec_`, or else its text.
+   * @default false
+   */
+  @Must('be a boolean', (value) => typeof value === 'boolean')
+  standardWebhooks: boolean = false;
 
   /** Kinds of message it gets. Default: all. */
   @IsOptional()

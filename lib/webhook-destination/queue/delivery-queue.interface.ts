@@ -30,12 +30,14 @@ export interface Delivery extends NewDelivery {
   failedUrls: string[];
 }
 
-/** What became of an attempt, and so what the queue does next. */
-export type DeliveryOutcome = { attempt: AttemptRecord } & (
-  | { state: 'delivered' }
-  | { state: 'waiting'; nextAttemptAt: number; failedUrls: string[] }
-  | { state: 'dead'; reason: string; failedUrls: string[] }
-);
+/**
+ * What became of a leased delivery, and so what the queue does next. Without `attempt` none was made: the delivery is
+ * put back, or its time was over.
+ */
+export type DeliveryOutcome =
+  | { state: 'delivered'; attempt: AttemptRecord }
+  | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[] }
+  | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
 /** A delivery handed out for one attempt; nobody else has it until it is settled or the lease ends with its process. */
 export interface Lease {

@@ -95,12 +95,12 @@ export class SqliteDatabase {
       this.statements.remove.run(Number(id));
       return;
     }
-    const attempt = JSON.stringify(outcome.attempt);
+    const attempt = outcome.attempt ? JSON.stringify(outcome.attempt) : null;
     const failedUrls = JSON.stringify(outcome.failedUrls);
     if (outcome.state === 'waiting') {
-      this.statements.retry.run(attempt, failedUrls, outcome.nextAttemptAt, Number(id));
+      this.statements.retry.run(attempt, attempt, failedUrls, outcome.nextAttemptAt, Number(id));
     } else {
-      this.statements.bury.run(attempt, failedUrls, outcome.reason, Number(id));
+      this.statements.bury.run(attempt, attempt, failedUrls, outcome.reason, Number(id));
     }
   }
 
@@ -169,13 +169,15 @@ export class SqliteDatabase {
       ),
       remove: this.db.prepare('DELETE FROM delivery WHERE id = ?'),
       retry: this.db.prepare(
-        `UPDATE delivery SET state = 'waiting', attempts = json_insert(attempts, '$[#]', json(?)), failed_urls = ?,
-           due_at = ?
+        `UPDATE delivery SET state = 'waiting', attempts = iif(? IS NULL, attempts,
+             json_insert(attempts, '$[#]', json(?))),
+           failed_urls = ?, due_at = ?
          WHERE id = ?`,
       ),
       bury: this.db.prepare(
-        `UPDATE delivery SET state = 'dead', attempts = json_insert(attempts, '$[#]', json(?)), failed_urls = ?,
-           reason = ?
+        `UPDATE delivery SET state = 'dead', attempts = iif(? IS NULL, attempts,
+             json_insert(attempts, '$[#]', json(?))),
+           failed_urls = ?, reason = ?
          WHERE id = ?`,
       ),
     };
