@@ -1,5 +1,7 @@
+export type { DeletionRequest, DeletionResult } from './admin/user.deletion.js';
 export type { DeliveryEvent } from './dispatch/delivery.event.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
+export type { AdminOptions } from './options/admin.options.js';
 export type { DeliveryOptions } from './options/delivery.options.js';
 export type { DestinationOptions } from './options/destination.options.js';
 export type { IngestOptions } from './options/ingest.options.js';

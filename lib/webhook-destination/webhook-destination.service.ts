@@ -9,6 +9,10 @@ import {
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
+import { createAdminGate } from './admin/admin.gate.js';
+import { mountDeletion } from './admin/admin.mount.js';
+import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
 import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
@@ -46,9 +50,10 @@ export class WebhookDestinationService
     private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     private readonly dispatcher: WebhookDispatcher,
+    private readonly deletion: UserDeletion,
     private readonly moduleRef: ModuleRef,
+    private readonly adapterHost: HttpAdapterHost,
     endpoint: IngestEndpoint,
-    adapterHost: HttpAdapterHost,
   ) {
     this.events$ = dispatcher.events$;
     if (options.ingest) mountIngest(adapterHost, options.ingest.prefix, endpoint);
@@ -64,6 +69,15 @@ export class WebhookDestinationService
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
     return this.acceptor.accept(source, messages, sentAt);
+  }
+
+  /**
+   * Removes the user's deliveries from the queue, and sends a delete notification for each affected source to each
+   * enabled destination of it (§1, §6.1). Resolves once the notifications are in the queue, durably.
+   * Messages that name the user by `anonymousId` or `previousId` alone are not found.
+   */
+  requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
+    return this.deletion.request(request);
   }
 
   /** The deliveries that match, with their attempts, the newest first. */
@@ -93,6 +107,7 @@ export class WebhookDestinationService
 
   async onModuleInit(): Promise<void> {
     this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    await this.openAdmin();
     await this.queue.open();
   }
 
@@ -105,6 +120,13 @@ export class WebhookDestinationService
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     await this.dispatcher.stop();
     await this.queue.close();
+  }
+
+  private async openAdmin(): Promise<void> {
+    const { admin, ingest = { prefix: 'v1' } } = this.options;
+    if (!admin) return;
+    const gate = await createAdminGate(admin, this.moduleRef);
+    mountDeletion(this.adapterHost, ingest.prefix, new DeletionEndpoint(gate, this.deletion));
   }
 
   private async warnOfOrphans(): Promise<void> {

@@ -14,8 +14,11 @@ function isSharedSecret(value: unknown): boolean {
   return value.length === 2 && value.every(isNonEmptyString) && value[0] !== value[1];
 }
 
+const isFilledArray = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
+
+// The URL parser would drop line breaks and tabs, and so post to another place than the one that is read here.
 const isWebhookUrl = (value: unknown): boolean =>
-  typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value);
+  typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
 
 /** Where messages go: a set of URLs of one receiver (§1). */
 export class DestinationOptions {
@@ -23,7 +26,7 @@ export class DestinationOptions {
    * The key looked for in a message's `integrations`, case sensitive.
    * @default 'Webhooks'
    */
-  @Must('be a non-empty string', isNonEmptyString)
+  @Must('be a non-empty string, and not All', (value) => isNonEmptyString(value) && value !== 'All')
   name: string = 'Webhooks';
 
   /**
@@ -35,7 +38,7 @@ export class DestinationOptions {
 
   /** Names of the sources whose messages it gets. Default: every source. */
   @IsOptional()
-  @Must('be an array of source names', (value) => Array.isArray(value) && value.every(isNonEmptyString))
+  @Must('be an array of one or more source names', (value) => isFilledArray(value) && value.every(isNonEmptyString))
   sources?: string[];
 
   /** One to five URLs; the first to answer with success settles a message (§4.1). */
@@ -43,6 +46,7 @@ export class DestinationOptions {
     `hold 1 to ${MAX_URLS} URLs (§1)`,
     (value) => !Array.isArray(value) || (value.length > 0 && value.length <= MAX_URLS),
   )
+  @Must('not hold a URL twice', (value) => !Array.isArray(value) || new Set(value).size === value.length)
   @Must('be an array of http or https URLs', (value) => Array.isArray(value) && value.every(isWebhookUrl))
   urls!: string[];
 
@@ -72,11 +76,14 @@ export class DestinationOptions {
   @Must('be a boolean', (value) => typeof value === 'boolean')
   standardWebhooks: boolean = false;
 
-  /** Kinds of message it gets. Default: all. */
+  /**
+   * Kinds of message it gets; delete notifications come whatever is named, so `['delete']` is for those alone.
+   * Default: all.
+   */
   @IsOptional()
   @Must(
-    'be an array of identify, track, page, screen, group, alias',
-    (value) => Array.isArray(value) && value.every(isMessageType),
+    'be an array of one or more of identify, track, page, screen, group, alias, delete',
+    (value) => isFilledArray(value) && value.every((type) => isMessageType(type) || type === 'delete'),
   )
-  types?: MessageType[];
+  types?: (MessageType | 'delete')[];
 }
