@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import type { CanActivate, ExecutionContext, HttpException } from '@nestjs/common';
+import type { CanActivate, ExecutionContext, HttpException, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { firstValueFrom, isObservable } from 'rxjs';
 
@@ -22,7 +22,7 @@ export async function createAdminGate(options: AdminOptions, moduleRef: ModuleRe
 }
 
 /** The application's own instance, where it has one; else a new one. */
-async function resolve(guard: new (...args: never[]) => CanActivate, moduleRef: ModuleRef): Promise<CanActivate> {
+async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<CanActivate> {
   try {
     return moduleRef.get<CanActivate>(guard, { strict: false });
   } catch {

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Type } from '@nestjs/common';
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import { DeletionEndpoint } from './deletion.endpoint.js';
