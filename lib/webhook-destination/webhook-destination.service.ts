@@ -6,10 +6,15 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
+import { createAdminGate } from './admin/admin.gate.js';
+import { mountDeletion } from './admin/admin.mount.js';
+import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
+import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -34,6 +39,7 @@ export class WebhookDestinationService
 {
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
+  private createTransport!: TransportFactory;
 
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
@@ -44,8 +50,10 @@ export class WebhookDestinationService
     private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     private readonly dispatcher: WebhookDispatcher,
+    private readonly deletion: UserDeletion,
+    private readonly moduleRef: ModuleRef,
+    private readonly adapterHost: HttpAdapterHost,
     endpoint: IngestEndpoint,
-    adapterHost: HttpAdapterHost,
   ) {
     this.events$ = dispatcher.events$;
     if (options.ingest) mountIngest(adapterHost, options.ingest.prefix, endpoint);
@@ -61,6 +69,15 @@ export class WebhookDestinationService
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
     return this.acceptor.accept(source, messages, sentAt);
+  }
+
+  /**
+   * Removes the user's deliveries from the queue, and sends a delete notification for each affected source to each
+   * enabled destination of it (§1, §6.1). Resolves once the notifications are in the queue, durably.
+   * Messages that name the user by `anonymousId` or `previousId` alone are not found.
+   */
+  requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
+    return this.deletion.request(request);
   }
 
   /** The deliveries that match, with their attempts, the newest first. */
@@ -89,18 +106,27 @@ export class WebhookDestinationService
   }
 
   async onModuleInit(): Promise<void> {
+    this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    await this.openAdmin();
     await this.queue.open();
   }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.warnOfOrphans();
-    this.dispatcher.start();
+    this.dispatcher.start(this.createTransport);
   }
 
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     await this.dispatcher.stop();
     await this.queue.close();
+  }
+
+  private async openAdmin(): Promise<void> {
+    const { admin, ingest = { prefix: 'v1' } } = this.options;
+    if (!admin) return;
+    const gate = await createAdminGate(admin, this.moduleRef);
+    mountDeletion(this.adapterHost, ingest.prefix, new DeletionEndpoint(gate, this.deletion));
   }
 
   private async warnOfOrphans(): Promise<void> {

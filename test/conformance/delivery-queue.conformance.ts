@@ -312,6 +312,26 @@ export function itConforms(engine: QueueEngine): void {
         ]);
       });
 
+      it('puts one back, or gives it up, without an attempt', async () => {
+        await queue.add(messages(2));
+        const { leases } = consume();
+        await leased(2, leases);
+        const before = Date.now();
+        await leases[0]!.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
+        await leases[1]!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 10, failedUrls: [] });
+        const [, , again] = await leased(3, leases);
+        expect(again!.delivery).toMatchObject({ messageId: 'm1', attempts: [] });
+        // The window runs from then on.
+        expect(again!.delivery.firstAttemptAt).toBeGreaterThanOrEqual(before);
+        const window = again!.delivery.firstAttemptAt;
+        await again!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 10, failedUrls: [] });
+        const [, , , last] = await leased(4, leases);
+        expect(last!.delivery).toMatchObject({ firstAttemptAt: window, attempts: [] });
+        expect(await queue.list({ state: 'dead' })).toMatchObject([
+          { messageId: 'm0', attempts: [], reason: 'too late' },
+        ]);
+      });
+
       it('changes nothing the second time', async () => {
         await queue.add([message('m1')]);
         const { leases } = consume();

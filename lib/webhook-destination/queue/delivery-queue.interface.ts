@@ -24,7 +24,7 @@ export interface Delivery extends NewDelivery {
   id: string;
   /**
    * When its first attempt began, in ms since the epoch; the retry window counts from here. A lease that ended with its
-   * process counts as an attempt, so that restarts cannot extend the window.
+   * process, or without an attempt, starts the window too: neither restarts nor a destination that is down extend it.
    */
   firstAttemptAt: number | undefined;
   /** The attempts that ended, the oldest first. */
@@ -33,12 +33,14 @@ export interface Delivery extends NewDelivery {
   failedUrls: string[];
 }
 
-/** What became of an attempt, and so what the queue does next. */
-export type DeliveryOutcome = { attempt: AttemptRecord } & (
-  | { state: 'delivered' }
-  | { state: 'waiting'; nextAttemptAt: number; failedUrls: string[] }
-  | { state: 'dead'; reason: string; failedUrls: string[] }
-);
+/**
+ * What became of a leased delivery, and so what the queue does next. Without `attempt` none was made: the delivery is
+ * put back, or its time was over.
+ */
+export type DeliveryOutcome =
+  | { state: 'delivered'; attempt: AttemptRecord }
+  | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[] }
+  | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
 /** A delivery handed out for one attempt; nobody else has it until it is settled or the lease ends with its process. */
 export interface Lease {

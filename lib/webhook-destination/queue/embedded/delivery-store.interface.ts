@@ -22,6 +22,11 @@ export interface Settlement {
   outcome: DeliveryOutcome | undefined;
 }
 
+/** When the window of a settled delivery began; a delivery that was never handed out has none. */
+export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
+  return delivery.firstAttemptAt ?? (outcome && (outcome.attempt?.startedAt ?? now));
+}
+
 /** What a claim found. */
 export interface Claim {
   /** Due deliveries, the oldest first, now leased; a few more than asked for where they are stored together. */

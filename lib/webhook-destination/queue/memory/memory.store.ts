@@ -1,7 +1,13 @@
 import { Logger } from '@nestjs/common';
 
 import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from '../delivery-queue.interface.js';
-import type { Claim, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
+import {
+  type Claim,
+  type DeliveryStore,
+  firstAttemptAt,
+  type Settlement,
+  type StoreBatch,
+} from '../embedded/delivery-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { DueList } from './due.list.js';
 
@@ -74,12 +80,12 @@ export class MemoryStore implements DeliveryStore {
       settlements.map(({ delivery, outcome }) => {
         const entry = this.entries.get(delivery.id);
         if (entry?.state !== 'delivering') return false;
-        entry.firstAttemptAt = delivery.firstAttemptAt ?? outcome?.attempt.startedAt;
+        entry.firstAttemptAt = firstAttemptAt({ delivery, outcome }, Date.now());
         if (outcome === undefined) {
           this.makeDue(entry, delivery.attempts.length === 0 ? 'queued' : 'waiting');
           return true;
         }
-        entry.attempts = [...delivery.attempts, outcome.attempt];
+        if (outcome.attempt) entry.attempts = [...delivery.attempts, outcome.attempt];
         entry.state = outcome.state;
         if (outcome.state !== 'delivered') entry.failedUrls = outcome.failedUrls;
         if (outcome.state === 'waiting') {

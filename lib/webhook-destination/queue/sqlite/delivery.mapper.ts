@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../attempt.record.js';
 import type { Delivery, DeliveryRecord } from '../delivery-queue.interface.js';
-import type { Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
+import { firstAttemptAt, type Settlement, type StoreBatch } from '../embedded/delivery-store.interface.js';
 import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.cjs';
 import type { ClaimedBatch, DeliveryRow, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
 import { BATCH_SLOTS } from './sqlite.schema.cjs';
@@ -66,18 +66,17 @@ export function toRecord(row: DeliveryRow): DeliveryRecord {
 }
 
 /** A settlement as it is stored. */
-export function toSettlementRow({ delivery, outcome }: Settlement): SettlementRow {
-  const id = Number(delivery.id);
-  if (outcome === undefined) return { id, state: 'released', firstAttemptAt: delivery.firstAttemptAt };
-  const settled: SettlementRow = {
-    id,
-    state: outcome.state,
-    attempt: JSON.stringify(outcome.attempt),
-    firstAttemptAt: delivery.firstAttemptAt ?? outcome.attempt.startedAt,
+export function toSettlementRow(settlement: Settlement): SettlementRow {
+  const { delivery, outcome } = settlement;
+  const row: SettlementRow = {
+    id: Number(delivery.id),
+    state: outcome?.state ?? 'released',
+    attempt: outcome?.attempt && JSON.stringify(outcome.attempt),
+    firstAttemptAt: firstAttemptAt(settlement, Date.now()),
   };
-  if (outcome.state === 'delivered') return settled;
-  settled.failedUrls = JSON.stringify(outcome.failedUrls);
-  if (outcome.state === 'waiting') settled.dueAt = outcome.nextAttemptAt;
-  else settled.reason = outcome.reason;
-  return settled;
+  if (outcome === undefined || outcome.state === 'delivered') return row;
+  row.failedUrls = JSON.stringify(outcome.failedUrls);
+  if (outcome.state === 'waiting') row.dueAt = outcome.nextAttemptAt;
+  else row.reason = outcome.reason;
+  return row;
 }

@@ -24,9 +24,10 @@ export class DeliveryTable {
         `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
       ),
       settle: db.prepare(
-        `UPDATE delivery SET state = ?, attempts = json_insert(attempts, '$[#]', json(?)), first_attempt_at = ?,
-           due_at = coalesce(?, due_at), failed_urls = coalesce(?, failed_urls), reason = ?, ended_at = ?
-         WHERE id = ? AND state = 'delivering'`,
+        `UPDATE delivery SET state = ?1, first_attempt_at = ?3, reason = ?6, ended_at = ?7,
+           attempts = iif(?2 IS NULL, attempts, json_insert(attempts, '$[#]', json(?2))),
+           due_at = coalesce(?4, due_at), failed_urls = coalesce(?5, failed_urls)
+         WHERE id = ?8 AND state = 'delivering'`,
       ),
       release: db.prepare(
         `UPDATE delivery SET state = iif(attempts = '[]', 'queued', 'waiting'), first_attempt_at = ?
@@ -79,7 +80,7 @@ export class DeliveryTable {
     return (
       this.statements.settle.run(
         state,
-        attempt,
+        attempt ?? null,
         firstAttemptAt ?? null,
         dueAt ?? null,
         failedUrls ?? null,

@@ -45,8 +45,8 @@ export interface ClaimedBatch {
 export interface SettlementRow {
   id: number;
   state: 'delivered' | 'waiting' | 'dead' | 'released';
-  /** JSON of the attempt. */
-  attempt?: string;
+  /** JSON of the attempt, if one was made. */
+  attempt?: string | undefined;
   firstAttemptAt?: number | undefined;
   dueAt?: number;
   /** JSON of the URLs that failed for good. */
