@@ -7,7 +7,10 @@ import type { ReceiverReport } from './receiver.js';
 import { type Goal, printGoals, printTable } from './table.js';
 
 const full = process.argv.includes('--full');
-const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length).split(',');
+const only = process.argv
+  .find((argument) => argument.startsWith('--only='))
+  ?.slice('--only='.length)
+  .split(',');
 
 const COUNT = 20_000;
 const WARM_UP = 5_000;

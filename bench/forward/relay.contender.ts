@@ -71,7 +71,10 @@ export function relay(engine: 'memory' | 'sqlite', transport: Transport): Conten
         );
       }
       await queue.close();
-      const app = await NestFactory.create(RelayModule.with(() => queue, receiver, transport), { logger: ['error'] });
+      const app = await NestFactory.create(
+        RelayModule.with(() => queue, receiver, transport),
+        { logger: ['error'] },
+      );
       const delivered = count(app.get(WebhookDestinationService));
       return {
         start: async () => {
