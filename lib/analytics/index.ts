@@ -4,4 +4,11 @@ export { AnalyticsModule } from './analytics.module.js';
 export { AnalyticsService } from './analytics.service.js';
 export { getAnalyticsToken, InjectAnalytics } from './analytics.tokens.js';
 export { Track } from './decorators/track.decorator.js';
-export type { CallContext, Mapped, RecordOptions, TrackOptions } from './decorators/record-options.interface.js';
+export type {
+  AnyMethod,
+  CallContext,
+  Mapped,
+  RecordOptions,
+  Result,
+  TrackOptions,
+} from './decorators/record-options.interface.js';

@@ -71,7 +71,10 @@ export class Receiver {
   async taken(count: number): Promise<string[]> {
     const ids = () =>
       this.webhooks.filter(({ status }) => status === 200).map(({ headers }) => headers['x-message-id'] as string);
-    await waitFor(() => ids().length >= count, () => `${count} webhooks taken, got ${ids().length}`);
+    await waitFor(
+      () => ids().length >= count,
+      () => `${count} webhooks taken, got ${ids().length}`,
+    );
     return ids();
   }
 

@@ -2,13 +2,7 @@ import { isPromise } from 'node:util/types';
 
 import { isObservable, tap } from 'rxjs';
 
-/** How a call of a method ended. */
-export interface CallEnd {
-  args: unknown[];
-  target: object;
-  result?: unknown;
-  error?: unknown;
-}
+import type { CallContext } from './record-options.interface.js';
 
 type Method = (this: object, ...args: unknown[]) => unknown;
 
@@ -16,9 +10,10 @@ type Method = (this: object, ...args: unknown[]) => unknown;
  * The method, and `onEnd` called once with each call's end: its return, the end of its promise, or the completion of
  * its Observable with the last value. What it returns and throws, its name, length and metadata stay as they are.
  */
-export function wrapMethod(method: Method, onEnd: (end: CallEnd) => void): Method {
+export function wrapMethod(method: Method, onEnd: (call: CallContext) => void): Method {
   const wrapped: Method = function (...args) {
-    const end = (rest: { result: unknown } | { error: unknown }) => onEnd({ args, target: this, ...rest });
+    const end = (rest: { result: unknown } | { error: unknown }) =>
+      onEnd({ args, target: this, result: undefined, ...rest });
     let result: unknown;
     try {
       result = method.apply(this, args);

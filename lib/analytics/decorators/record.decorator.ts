@@ -3,8 +3,8 @@ import { Inject, Logger, Optional } from '@nestjs/common';
 import { describe } from '../../common/error.util.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { DEFAULT_INSTANCE, getAnalyticsToken } from '../analytics.tokens.js';
-import { type CallEnd, wrapMethod } from './method.wrapper.js';
-import type { RecordOptions } from './record-options.interface.js';
+import { wrapMethod } from './method.wrapper.js';
+import type { CallContext, RecordOptions } from './record-options.interface.js';
 
 const logger = new Logger('AnalyticsDecorator');
 
@@ -21,12 +21,12 @@ export function recordCall(
     Inject(token)(prototype, token);
     Optional()(prototype, token);
 
-    const onEnd = (end: CallEnd) => {
-      const analytics = (end.target as Record<symbol, AnalyticsService | undefined> | undefined)?.[token];
-      if (!analytics || (on !== 'both' && on !== ('error' in end ? 'error' : 'success'))) return;
+    const onEnd = (call: CallContext) => {
+      const analytics = (call.target as Record<symbol, AnalyticsService | undefined> | undefined)?.[token];
+      if (!analytics || (on !== 'both' && on !== ('error' in call ? 'error' : 'success'))) return;
       try {
-        if (when?.(end) === false) return;
-        record(analytics, mapFields(fields, end));
+        if (when?.(call) === false) return;
+        record(analytics, mapFields(fields, call));
       } catch (error) {
         logger.warn(`${prototype.constructor.name}.${String(key)} was not recorded: ${describe(error)}`);
       }
@@ -35,11 +35,11 @@ export function recordCall(
   };
 }
 
-function mapFields(fields: object, end: CallEnd): Record<string, unknown> {
+function mapFields(fields: object, call: CallContext): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, field]: [string, unknown]) => [
       name,
-      typeof field === 'function' ? (field as (end: CallEnd) => unknown)(end) : field,
+      typeof field === 'function' ? (field as (call: CallContext) => unknown)(call) : field,
     ]),
   );
 }

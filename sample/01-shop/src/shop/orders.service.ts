@@ -15,7 +15,7 @@ export interface Order extends OrderRequest {
 
 @Injectable()
 export class OrdersService {
-  @Track('Order Completed', {
+  @Track<OrdersService['checkout']>('Order Completed', {
     userId: ({ result }) => result.userId,
     properties: ({ result }) => ({ orderId: result.id, product: result.product, revenue: result.price }),
   })
