@@ -34,6 +34,7 @@ export class WebhookDestinationService
 {
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
+  private stopped: Promise<void> | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
@@ -97,7 +98,12 @@ export class WebhookDestinationService
     this.dispatcher.start();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): Promise<void> {
+    this.stopped ??= this.stop();
+    return this.stopped;
+  }
+
+  private async stop(): Promise<void> {
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     await this.dispatcher.stop();
     await this.queue.close();
