@@ -6,7 +6,10 @@ import { createAnalytics } from './analytics.factory.js';
 import { AnalyticsService } from './analytics.service.js';
 import { ANALYTICS_OPTIONS, DEFAULT_INSTANCE, getAnalyticsToken } from './analytics.tokens.js';
 
-function addInstance(module: DynamicModule, { name, isGlobal }: AnalyticsModuleExtras): DynamicModule {
+function addInstance(
+  module: DynamicModule,
+  { name = DEFAULT_INSTANCE, isGlobal = true }: AnalyticsModuleExtras,
+): DynamicModule {
   const token = getAnalyticsToken(name);
   const instance = {
     provide: token,
@@ -24,7 +27,7 @@ function addInstance(module: DynamicModule, { name, isGlobal }: AnalyticsModuleE
 
 const definition = new ConfigurableModuleBuilder<AnalyticsModuleOptions>({ optionsInjectionToken: ANALYTICS_OPTIONS })
   .setClassMethodName('forRoot')
-  .setExtras<AnalyticsModuleExtras>({ name: DEFAULT_INSTANCE, isGlobal: true }, addInstance)
+  .setExtras<AnalyticsModuleExtras>({ name: undefined, isGlobal: undefined }, addInstance)
   .build();
 
 /** The base class that gives the module `forRoot` and `forRootAsync`. */
