@@ -1,18 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger } from '@nestjs/common';
-import {
-  BehaviorSubject,
-  filter,
-  firstValueFrom,
-  lastValueFrom,
-  merge,
-  mergeMap,
-  Subject,
-  takeUntil,
-  takeWhile,
-  tap,
-} from 'rxjs';
+import { lastValueFrom, merge, mergeMap, Subject, takeUntil, takeWhile, tap } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
 import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
@@ -34,7 +23,6 @@ export class WebhookDispatcher {
   private readonly logger = new Logger('WebhookDispatcher');
   private readonly senders: Map<string, DestinationSender>;
   private readonly events = new Subject<DeliveryEvent>();
-  private readonly inFlight$ = new BehaviorSubject(0);
   private readonly stop$ = new Subject<void>();
   private finished: Promise<void> = Promise.resolve();
   private released = false;
@@ -76,7 +64,7 @@ export class WebhookDispatcher {
     const abort = new AbortController();
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
     const end = after(STOP_TIME);
-    await Promise.race([firstValueFrom(this.inFlight$.pipe(filter((count) => count === 0))), after(DRAIN_TIME)]);
+    await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
     this.stop$.next();
     await Promise.race([this.finished, end]);
     abort.abort();
@@ -86,7 +74,6 @@ export class WebhookDispatcher {
   }
 
   private async attempt(sender: DestinationSender, lease: Lease): Promise<void> {
-    this.inFlight$.next(this.inFlight$.value + 1);
     try {
       const startedAt = Date.now();
       const sent: SendResult[] = [];
@@ -101,8 +88,6 @@ export class WebhookDispatcher {
       if (!this.released) await this.settle(lease, sent, startedAt);
     } catch (error) {
       this.logger.error(`Delivery ${lease.delivery.messageId} could not be settled: ${describe(error)}`);
-    } finally {
-      this.inFlight$.next(this.inFlight$.value - 1);
     }
   }
 

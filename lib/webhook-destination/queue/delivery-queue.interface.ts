@@ -98,6 +98,8 @@ export interface DeliveryQueue {
    * Unsubscribing stops it; what is leased by then can still be settled.
    */
   consume(destination: string, concurrency: number): Observable<Lease>;
+  /** Resolves once this process's consumers have no due delivery left to take, and have settled those they took. */
+  idle(): Promise<void>;
   /** The deliveries that match, the newest first. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /** Deliveries by destination and state. */

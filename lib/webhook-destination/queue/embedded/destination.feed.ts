@@ -33,6 +33,7 @@ export class DestinationFeed {
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
   private stopped = false;
+  private idleWaiters: (() => void)[] = [];
 
   constructor(
     private readonly store: DeliveryStore,
@@ -68,6 +69,14 @@ export class DestinationFeed {
     this.refill();
   }
 
+  /** Resolves once no due delivery is left to hand out, and all that were handed out are settled. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idleWaiters.push(resolve);
+      this.pump();
+    });
+  }
+
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -81,6 +90,8 @@ export class DestinationFeed {
       this.subscriber.next({ delivery, settle: (outcome) => this.settle(delivery, outcome) });
     }
     this.refill();
+    if (this.held > 0 || this.backlog || this.claiming) return;
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 
   private async settle({ id }: Delivery, outcome: DeliveryOutcome): Promise<void> {

@@ -58,6 +58,10 @@ export class EmbeddedQueue implements DeliveryQueue {
     });
   }
 
+  async idle(): Promise<void> {
+    await Promise.all([...this.feeds.values()].map((feed) => feed.idle()));
+  }
+
   list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
     return this.store.list(query, page);
   }
