@@ -62,7 +62,10 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async close(): Promise<void> {
-    if (this.worker && !this.failure) await this.call('close', []);
+    if (!this.worker || this.failure) return;
+    await this.call('close', []);
+    // The driver lets go of the file only with its thread.
+    await this.worker.terminate();
   }
 
   private call<O extends keyof DeliveryStore>(
