@@ -81,6 +81,7 @@ describe('httpClient', () => {
   });
 
   it('that rejects with nothing fails the event all the same', async () => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is what is tested
     const makeRequest = () => Promise.reject(undefined);
     const analytics = create({ maxRetries: 0, httpClient: { makeRequest } });
     const outcome = tracked(analytics);
