@@ -1,5 +1,7 @@
+export type { DeletionRequest, DeletionResult } from './admin/user.deletion.js';
 export type { DeliveryEvent } from './dispatch/delivery.event.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
+export type { AdminOptions } from './options/admin.options.js';
 export type { DeliveryOptions } from './options/delivery.options.js';
 export type { DestinationOptions } from './options/destination.options.js';
 export type { IngestOptions } from './options/ingest.options.js';
@@ -19,8 +21,11 @@ export type {
   Lease,
   NewDelivery,
 } from './queue/delivery-queue.interface.js';
+export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
+export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
+export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';
 export { WebhookDestinationService } from './webhook-destination.service.js';

@@ -1,5 +1,6 @@
 import type { Provider } from '@nestjs/common';
 
+import { UserDeletion } from './admin/user.deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -52,6 +53,16 @@ export const webhookDestinationProviders: Provider[] = [
     provide: WebhookDispatcher,
     useFactory: (queue: DeliveryQueue, options: WebhookDestinationOptions) => new WebhookDispatcher(queue, options),
     inject: [DELIVERY_QUEUE, CHECKED_OPTIONS],
+  },
+  {
+    provide: UserDeletion,
+    useFactory: ({ sources }: WebhookDestinationOptions, router: DestinationRouter, queue: DeliveryQueue) =>
+      new UserDeletion(
+        sources.map(({ name }) => name),
+        router,
+        queue,
+      ),
+    inject: [CHECKED_OPTIONS, DestinationRouter, DELIVERY_QUEUE],
   },
   WebhookDestinationService,
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },

@@ -6,10 +6,15 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { HttpAdapterHost } from '@nestjs/core';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
+import { createAdminGate } from './admin/admin.gate.js';
+import { mountDeletion } from './admin/admin.mount.js';
+import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
+import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -34,6 +39,7 @@ export class WebhookDestinationService
 {
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
+  private createTransport!: TransportFactory;
   private stopped: Promise<void> | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
@@ -45,8 +51,10 @@ export class WebhookDestinationService
     private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     private readonly dispatcher: WebhookDispatcher,
+    private readonly deletion: UserDeletion,
+    private readonly moduleRef: ModuleRef,
+    private readonly adapterHost: HttpAdapterHost,
     @Inject(IngestEndpoint) endpoint: IngestEndpoint | undefined,
-    adapterHost: HttpAdapterHost,
   ) {
     this.events$ = dispatcher.events$;
     if (options.ingest && endpoint) mountIngest(adapterHost, options.ingest.prefix, endpoint);
@@ -62,6 +70,15 @@ export class WebhookDestinationService
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
     return this.acceptor.accept(source, { messages, sentAt });
+  }
+
+  /**
+   * Removes the user's deliveries from the queue, and sends a delete notification for each affected source to each
+   * enabled destination of it (§1, §6.1). Resolves once the notifications are in the queue, durably.
+   * Messages that name the user by `anonymousId` or `previousId` alone are not found.
+   */
+  requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
+    return this.deletion.request(request);
   }
 
   /** The deliveries that match, with their attempts, the newest first. */
@@ -90,12 +107,14 @@ export class WebhookDestinationService
   }
 
   async onModuleInit(): Promise<void> {
+    this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    await this.openAdmin();
     await this.queue.open();
   }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.warnOfOrphans();
-    this.dispatcher.start();
+    this.dispatcher.start(this.createTransport);
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -109,10 +128,17 @@ export class WebhookDestinationService
     await this.queue.close();
   }
 
+  private async openAdmin(): Promise<void> {
+    const { admin, ingest = { prefix: 'v1' } } = this.options;
+    if (!admin) return;
+    const gate = await createAdminGate(admin, this.moduleRef);
+    mountDeletion(this.adapterHost, ingest.prefix, new DeletionEndpoint(gate, this.deletion));
+  }
+
   private async warnOfOrphans(): Promise<void> {
     const served = this.options.destinations.filter(({ enabled }) => enabled).map(({ name }) => name);
     const orphans = (await this.queue.counts()).filter(
-      ({ destination, state }) => state !== 'dead' && !served.includes(destination),
+      ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
     );
     for (const { destination, count } of orphans) {
       this.logger.warn(`${count} deliveries wait for destination "${destination}", which is not enabled any more`);

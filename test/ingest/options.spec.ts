@@ -16,6 +16,7 @@ const fullQueue: DeliveryQueue = {
   add: () => Promise.reject(new Error('database or disk is full')),
   consume: () => NEVER,
   idle: () => Promise.resolve(),
+  sweep: () => Promise.resolve(0),
   list: () => Promise.resolve([]),
   counts: () => Promise.resolve([]),
   replay: () => Promise.resolve(0),

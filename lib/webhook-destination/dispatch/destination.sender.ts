@@ -1,15 +1,11 @@
 import { describe } from '../../common/error.util.js';
-import type { DestinationOptions } from '../options/destination.options.js';
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
-import { signBody } from '../receiver/signature.util.js';
 import { parseRetryAfter } from './retry.schedule.js';
 import { classifyError, classifyStatus } from './url.outcome.js';
+import type { WebhookHeaders } from './webhook.headers.js';
 import type { WebhookTransport } from './webhook-transport.interface.js';
-import { toWebhookTarget, type WebhookTarget } from './webhook.target.js';
-
-/** Product token of every webhook (§2.1). */
-const USER_AGENT = 'nestjs-analytics-relay/1.0';
+import type { WebhookTarget } from './webhook.target.js';
 
 /** How one URL took an attempt, and what the next one needs to know. */
 export interface SendResult {
@@ -17,66 +13,70 @@ export interface SendResult {
   url: string;
   result: UrlResult;
   /** When the receiver wants the next request, in ms since the epoch. */
-  retryAfter?: number | undefined;
+  retryAfter: number | undefined;
 }
 
-/** Makes and signs the requests of one destination. */
+/** One of a destination's URLs, and the way to it. */
+export interface Route {
+  target: WebhookTarget;
+  transport: WebhookTransport;
+}
+
+/** Makes the requests of one destination. */
 export class DestinationSender {
-  private readonly targets: WebhookTarget[];
-
-  /** @param timeout longest exchange, in ms */
   constructor(
-    private readonly destination: DestinationOptions,
-    private readonly transport: WebhookTransport,
-    private readonly timeout: number,
-  ) {
-    this.targets = destination.urls.map(toWebhookTarget);
-  }
+    private readonly headers: WebhookHeaders,
+    private readonly routes: Route[],
+  ) {}
 
-  /** One request for each URL that has not failed for good; each resolves, whatever becomes of it. */
-  send({ body, messageId, failedUrls }: Readonly<Delivery>): Promise<SendResult>[] {
-    const { headers, sharedSecret } = this.destination;
-    const signed: Record<string, string> = {
-      ...headers,
-      'Content-Type': 'application/json',
-      'User-Agent': USER_AGENT,
-      'X-Message-Id': messageId,
-    };
-    if (sharedSecret !== undefined) signed['X-Signature'] = signBody(body, sharedSecret);
-    return this.targets.filter(({ url }) => !failedUrls.includes(url)).map((target) => this.post(target, signed, body));
-  }
-
-  close(): Promise<void> {
-    return this.transport.close();
-  }
-
-  private async post(target: WebhookTarget, headers: Record<string, string>, body: string): Promise<SendResult> {
-    const start = Date.now();
-    const abort = new AbortController();
-    const deadline = setTimeout(() => {
-      abort.abort(new Error(`no complete answer within ${this.timeout} ms`));
-    }, this.timeout);
-    const ended = (result: Pick<UrlResult, 'outcome' | 'status' | 'error'>): UrlResult => ({
-      url: target.shown,
-      duration: Date.now() - start,
-      ...result,
+  /**
+   * Posts to each URL that has not failed for good, side by side. Resolves with what is known at the first success;
+   * the other requests run out on their own (§4.1). Without a success it resolves with all results.
+   */
+  send({ body, messageId, failedUrls }: Readonly<Delivery>, now: number): Promise<SendResult[]> {
+    const bytes = Buffer.from(body);
+    const headers = this.headers.for(messageId, bytes, now);
+    const routes =
+      failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.url)) : this.routes;
+    return new Promise((resolve) => {
+      const results: SendResult[] = [];
+      if (routes.length === 0) return resolve(results);
+      for (const route of routes) {
+        void post(route, headers, bytes, now).then((result) => {
+          results.push(result);
+          if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
+        });
+      }
     });
-    try {
-      const { status, retryAfter } = await this.transport.send({
-        target,
-        headers: target.authorization ? { Authorization: target.authorization, ...headers } : headers,
-        body,
-        signal: abort.signal,
-      });
-      return {
-        url: target.url,
-        result: ended({ outcome: classifyStatus(status), status }),
-        retryAfter: parseRetryAfter(retryAfter, Date.now()),
-      };
-    } catch (error) {
-      return { url: target.url, result: ended({ outcome: classifyError(error), error: describe(error) }) };
-    } finally {
-      clearTimeout(deadline);
-    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.routes.map(({ transport }) => transport.close()));
+  }
+}
+
+/** One request; resolves whatever becomes of it. */
+async function post(
+  { target, transport }: Route,
+  headers: Record<string, string>,
+  body: Buffer,
+  start: number,
+): Promise<SendResult> {
+  const { url, shown, authorization } = target;
+  try {
+    const answer = await transport.post({
+      headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
+      body,
+    });
+    const now = Date.now();
+    const { status } = answer;
+    return {
+      url,
+      result: { url: shown, outcome: classifyStatus(status), status, duration: now - start },
+      retryAfter: parseRetryAfter(answer.retryAfter, now),
+    };
+  } catch (error) {
+    const result = { url: shown, outcome: classifyError(error), error: describe(error), duration: Date.now() - start };
+    return { url, result, retryAfter: undefined };
   }
 }

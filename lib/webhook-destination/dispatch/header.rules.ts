@@ -2,7 +2,16 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-const OWN = ['content-type', 'user-agent', 'x-signature', 'x-message-id'];
+const OWN = [
+  'content-type',
+  'user-agent',
+  'x-signature',
+  'x-signature-previous',
+  'x-message-id',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+];
 const OF_THE_CONNECTION = [
   'host',
   'content-length',

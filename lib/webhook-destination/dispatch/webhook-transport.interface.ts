@@ -1,12 +1,7 @@
-import type { WebhookTarget } from './webhook.target.js';
-
-/** One POST to one URL. */
+/** One POST. */
 export interface WebhookRequest {
-  target: WebhookTarget;
   headers: Record<string, string>;
-  body: string;
-  /** Ends the exchange, at whatever point it is. */
-  signal: AbortSignal;
+  body: Buffer;
 }
 
 /** What a receiver answered; its body is read to a bound and dropped. */
@@ -16,10 +11,26 @@ export interface WebhookResponse {
   retryAfter: string | undefined;
 }
 
-/** How requests of one destination go out: connections of its own, and the network policy at each of them. */
+/** How requests to one URL go out: over connections of its own, each of which the network policy has passed. */
 export interface WebhookTransport {
-  /** Resolves with any answer, a redirect included; rejects when there is none. */
-  send(request: WebhookRequest): Promise<WebhookResponse>;
-  /** Drops all connections. */
+  /**
+   * Resolves with any answer, a redirect included, once its body has ended; rejects when there is none, and with a
+   * {@link WebhookTimeoutError} when the whole exchange takes longer than `delivery.timeout`.
+   */
+  post(request: WebhookRequest): Promise<WebhookResponse>;
+  /** Drops all connections; what is under way rejects. */
   close(): Promise<void>;
+}
+
+/** Most that is read of an answer before its connection is given up, in bytes. */
+export const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** The exchange did not end in time (§8). */
+export class WebhookTimeoutError extends Error {
+  readonly code = 'ERR_WEBHOOK_TIMEOUT';
+
+  constructor(timeout: number) {
+    super(`timeout: no complete answer within ${timeout} ms`);
+    this.name = 'WebhookTimeoutError';
+  }
 }

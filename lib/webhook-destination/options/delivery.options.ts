@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+
 import { IsOptional } from 'class-validator';
 
 import { Must } from '../../common/options.rules.js';
@@ -6,13 +8,27 @@ import { isCidr } from '../dispatch/network.policy.js';
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
 
+/** Longest delay that a timer takes, in ms. */
+const MAX_TIMER_DELAY = 2 ** 31 - 1;
+
+function isPem(value: unknown): boolean {
+  try {
+    return isNonEmptyString(value) && new X509Certificate(value).subject !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 /** How messages are sent and sent again (§4.1, §7, §8). */
 export class DeliveryOptions {
   /**
    * Longest exchange with a receiver, from the look-up of its name to the last byte of its answer, in ms (§8).
    * @default 5_000
    */
-  @Must(MILLISECONDS, isPositiveNumber)
+  @Must(
+    `be a number of milliseconds above 0, ${MAX_TIMER_DELAY} at most`,
+    (value) => isPositiveNumber(value) && value <= MAX_TIMER_DELAY,
+  )
   timeout: number = 5_000;
 
   /**
@@ -52,6 +68,13 @@ export class DeliveryOptions {
 
   /** Certificates of authorities trusted besides the public ones, PEM. */
   @IsOptional()
-  @Must('be PEM text, or an array of it', (value) => [value].flat().every(isNonEmptyString))
+  @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
+
+  /**
+   * How requests go out: `undici`, or `axios` for `HttpService` of `@nestjs/axios`, with its interceptors and proxy.
+   * @default 'undici'
+   */
+  @Must("be 'undici' or 'axios'", (value) => value === 'undici' || value === 'axios')
+  transport: 'undici' | 'axios' = 'undici';
 }

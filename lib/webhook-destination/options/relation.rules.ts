@@ -17,6 +17,14 @@ export function findRelationFaults({ sources, destinations, delivery }: WebhookD
     ...repeated(destinations.map(({ name }) => name)).map(
       (index) => `destinations[${index}].name must differ from that of every other destination`,
     ),
+    ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
+      standardWebhooks && sharedSecret === undefined
+        ? [`destinations[${index}].standardWebhooks must come with a sharedSecret`]
+        : [],
+    ),
+    ...(delivery.initialRetryDelay > delivery.maxRetryDelay
+      ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
+      : []),
     ...destinations.flatMap(({ sources: wanted = [], urls }, index) => [
       ...wanted
         .filter((name) => !names.includes(name))

@@ -4,6 +4,7 @@ import { OptionsError } from '../../common/options.error.js';
 import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js';
 import type { DeliveryQueueFactory } from '../queue/delivery-queue.interface.js';
 import { sqliteQueue } from '../queue/sqlite/sqlite.queue.js';
+import { type AdminOptions, areAdminOptions } from './admin.options.js';
 import { DeliveryOptions } from './delivery.options.js';
 import { DestinationOptions } from './destination.options.js';
 import { IngestOptions } from './ingest.options.js';
@@ -29,6 +30,10 @@ export class WebhookDestinationOptions {
 
   @ValidateNested({ message: 'must be an object' })
   delivery: DeliveryOptions = new DeliveryOptions();
+
+  @IsOptional()
+  @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
+  admin?: AdminOptions;
 }
 
 /** Options of {@link WebhookDestinationModule}. */
@@ -49,6 +54,8 @@ export interface WebhookDestinationModuleOptions {
   ingest?: Partial<IngestOptions> | false;
   /** How messages are sent and sent again. */
   delivery?: Partial<DeliveryOptions>;
+  /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
+  admin?: AdminOptions;
 }
 
 /**

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IntegrationsOptions, Message } from '../../client/message/message.interface.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
-import { toWebhookBody } from './webhook.body.js';
+import { toDeleteBody, toWebhookBody } from './webhook.body.js';
 
 /** Decides which destinations get a message, and what they get (§1, §2.2). */
 export class DestinationRouter {
@@ -21,12 +23,34 @@ export class DestinationRouter {
       acceptedAt,
     }));
   }
+
+  /**
+   * One delete notification for each enabled destination of the source, whatever its `types` are: what a receiver has
+   * got of a user, it must learn to remove (§1, §6.1).
+   */
+  routeDeletion(source: string, userId: string, requestedAt: number): NewDelivery[] {
+    const body = toDeleteBody(userId, new Date(requestedAt));
+    return this.destinations
+      .filter((destination) => serves(destination, source))
+      .map(({ name }) => ({
+        destination: name,
+        source,
+        messageId: randomUUID(),
+        userId,
+        body,
+        acceptedAt: requestedAt,
+      }));
+  }
 }
 
-function takes({ name, enabled, sources, types }: DestinationOptions, source: string, message: Message): boolean {
+function serves({ enabled, sources }: DestinationOptions, source: string): boolean {
+  return enabled && (sources === undefined || sources.includes(source));
+}
+
+function takes(destination: DestinationOptions, source: string, message: Message): boolean {
+  const { name, types } = destination;
   return (
-    enabled &&
-    (sources === undefined || sources.includes(source)) &&
+    serves(destination, source) &&
     (types === undefined || types.includes(message.type)) &&
     isWanted(name, message.integrations)
   );

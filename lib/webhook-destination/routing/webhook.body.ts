@@ -13,6 +13,11 @@ export function toWebhookBody(message: Message): string {
   return JSON.stringify({ version: VERSION, type, ...identity, anonymousId, ...fieldsOf(message), context, timestamp });
 }
 
+/** The JSON of a delete notification: these three fields alone, and no version (§2.1). */
+export function toDeleteBody(userId: string, timestamp: Date): string {
+  return JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() });
+}
+
 function fieldsOf(message: Message): Record<string, unknown> {
   const { name, category, properties, traits } = message;
   switch (message.type) {
