@@ -21,6 +21,8 @@ export type {
   Lease,
   NewDelivery,
 } from './queue/delivery-queue.interface.js';
+export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
+export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
 export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';

@@ -1,23 +1,21 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { Analytics } from '@segment/analytics-node';
 import { sqliteQueue, verifySignature, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
+import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';
 import { Receiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe.each(platforms)('@segment/analytics-node on $platform', ({ createAdapter }) => {
-  const cleanUps: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
-  });
+  const afterwards = useCleanUps();
 
   it('reaches the receiver, unmodified', async () => {
     const receiver = await Receiver.start();
-    cleanUps.push(() => receiver.stop());
+    afterwards(() => receiver.stop());
     const folder = await temporaryFolder();
-    cleanUps.push(folder.remove);
+    afterwards(folder.remove);
     const testing = await Test.createTestingModule({
       imports: [
         WebhookDestinationModule.forRoot({
@@ -29,7 +27,7 @@ describe.each(platforms)('@segment/analytics-node on $platform', ({ createAdapte
       ],
     }).compile();
     const app = testing.createNestApplication(createAdapter());
-    cleanUps.push(() => app.close());
+    afterwards(() => app.close());
     const host = await listen(app);
 
     const analytics = new Analytics({ writeKey: 'wk_shop', host });

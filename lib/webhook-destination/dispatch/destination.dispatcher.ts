@@ -36,8 +36,7 @@ export class DestinationDispatcher {
     try {
       const outcome = await this.decide(delivery, Date.now());
       if (this.released) return;
-      await lease.settle(outcome);
-      this.report(delivery, outcome);
+      if (await lease.settle(outcome)) this.report(delivery, outcome);
     } catch (error) {
       this.logger.error(`Delivery ${delivery.messageId} could not be settled: ${describe(error)}`);
     } finally {

@@ -22,7 +22,10 @@ export interface NewDelivery {
 export interface Delivery extends NewDelivery {
   /** Its name in the queue. */
   id: string;
-  /** When its first attempt began, in ms since the epoch; the retry window counts from here, restarts included. */
+  /**
+   * When its first attempt began, in ms since the epoch; the retry window counts from here. A lease that ended with its
+   * process, or without an attempt, starts the window too: neither restarts nor a destination that is down extend it.
+   */
   firstAttemptAt: number | undefined;
   /** The attempts that ended, the oldest first. */
   attempts: AttemptRecord[];
@@ -42,8 +45,13 @@ export type DeliveryOutcome =
 /** A delivery handed out for one attempt; nobody else has it until it is settled or the lease ends with its process. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
-  /** Records the outcome; resolves once it is durable. To be called once. */
-  settle(outcome: DeliveryOutcome): Promise<void>;
+  /**
+   * Records the outcome; resolves once it is durable. While the engine cannot write, it waits and tries again.
+   *
+   * @returns false, with nothing changed, when the lease is over: settled before, purged, or given to somebody else
+   * @throws {Error} when the queue closed before it could be recorded: the delivery goes out once more
+   */
+  settle(outcome: DeliveryOutcome): Promise<boolean>;
 }
 
 /** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; a lease that ended: `-> waiting`. */
@@ -87,19 +95,23 @@ export interface DeliveryCount {
 }
 
 /**
- * Where accepted deliveries live until they are settled.
+ * Where accepted deliveries live until they are settled, and their records for a while after that.
  * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
+ * `test/conformance` says what each engine must do.
  */
 export interface DeliveryQueue {
   /** Makes the engine ready, and deliveries that a crash left in delivery due again. Rejects with what is wrong. */
   open(): Promise<void>;
-  /** Takes deliveries over, all or none; resolves once they are durable. */
+  /** Takes deliveries over, all or none; resolves once they are durable. Rejects when the engine cannot write. */
   add(deliveries: NewDelivery[]): Promise<void>;
   /**
    * Leases of the destination's due deliveries, the oldest first, never more than `concurrency` unsettled at once.
-   * Unsubscribing stops it; what is leased by then can still be settled.
+   * Unsubscribing stops it: what it has handed out can still be settled, all else is there for the next consumer.
+   * An engine may allow one consumer at a time in a process.
    */
   consume(destination: string, concurrency: number): Observable<Lease>;
+  /** Resolves once this process's consumers have no due delivery left to take, and have settled those they took. */
+  idle(): Promise<void>;
   /** The deliveries that match, the newest first. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /** Deliveries by destination and state. */
@@ -108,6 +120,8 @@ export interface DeliveryQueue {
   replay(query: DeliveryQuery): Promise<number>;
   /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */
   purge(query: DeliveryQuery): Promise<number>;
+  /** Removes the records of delivered and dead deliveries that are past their retention; resolves with their number. */
+  sweep(): Promise<number>;
   /** Releases what is leased, finishes what is being written, and closes. */
   close(): Promise<void>;
 }

@@ -1,10 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { Logger } from '@nestjs/common';
 import type { Subscriber } from 'rxjs';
 
 import { describe } from '../../../common/error.util.js';
-import type { Delivery, DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
+import type { Delivery, Lease } from '../delivery-queue.interface.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
@@ -15,6 +13,9 @@ const STORE_RETRY_DELAY = 1_000;
 
 /** Longest delay that a timer takes; a later moment is reached in steps. */
 const MAX_TIMER_DELAY = 2 ** 31 - 1;
+
+/** Settles a leased delivery, or gives it back; resolves with whether it was leased still. */
+export type Settle = (settlement: Settlement) => Promise<boolean>;
 
 /**
  * Hands one destination's deliveries to its consumer: the newly accepted straight from memory while there is room,
@@ -27,38 +28,41 @@ export class DestinationFeed {
   /** Places taken in the window: deliveries on their way into the store, ready, or with the consumer. */
   private held = 0;
   private inFlight = 0;
-  /** Whether the store may hold due deliveries that are not leased. */
-  private backlog = false;
+  /** Whether the store may hold due deliveries that are not leased; what is accepted meanwhile queues up behind them. */
+  private backlog = true;
   private claiming = false;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
   private stopped = false;
+  private idleWaiters: (() => void)[] = [];
 
   constructor(
     private readonly store: DeliveryStore,
     private readonly destination: string,
     private readonly concurrency: number,
     private readonly subscriber: Subscriber<Lease>,
+    private readonly settle: Settle,
   ) {
     this.window = concurrency * WINDOW_FACTOR;
     this.logger = new Logger(`DeliveryQueue(${destination})`);
   }
 
-  /** Takes a place for a delivery that is being stored, unless the window is full or older ones wait in the store. */
-  reserve(): boolean {
-    if (this.backlog || this.held >= this.window) return false;
-    this.held++;
-    return true;
+  /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
+  reserve(count: number): boolean {
+    this.backlog ||= this.claiming || this.held >= this.window;
+    if (!this.backlog) this.held += count;
+    return !this.backlog;
   }
 
-  /** Gives a place back whose delivery could not be stored. */
-  release(): void {
-    this.held--;
+  /** Gives places back whose deliveries could not be stored. */
+  release(count: number): void {
+    this.held -= count;
+    this.refill();
   }
 
-  /** Hands over a delivery that has a place. */
-  push(delivery: Delivery): void {
-    this.ready.push(delivery);
+  /** Hands over deliveries that have places. */
+  push(deliveries: Delivery[]): void {
+    this.ready.push(...deliveries);
     this.pump();
   }
 
@@ -68,73 +72,8 @@ export class DestinationFeed {
     this.refill();
   }
 
-  stop(): void {
-    this.stopped = true;
-    clearTimeout(this.timer);
-  }
-
-  private pump(): void {
-    while (!this.stopped && this.inFlight < this.concurrency) {
-      const delivery = this.ready.shift();
-      if (!delivery) break;
-      this.inFlight++;
-      this.subscriber.next({ delivery, settle: (outcome) => this.settle(delivery, outcome) });
-    }
-    this.refill();
-  }
-
-  private async settle({ id }: Delivery, outcome: DeliveryOutcome): Promise<void> {
-    try {
-      await this.record({ id, outcome });
-      if (outcome.state === 'waiting') this.wakeAt(outcome.nextAttemptAt);
-    } finally {
-      this.inFlight--;
-      this.held--;
-      this.pump();
-    }
-  }
-
-  /** An outcome that is not recorded would send the delivery once more, so this waits for the store to recover. */
-  private async record(settlement: Settlement): Promise<void> {
-    for (;;) {
-      try {
-        return await this.store.settle(settlement);
-      } catch (error) {
-        if (this.stopped) throw error;
-        this.logger.error(`The outcome of a delivery could not be recorded, trying again: ${describe(error)}`);
-        await sleep(STORE_RETRY_DELAY, undefined, { ref: false });
-      }
-    }
-  }
-
-  private refill(): void {
-    const room = this.window - this.held;
-    if (this.stopped || this.claiming || !this.backlog || room < this.concurrency) return;
-    this.claiming = true;
-    this.held += room;
-    this.backlog = false;
-    this.store
-      .claim(this.destination, room, Date.now())
-      .then(
-        ({ deliveries, nextDueAt }) => {
-          this.held -= room - deliveries.length;
-          this.ready.push(...deliveries);
-          if (deliveries.length === room) this.backlog = true;
-          else if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
-        },
-        (error: unknown) => {
-          this.held -= room;
-          this.logger.error(`Due deliveries could not be read, trying again: ${describe(error)}`);
-          this.wakeAt(Date.now() + STORE_RETRY_DELAY);
-        },
-      )
-      .finally(() => {
-        this.claiming = false;
-        this.pump();
-      });
-  }
-
-  private wakeAt(moment: number): void {
+  /** Tells that the store holds a delivery that falls due then, in ms since the epoch. */
+  wakeAt(moment: number): void {
     if (this.stopped || moment >= this.timerDueAt) return;
     clearTimeout(this.timer);
     this.timerDueAt = moment;
@@ -144,5 +83,84 @@ export class DestinationFeed {
       this.wake();
     }, delay);
     this.timer.unref();
+  }
+
+  /** Resolves once no due delivery is left to hand out, and all that were handed out are settled. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idleWaiters.push(resolve);
+      this.pump();
+    });
+  }
+
+  /** Hands out no more, and gives back what was not handed out. */
+  stop(): void {
+    this.stopped = true;
+    clearTimeout(this.timer);
+    this.giveBack();
+  }
+
+  private pump(): void {
+    while (!this.stopped && this.inFlight < this.concurrency && this.ready.length > 0) {
+      const delivery = this.ready.shift()!;
+      this.inFlight++;
+      this.subscriber.next(this.toLease(delivery));
+    }
+    if (this.stopped) this.giveBack();
+    else this.refill();
+    if (this.held > 0 || this.backlog || this.claiming) return;
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
+  }
+
+  private toLease(delivery: Delivery): Lease {
+    let settled = false;
+    return {
+      delivery,
+      settle: async (outcome) => {
+        if (settled) return false;
+        settled = true;
+        try {
+          return await this.settle({ delivery, outcome });
+        } finally {
+          this.inFlight--;
+          this.held--;
+          this.pump();
+        }
+      },
+    };
+  }
+
+  private giveBack(): void {
+    this.held -= this.ready.length;
+    for (const delivery of this.ready.splice(0)) {
+      // What the closing store does not take back is due again when it is opened.
+      this.settle({ delivery, outcome: undefined }).catch(() => undefined);
+    }
+  }
+
+  private refill(): void {
+    const room = this.window - this.held;
+    if (this.stopped || this.claiming || !this.backlog || room < this.concurrency) return;
+    this.claiming = true;
+    this.backlog = false;
+    this.store
+      .claim(this.destination, room, Date.now())
+      .then(
+        ({ deliveries, more, nextDueAt }) => {
+          this.held += deliveries.length;
+          this.ready.push(...deliveries);
+          this.backlog ||= more;
+          if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
+        },
+        (error: unknown) => {
+          if (this.stopped) return;
+          this.logger.error(`Due deliveries could not be read, trying again: ${describe(error)}`);
+          this.wakeAt(Date.now() + STORE_RETRY_DELAY);
+        },
+      )
+      .finally(() => {
+        this.claiming = false;
+        this.pump();
+      });
   }
 }

@@ -1,11 +1,29 @@
-import type { DeliveryStore } from '../embedded/delivery-store.interface.js';
+import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js';
+import type { Retention } from '../retention.options.js';
+import type { SqliteClaim } from './sqlite.database.cjs';
+import type { DeliveryRow, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
 
-type Operation = keyof DeliveryStore;
+/** What the thread that runs the SQL can be asked to do. */
+export interface SqliteOperations {
+  open(): void;
+  /** Answers with the ids of the batches. */
+  insert(batches: NewBatchRow[]): number[];
+  claim(destination: string, limit: number, now: number): SqliteClaim;
+  settle(settlements: SettlementRow[]): boolean[];
+  list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]>;
+  counts(): DeliveryCount[];
+  replay(query: DeliveryQuery, now: number): string[];
+  purge(query: DeliveryQuery, before: number): Slice<number>;
+  sweep(retention: Retention, now: number): number;
+  close(): void;
+}
 
-/** A call of the store's, on its way to the thread that runs the SQL. */
+export type SqliteOperation = keyof SqliteOperations;
+
+/** A call on its way to the thread. */
 export type SqliteCall = {
-  [O in Operation]: { id: number; operation: O; args: Parameters<DeliveryStore[O]> };
-}[Operation];
+  [O in SqliteOperation]: { id: number; operation: O; args: Parameters<SqliteOperations[O]> };
+}[SqliteOperation];
 
 /** What became of a call: its result, or why it failed. */
 export interface SqliteAnswer {

@@ -16,16 +16,37 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
     case 'settle':
       return db.settle(...call.args);
     case 'list':
-      return db.list(...call.args);
+      return db.walk.list(...call.args);
     case 'counts':
       return db.counts();
     case 'replay':
       return db.replay(...call.args);
     case 'purge':
-      return db.purge(...call.args);
+      return db.walk.purge(...call.args);
+    case 'sweep':
+      return db.sweep.run(...call.args);
     case 'open':
     case 'close':
       return undefined;
+  }
+}
+
+/** Runs calls as one durable unit. */
+function runTogether(calls: SqliteCall[]): SqliteAnswer[] {
+  const db = (database ??= new SqliteDatabase(workerData as string));
+  const answers: SqliteAnswer[] = [];
+  db.transaction(() => {
+    for (const call of calls) answers.push({ id: call.id, result: run(db, call) });
+  });
+  return answers;
+}
+
+function runAlone(call: SqliteCall): SqliteAnswer {
+  try {
+    return runTogether([call])[0]!;
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    return { id: call.id, error: { message, code } };
   }
 }
 
@@ -33,17 +54,12 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
 function commit(): void {
   const calls = group;
   group = [];
-  const answers: SqliteAnswer[] = [];
+  let answers: SqliteAnswer[];
   try {
-    database ??= new SqliteDatabase(workerData as string);
-    const db = database;
-    db.transaction(() => {
-      for (const call of calls) answers.push({ id: call.id, result: run(db, call) });
-    });
-  } catch (error) {
-    answers.length = 0;
-    const { message, code } = error as Error & { code?: string };
-    for (const { id } of calls) answers.push({ id, error: { message, code } });
+    answers = runTogether(calls);
+  } catch {
+    // One call's fault is not that of the others.
+    answers = calls.map(runAlone);
   }
   const closing = calls.some(({ operation }) => operation === 'close');
   if (closing) database?.close();
