@@ -31,7 +31,7 @@ describe('many instances', () => {
 
   it('have methods that can be passed around', async () => {
     const collector = await collect();
-     
+
     const { track, on, flush } = create({ host: collector.url });
     on('error', () => undefined);
     track(event());

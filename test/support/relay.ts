@@ -3,6 +3,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import {
   type DeliveryEvent,
+  type DeliveryRecord,
   sqliteQueue,
   WebhookDestinationModule,
   type WebhookDestinationModuleOptions,
@@ -83,6 +84,12 @@ export class Relay {
     const messages = messageIds.map((messageId) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId }));
     const { rejected } = await this.service.accept('wk_shop', messages);
     if (rejected.length > 0) throw new Error(JSON.stringify(rejected));
+  }
+
+  /** The deliveries that have not been made. */
+  async undelivered(): Promise<DeliveryRecord[]> {
+    const all = await this.service.deliveries({}, { limit: 1_000 });
+    return all.filter(({ state }) => state !== 'delivered');
   }
 
   /** Resolves with the events of a type once there are as many. */

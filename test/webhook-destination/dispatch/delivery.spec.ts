@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeliveryEvent, verifySignature, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
-import { cleanUps } from '../../support/clean-ups.js';
+import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import {
   drip,
@@ -19,7 +19,7 @@ import { waitFor } from '../../support/wait-for.js';
 const SOON = { initialRetryDelay: 20, maxRetryDelay: 40 };
 
 describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport) => {
-  const cleanUp = cleanUps();
+  const cleanUp = useCleanUps();
   let certificates: Certificates;
   beforeAll(() => {
     certificates = createCertificates();
@@ -49,7 +49,7 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
     await started.track('m1', 'm2');
     await started.settled('delivered', 2);
     expect(receiver.webhooks).toHaveLength(2);
-    expect(await started.service.deliveries()).toEqual([]);
+    expect(await started.undelivered()).toEqual([]);
   });
 
   it.each([500, 502, 503, 504, 599, 408, 425, 429])('are sent again after a %i: the same bytes', async (code) => {
@@ -66,7 +66,7 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
       expect(headers['x-message-id']).toBe('m1');
       expect(verifySignature(raw, headers['x-signature'] as string, 'shh')).toBe(true);
     }
-    expect(await started.service.deliveries()).toEqual([]);
+    expect(await started.undelivered()).toEqual([]);
   });
 
   it.each([300, 301, 302, 307, 308, 400, 401, 403, 404, 410, 422])(
@@ -205,7 +205,7 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
     await started.settled('dead', 2);
     expect(await started.service.replay({ state: 'dead', destination: 'Webhooks' })).toBe(1);
     expect(await started.settled('delivered')).toMatchObject([{ attempt: 3 }]);
-    expect(await started.service.deliveries()).toEqual([]);
+    expect(await started.undelivered()).toEqual([]);
     expect(await started.service.replay(id)).toBe(0);
   });
 

@@ -11,7 +11,7 @@ import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webho
 import { DeliveryOptions } from '../../../lib/webhook-destination/options/delivery.options.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/options/destination.options.js';
 import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
-import { cleanUps } from '../../support/clean-ups.js';
+import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { ScriptedReceiver, status } from '../../support/scripted-receiver.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -47,7 +47,7 @@ describe('The window of four hours, in fake time', () => {
     };
     let outcome: DeliveryOutcome | undefined;
     for (;;) {
-      const settle = (settled: DeliveryOutcome) => Promise.resolve(void (outcome = settled));
+      const settle = (settled: DeliveryOutcome) => Promise.resolve(Boolean((outcome = settled)));
       await dispatcher.handle({ delivery, settle });
       const { attempts } = delivery;
       delivery = {
@@ -95,7 +95,7 @@ describe('The window of four hours, in fake time', () => {
 });
 
 describe('A short window, in real time', () => {
-  const cleanUp = cleanUps();
+  const cleanUp = useCleanUps();
 
   it('ends with the attempts on record, and a restart does not extend it', async () => {
     const receiver = await ScriptedReceiver.start(status(500));

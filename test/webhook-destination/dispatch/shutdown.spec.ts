@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 
-import { cleanUps } from '../../support/clean-ups.js';
+import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { hang, ScriptedReceiver, sequence, status } from '../../support/scripted-receiver.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 
 describe('Shutdown', () => {
-  const cleanUp = cleanUps();
+  const cleanUp = useCleanUps();
 
   it('finishes what is in flight and what is due', async () => {
     const receiver = await ScriptedReceiver.start((response) => void setTimeout(() => response.end(), 100));

@@ -10,7 +10,7 @@ import { classifyError } from '../../../lib/webhook-destination/dispatch/url.out
 import type { WebhookTransport } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
-import { cleanUps } from '../../support/clean-ups.js';
+import { useCleanUps } from '../../support/clean-ups.js';
 import {
   drip,
   hang,
@@ -47,7 +47,7 @@ const transports: { name: string; create: Create }[] = [
 ];
 
 describe.each(transports)('The $name transport', ({ create }) => {
-  const cleanUp = cleanUps();
+  const cleanUp = useCleanUps();
   let certificates: Certificates;
   beforeAll(() => {
     certificates = createCertificates();

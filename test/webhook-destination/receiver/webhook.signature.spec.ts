@@ -4,14 +4,14 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type DestinationOptions, verifySignature } from 'nestjs-analytics-relay';
 import { Webhook } from 'standardwebhooks';
 
-import { cleanUps } from '../../support/clean-ups.js';
+import { useCleanUps } from '../../support/clean-ups.js';
 import { type ReceivedWebhook, Receiver } from '../../support/receiver.js';
 import { Relay } from '../../support/relay.js';
 
 type Headers = Record<string, string>;
 
 describe('A webhook', () => {
-  const cleanUp = cleanUps();
+  const cleanUp = useCleanUps();
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await Receiver.start();
