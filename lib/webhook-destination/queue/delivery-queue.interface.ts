@@ -29,7 +29,7 @@ export interface Delivery extends NewDelivery {
   firstAttemptAt: number | undefined;
   /** The attempts that ended, the oldest first. */
   attempts: AttemptRecord[];
-  /** URLs that failed for good and are not tried again. */
+  /** Names of the URLs that failed for good and are not tried again; no secrets of a URL are in its name. */
   failedUrls: string[];
 }
 

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Subscriber } from 'rxjs';
 
 import { describe } from '../../../common/error.util.js';
-import type { Delivery, Lease } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryQuery, Lease } from '../delivery-queue.interface.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
@@ -83,6 +83,16 @@ export class DestinationFeed {
       this.wake();
     }, delay);
     this.timer.unref();
+  }
+
+  /** Drops deliveries that match and were not handed out: the store has removed them. */
+  forget({ state = 'delivering', ...fields }: DeliveryQuery): void {
+    if (state !== 'delivering') return;
+    const wanted = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof Delivery, string][];
+    const kept = this.ready.filter((delivery) => wanted.some(([field, value]) => delivery[field] !== value));
+    this.held -= this.ready.length - kept.length;
+    this.ready.splice(0, this.ready.length, ...kept);
+    this.pump();
   }
 
   /** Resolves once no due delivery is left to hand out, and all that were handed out are settled. */

@@ -92,8 +92,10 @@ export class EmbeddedQueue implements DeliveryQueue {
     return destinations.length;
   }
 
-  purge(query: DeliveryQuery): Promise<number> {
-    return this.store.purge(query);
+  async purge(query: DeliveryQuery): Promise<number> {
+    const purged = await this.store.purge(query);
+    for (const feed of this.feeds.values()) feed.forget(query);
+    return purged;
   }
 
   sweep(): Promise<number> {
