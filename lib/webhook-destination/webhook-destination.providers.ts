@@ -29,8 +29,9 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: IngestEndpoint,
-    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor) => new IngestEndpoint(sources, acceptor),
-    inject: [SourceRegistry, MessageAcceptor],
+    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest }: WebhookDestinationOptions) =>
+      ingest && new IngestEndpoint(sources, acceptor, ingest),
+    inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
   },
   {
     provide: MessageAcceptor,

@@ -45,11 +45,11 @@ export class WebhookDestinationService
     private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     private readonly dispatcher: WebhookDispatcher,
-    endpoint: IngestEndpoint,
+    @Inject(IngestEndpoint) endpoint: IngestEndpoint | undefined,
     adapterHost: HttpAdapterHost,
   ) {
     this.events$ = dispatcher.events$;
-    if (options.ingest) mountIngest(adapterHost, options.ingest.prefix, endpoint);
+    if (options.ingest && endpoint) mountIngest(adapterHost, options.ingest.prefix, endpoint);
   }
 
   /**
@@ -61,7 +61,7 @@ export class WebhookDestinationService
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
-    return this.acceptor.accept(source, messages, sentAt);
+    return this.acceptor.accept(source, { messages, sentAt });
   }
 
   /** The deliveries that match, with their attempts, the newest first. */

@@ -56,7 +56,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ],
     ['a queue that is none', 'queue must be a queue, such as sqliteQueue()', { queue: {} }],
   ])('%s', async (_case, fault, wrong) => {
-    const options = { sources: [source], destinations: [destination], ...wrong } as WebhookDestinationModuleOptions;
+    const options = { sources: [source], destinations: [destination], ...wrong };
     const message = await bootstrapError(WebhookDestinationModule.forRoot(options));
     expect(message).toContain('WebhookDestinationModule');
     expect(message).toContain(fault);

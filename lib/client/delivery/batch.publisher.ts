@@ -1,6 +1,7 @@
 import type { AnalyticsEmitter } from '../pipeline/analytics.emitter.js';
 import type { Batch } from './batch.js';
-import type { HTTPClient, HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
+import { BatchRequest } from './batch.request.js';
+import type { HTTPClient, HTTPResponse } from './http-client.interface.js';
 import { readBody } from './response.body.js';
 import { backoffDelay, isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
 
@@ -91,20 +92,9 @@ export class BatchPublisher {
   /** Makes one request and reads its response, in the time that both may take together. */
   private exchange(batch: Batch, events: string, attempt: number): Promise<HTTPResponse> {
     const { url, httpRequestTimeout } = this.settings;
-    const controller = typeof AbortController === 'function' ? new AbortController() : undefined;
     const body = this.bodyOf(events);
     const headers = attempt > 0 ? { ...this.headers, 'X-Retry-Count': String(attempt) } : { ...this.headers };
-    const request: HTTPClientRequest = {
-      url,
-      method: 'POST',
-      headers,
-      body,
-      get data() {
-        return JSON.parse(this.body) as Record<string, unknown>;
-      },
-      httpRequestTimeout,
-      signal: controller?.signal,
-    };
+    const request = new BatchRequest(url, headers, body, httpRequestTimeout);
     if (this.emitter.isHeard('http_request')) {
       this.emitter.emit('http_request', { url, method: 'POST', headers: { ...headers }, body });
     }
@@ -119,12 +109,12 @@ export class BatchPublisher {
         .then(resolve, reject);
       return () => {
         clearTimeout(timer);
-        if (isUnderWay) controller?.abort();
+        if (isUnderWay) request.abort();
       };
     });
   }
 
-  private async request(request: HTTPClientRequest): Promise<HTTPResponse> {
+  private async request(request: BatchRequest): Promise<HTTPResponse> {
     const response = await this.settings.httpClient.makeRequest(request);
     const body = await readBody(response);
     if (this.emitter.isHeard('http_response')) {

@@ -16,7 +16,8 @@ export interface EventQueueSettings {
 /** Holds events until a batch of them is due, and cuts the batches. */
 export class EventQueue {
   private readonly waiting = new EventFifo();
-  private readonly inFlight = new Set<Batch>();
+  // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
+  private inFlight: Batch[] = [];
   private readonly maxEvents: number;
   private readonly maxBytes: number;
   /** Size of the waiting events in a body: each with the comma that follows it. */
@@ -80,7 +81,7 @@ export class EventQueue {
   }
 
   private pump(): void {
-    while (this.inFlight.size < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) void this.send(this.cut());
+    while (this.inFlight.length < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) void this.send(this.cut());
     if (this.waiting.length === 0) this.stopTimer();
   }
 
@@ -109,9 +110,9 @@ export class EventQueue {
   }
 
   private async send(batch: Batch): Promise<void> {
-    this.inFlight.add(batch);
+    this.inFlight.push(batch);
     const reason = await this.publisher.send(batch);
-    this.inFlight.delete(batch);
+    this.inFlight = this.inFlight.filter((other) => other !== batch);
     for (const event of batch.events) this.end(event, reason);
     this.pump();
   }

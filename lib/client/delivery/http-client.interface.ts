@@ -29,8 +29,10 @@ export interface HTTPClientRequest {
   readonly data: Record<string, any>;
   /** Milliseconds that the whole exchange may take; then the library gives it up. */
   httpRequestTimeout: number;
-  /** Aborted when the library gives the request up. Absent on Node 14, which has no `AbortSignal`. */
-  signal?: AbortSignal | undefined;
+  /** Aborted when the library gives the request up. Undefined on Node 14, which has no `AbortSignal`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Says what to do when the library gives the request up: on every Node version, and cheaper than `signal`. */
+  onAbort?(stop: () => void): void;
 }
 
 /** Makes the library's HTTP requests (§4.5). */

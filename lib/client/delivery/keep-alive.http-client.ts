@@ -25,40 +25,34 @@ export interface KeepAliveOptions {
  */
 export function keepAliveHttpClient(options: KeepAliveOptions = {}): HTTPClient {
   const settings = { keepAlive: true, maxSockets: options.maxSockets ?? 16, scheduling: 'lifo' as const };
-  let agent = options.agent;
+  const plain = options.agent ?? new http.Agent(settings);
+  const secure = options.agent ?? new https.Agent(settings);
   return {
-    makeRequest(request) {
-      const { request: start, Agent } = request.url.startsWith('https:') ? https : http;
-      agent ??= new Agent(settings);
-      return exchange(start, agent, request);
-    },
+    makeRequest: (request) =>
+      request.url.startsWith('https:')
+        ? exchange(https.request, secure, request)
+        : exchange(http.request, plain, request),
   };
 }
 
 /** Makes one request and reads its whole response. */
 function exchange(start: typeof http.request, agent: http.Agent, request: HTTPClientRequest): Promise<HTTPResponse> {
   return new Promise((resolve, reject) => {
-    const body = Buffer.from(request.body);
     const outgoing = start(request.url, {
       agent,
       method: request.method,
-      headers: { ...request.headers, 'Content-Length': body.length },
+      headers: { ...request.headers, 'Content-Length': Buffer.byteLength(request.body) },
     });
     const giveUp = () => outgoing.destroy(new Error('The request was aborted'));
-    // On Node 14, which has no AbortSignal, nobody else ends a request that hangs.
-    const timer = request.signal ? undefined : setTimeout(giveUp, request.httpRequestTimeout);
-    request.signal?.addEventListener('abort', giveUp);
-    outgoing.on('close', () => {
-      clearTimeout(timer);
-      request.signal?.removeEventListener('abort', giveUp);
-    });
+    if (request.onAbort) request.onAbort(giveUp);
+    else outgoing.setTimeout(request.httpRequestTimeout, giveUp);
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       // The receiver closed an idle connection just as it was used again: it has not seen the request.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(start, agent, request));
       else reject(error);
     });
     outgoing.on('response', (response) => resolve(read(response)));
-    outgoing.end(body);
+    outgoing.end(request.body);
   });
 }
 

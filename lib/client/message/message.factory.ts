@@ -16,23 +16,32 @@ type Params = Record<string, unknown>;
 const text = (value: unknown): string | undefined => (value as string | null | undefined) || undefined;
 const object = (value: unknown): Record<string, unknown> => (value as Record<string, unknown> | null | undefined) ?? {};
 
-/** What each kind of message holds beyond the common fields (§2.2). */
-const fieldsOf: Record<MessageType, (params: Params) => Partial<Message>> = {
-  identify: (params) => ({ traits: object(params.traits) }),
-  track: (params) => ({ event: params.event as string, properties: object(params.properties) }),
-  page: (params) => {
-    const category = text(params.category);
-    // Existing receivers look for a page's category among its properties.
-    const properties = category ? { ...object(params.properties), category } : object(params.properties);
-    return { name: text(params.name), category, properties };
+/** Fills in what each kind of message holds beyond the common fields (§2.2). */
+const fill: Record<MessageType, (message: Message, params: Params) => void> = {
+  identify(message, params) {
+    message.traits = object(params.traits);
   },
-  screen: (params) => ({
-    name: text(params.name),
-    category: text(params.category),
-    properties: object(params.properties),
-  }),
-  group: (params) => ({ groupId: params.groupId as string, traits: object(params.traits) }),
-  alias: (params) => ({ previousId: params.previousId as string }),
+  track(message, params) {
+    message.event = params.event as string;
+    message.properties = object(params.properties);
+  },
+  page(message, params) {
+    fill.screen(message, params);
+    // Existing receivers look for a page's category among its properties.
+    if (message.category) message.properties = { ...message.properties, category: message.category };
+  },
+  screen(message, params) {
+    message.name = text(params.name);
+    message.category = text(params.category);
+    message.properties = object(params.properties);
+  },
+  group(message, params) {
+    message.groupId = params.groupId as string;
+    message.traits = object(params.traits);
+  },
+  alias(message, params) {
+    message.previousId = params.previousId as string;
+  },
 };
 
 /**
@@ -48,15 +57,16 @@ export function createMessage(type: MessageType, params: unknown): Message {
   const fault = findMessageFault(type, params);
   if (fault) throw new ValidationError(fault);
   const { timestamp } = params as { timestamp?: Date | string | null };
-  return {
+  const message: Message = {
     type,
     messageId: (params.messageId as string | null | undefined) ?? randomUUID(),
     timestamp: typeof timestamp === 'string' ? timestamp : (timestamp ?? new Date()).toISOString(),
     userId: text(params.userId),
     anonymousId: text(params.anonymousId),
-    ...fieldsOf[type](params),
     context: { ...object(params.context), library: LIBRARY },
     integrations: object(params.integrations) as IntegrationsOptions,
     _metadata: METADATA,
   };
+  fill[type](message, params);
+  return message;
 }

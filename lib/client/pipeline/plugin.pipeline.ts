@@ -16,8 +16,8 @@ interface Registration {
 /** Takes events through the plugins (§4.4), and to the queue in between. */
 export class PluginPipeline {
   private registrations: Registration[] = [];
-  /** Events on their way through plugins. */
-  private readonly underWay = new Set<PendingEvent>();
+  /** Events on their way through plugins, with the outcome of their delivery once it is known. */
+  private readonly underWay = new Map<PendingEvent, { reason: unknown } | undefined>();
 
   constructor(
     private readonly analytics: Analytics,
@@ -54,14 +54,14 @@ export class PluginPipeline {
 
   /** Takes one event all the way. */
   async process(event: PendingEvent): Promise<void> {
-    this.underWay.add(event);
+    this.underWay.set(event, undefined);
     this.ledger.settle(event, await this.reasonOfFailure(event));
     this.underWay.delete(event);
   }
 
   /** Ends every event that is on its way through plugins. */
   abortAll(reason: Error): void {
-    for (const event of this.underWay) this.ledger.settle(event, reason);
+    for (const [event, delivery] of this.underWay) this.ledger.settle(event, delivery ? delivery.reason : reason);
   }
 
   private async reasonOfFailure(event: PendingEvent): Promise<unknown> {
@@ -107,7 +107,10 @@ export class PluginPipeline {
     const destinations = this.ofType('destination').filter(({ plugin }) => isEnabled(plugin, integrations));
     const [reason] = await Promise.all([
       new Promise<unknown>((resolve) => {
-        event.onDelivered = resolve;
+        event.onDelivered = (outcome) => {
+          this.underWay.set(event, { reason: outcome });
+          resolve(outcome);
+        };
         this.queue.add(event);
       }),
       ...destinations.map((registration) => this.observe(registration, event, new Context(event.json))),
@@ -128,6 +131,7 @@ export class PluginPipeline {
 
   private async load(plugin: Plugin): Promise<void> {
     try {
+      await Promise.resolve(); // The instance may still be under construction.
       await plugin.load(systemContext(), this.analytics);
     } catch (error) {
       this.report('plugin_load_failure', error);

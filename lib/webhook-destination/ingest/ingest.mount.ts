@@ -11,16 +11,18 @@ type ExpressMiddleware = (request: IncomingMessage, response: ServerResponse, ne
 interface Fastify {
   register(plugin: (scope: FastifyScope, options: unknown, done: () => void) => void): void;
 }
+type FastifyRoute = (
+  path: string,
+  handle: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void,
+) => void;
 interface FastifyScope {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(
     type: string,
     parse: (request: unknown, body: unknown, done: (error: null) => void) => void,
   ): void;
-  post(
-    path: string,
-    handle: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void,
-  ): void;
+  post: FastifyRoute;
+  options: FastifyRoute;
 }
 
 /**
@@ -35,14 +37,16 @@ export function mountIngest(adapterHost: HttpAdapterHost, prefix: string, endpoi
 
 function mount({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: IngestEndpoint): void {
   const routes = ingestRoutes(prefix);
+  const { cors } = endpoint;
   switch (httpAdapter?.getType()) {
     case undefined: // an application context without HTTP
       return;
     case 'express':
       httpAdapter.use(((request, response, next) => {
         const [path = ''] = request.url?.split('?', 1) ?? [];
-        const route = request.method === 'POST' ? routes.get(path) : undefined;
-        if (route) void endpoint.handle(route, request, response);
+        const route = routes.get(path);
+        if (route && request.method === 'POST') void endpoint.handle(route, request, response);
+        else if (route && request.method === 'OPTIONS' && cors) cors.answerPreflight(request, response);
         else next();
       }) satisfies ExpressMiddleware);
       return;
@@ -54,6 +58,11 @@ function mount({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: Inges
           scope.post(path, (request, reply) => {
             reply.hijack();
             void endpoint.handle(route, request.raw, reply.raw);
+          });
+          if (!cors) continue;
+          scope.options(path, (request, reply) => {
+            reply.hijack();
+            cors.answerPreflight(request.raw, reply.raw);
           });
         }
         done();

@@ -1,12 +1,13 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 
-/** What a route takes: an envelope of messages, or one message of a kind. */
-export type IngestRoute = 'batch' | MessageType;
+/** What a route takes: an envelope of messages, one message of a kind, or metrics of an SDK about itself. */
+export type IngestRoute = 'batch' | 'metrics' | MessageType;
 
 const NAMES: Record<string, IngestRoute> = {
   batch: 'batch',
   import: 'batch',
   b: 'batch',
+  m: 'metrics',
   identify: 'identify',
   i: 'identify',
   track: 'track',

@@ -1,38 +1,16 @@
 import { gzipSync } from 'node:zlib';
 
 import { describe, expect, it } from '@jest/globals';
-import { Test } from '@nestjs/testing';
-import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
-import { listen, platforms } from '../support/platforms.js';
+import { platforms } from '../support/platforms.js';
 import { post } from '../support/post.js';
-import { Receiver } from '../support/receiver.js';
-import { temporaryFolder } from '../support/temporary-folder.js';
+import { startRelayApp } from '../support/relay.app.js';
 
 describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
-  async function start() {
-    const receiver = await Receiver.start();
-    afterwards(() => receiver.stop());
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
-    const testing = await Test.createTestingModule({
-      imports: [
-        WebhookDestinationModule.forRoot({
-          sources: [{ name: 'shop', writeKey: 'wk_shop' }],
-          destinations: [{ urls: [receiver.url] }],
-          queue: sqliteQueue({ path: folder.path('relay.db') }),
-          delivery: { allowedNetworks: ['127.0.0.0/8'] },
-        }),
-      ],
-    }).compile();
-    const app = testing.createNestApplication(createAdapter());
-    app.setGlobalPrefix('api');
-    afterwards(() => app.close());
-    return { host: await listen(app), receiver, relay: app.get(WebhookDestinationService) };
-  }
+  const start = () => startRelayApp(afterwards, createAdapter());
 
   it.each([
     ['identify', 'identify', { userId: 'u1' }],
