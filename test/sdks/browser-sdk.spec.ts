@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Test } from '@nestjs/testing';
 import type { Browser, Response } from 'playwright-core';
 
 import { useCleanUps } from '../support/clean-ups.js';
-import { platforms } from '../support/platforms.js';
+import { listen, platforms } from '../support/platforms.js';
+import { startRelayApp } from '../support/relay.app.js';
 import { launchChromium, withChromium } from './support/chromium.js';
-import { expectWebhooks } from './support/expect-webhooks.js';
+import { expectWebhooks, SHARED_SECRET } from './support/expect-webhooks.js';
 import { ShopController } from './support/shop.controller.js';
-import { startSignedRelay } from './support/signed-relay.js';
 
 const ANONYMOUS_ID: unknown = expect.stringMatching(/^[\w-]{36}$/);
 
@@ -65,7 +66,7 @@ const strategies = [
   });
   afterAll(() => browser?.close());
 
-  /** Visits the shop and leaves it; answers how the endpoint answered before, by path. */
+  /** Visits the shop and leaves it; answers what the endpoint was asked on the page, and how it answered. */
   async function visit(shop: string, endpoint: string, deliveryStrategy: object): Promise<[string, number][]> {
     const visitor = await browser.newContext();
     afterwards(() => visitor.close());
@@ -73,21 +74,47 @@ const strategies = [
     const answers: Response[] = [];
     page.on('response', (answer) => answers.push(answer));
     await page.goto(`${shop}/shop`);
+    const metrics = page.waitForResponse(`${endpoint}/v1/m`);
     const settings = { protocol: 'http', apiHost: `${new URL(endpoint).host}/v1`, deliveryStrategy };
     await page.evaluate(`record(${JSON.stringify(settings)})`);
+    expect((await metrics).status()).toBe(200);
     await page.goto('about:blank');
     return answers
-      .filter((answer) => answer.request().method() === 'POST')
-      .map((answer) => [answer.url().replace(`${endpoint}/v1/`, ''), answer.status()] as [string, number])
+      .filter((answer) => answer.url().startsWith(`${endpoint}/v1/`) && !answer.url().endsWith('/m'))
+      .map((answer): [string, number] => [answer.url().slice(`${endpoint}/v1/`.length), answer.status()])
       .sort();
   }
 
   describe.each(platforms)('on $platform', ({ createAdapter }) => {
+    const destination = { sharedSecret: SHARED_SECRET };
+
     it.each(strategies)('delivers from the same origin, $strategy', async ({ deliveryStrategy, answersOnPage }) => {
-      const { host, receiver } = await startSignedRelay({ createAdapter, afterwards, controllers: [ShopController] });
+      const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+        destination,
+        metadata: { controllers: [ShopController] },
+      });
       const answers = await visit(host, host, deliveryStrategy);
       await expectWebhooks(receiver, webhooksOf(host));
       expect(answers).toEqual(answersOnPage.map((path) => [path, 200]));
     });
+
+    it.each(strategies)('delivers from another origin, $strategy', async ({ deliveryStrategy, answersOnPage }) => {
+      const shop = await startShop();
+      const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+        destination,
+        options: { ingest: { cors: { origin: [shop] } } },
+      });
+      const answers = await visit(shop, host, deliveryStrategy);
+      await expectWebhooks(receiver, webhooksOf(shop));
+      expect(answers).toEqual(answersOnPage.map((path) => [path, 200]));
+    });
+
+    /** The shop alone, as another application. */
+    async function startShop(): Promise<string> {
+      const testing = await Test.createTestingModule({ controllers: [ShopController] }).compile();
+      const app = testing.createNestApplication(createAdapter());
+      afterwards(() => app.close());
+      return listen(app);
+    }
   });
 });

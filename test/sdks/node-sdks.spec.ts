@@ -5,15 +5,17 @@ import ClassicAnalytics from 'analytics-node';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';
-import { expectWebhooks } from './support/expect-webhooks.js';
-import { startSignedRelay, WRITE_KEY } from './support/signed-relay.js';
+import { startRelayApp } from '../support/relay.app.js';
+import { expectWebhooks, SHARED_SECRET } from './support/expect-webhooks.js';
+
+const writeKey = 'wk_shop';
 
 const sdks = [
   {
     sdk: '@segment/analytics-node',
     library: '@segment/analytics-node',
     start: (host: string) => {
-      const analytics = new SegmentAnalytics({ writeKey: WRITE_KEY, host });
+      const analytics = new SegmentAnalytics({ writeKey, host });
       return { analytics, finish: () => analytics.closeAndFlush() };
     },
   },
@@ -21,7 +23,7 @@ const sdks = [
     sdk: 'analytics-node',
     library: 'analytics-node',
     start: (host: string) => {
-      const analytics = new ClassicAnalytics(WRITE_KEY, { host });
+      const analytics = new ClassicAnalytics(writeKey, { host });
       return { analytics, finish: () => analytics.flush() };
     },
   },
@@ -29,7 +31,7 @@ const sdks = [
     sdk: '@rudderstack/rudder-sdk-node', // gzips, and labels its JSON as a form
     library: 'analytics-node',
     start: (host: string) => {
-      const analytics = new RudderAnalytics(WRITE_KEY, { dataPlaneUrl: host });
+      const analytics = new RudderAnalytics(writeKey, { dataPlaneUrl: host });
       return { analytics, finish: () => analytics.flush() };
     },
   },
@@ -39,7 +41,9 @@ describe.each(platforms)('On $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
   it.each(sdks)('$sdk reaches the receiver, unmodified', async ({ start, library }) => {
-    const { host, receiver } = await startSignedRelay({ createAdapter, afterwards });
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+      destination: { sharedSecret: SHARED_SECRET },
+    });
     const { analytics, finish } = start(host);
     analytics.identify({ userId: 'u1', traits: { plan: 'pro', seats: 5 } });
     analytics.track({

@@ -2,7 +2,9 @@ import { expect } from '@jest/globals';
 import { verifySignature } from 'nestjs-analytics-relay';
 
 import type { Receiver } from '../../support/receiver.js';
-import { SHARED_SECRET } from './signed-relay.js';
+
+/** What the receiver's webhooks are signed with. */
+export const SHARED_SECRET = 'shh';
 
 /** ISO 8601 in UTC with milliseconds (§2.1). */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 
 import { Controller, Get, Header } from '@nestjs/common';
 
-import { WRITE_KEY } from './signed-relay.js';
-
 /** As npm delivers it, for a script tag. */
 const SDK = 'node_modules/@segment/analytics-next/dist/umd/index.js';
 
@@ -15,10 +13,10 @@ const PAGE = `<!doctype html>
   async function record(segmentIo) {
     const analytics = AnalyticsNext.AnalyticsBrowser.load(
       {
-        writeKey: '${WRITE_KEY}',
+        writeKey: 'wk_shop',
         cdnSettings: {
-          integrations: { 'Segment.io': { apiKey: '${WRITE_KEY}' } },
-          metrics: { sampleRate: 0 },
+          integrations: { 'Segment.io': { apiKey: 'wk_shop' } },
+          metrics: { sampleRate: 1, flushTimer: 10 },
         },
       },
       { integrations: { 'Segment.io': segmentIo } },
