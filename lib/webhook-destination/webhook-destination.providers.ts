@@ -1,8 +1,9 @@
-import type { Provider } from '@nestjs/common';
+import type { DynamicModule, Provider } from '@nestjs/common';
 
 import { UserDeletion } from './admin/user.deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
+import { createIngestController, placeIngestController } from './ingest/ingest.controller.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
@@ -14,7 +15,7 @@ import {
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
 import { DestinationRouter } from './routing/destination.router.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
-import { CHECKED_OPTIONS, DELIVERY_QUEUE, MODULE_OPTIONS } from './webhook-destination.tokens.js';
+import { CHECKED_OPTIONS, DELIVERY_QUEUE, INGEST_CONTROLLER, MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
 /** A message's way, step by step: source, rules, routing, queue, dispatch. */
 export const webhookDestinationProviders: Provider[] = [
@@ -30,8 +31,9 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: IngestEndpoint,
-    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor) => new IngestEndpoint(sources, acceptor),
-    inject: [SourceRegistry, MessageAcceptor],
+    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest }: WebhookDestinationOptions) =>
+      ingest && new IngestEndpoint(sources, acceptor, ingest),
+    inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
   },
   {
     provide: MessageAcceptor,
@@ -66,3 +68,14 @@ export const webhookDestinationProviders: Provider[] = [
   WebhookDestinationService,
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
 ];
+
+/** Adds the controller of one module, which finds its place once the options are known. */
+export function withIngestController(module: DynamicModule): DynamicModule {
+  const controller = createIngestController();
+  const placed: Provider = {
+    provide: INGEST_CONTROLLER,
+    useFactory: ({ ingest }: WebhookDestinationOptions) => placeIngestController(controller, ingest?.prefix),
+    inject: [CHECKED_OPTIONS],
+  };
+  return { ...module, controllers: [controller], providers: [...(module.providers ?? []), placed] };
+}

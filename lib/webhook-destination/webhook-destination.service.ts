@@ -40,6 +40,7 @@ export class WebhookDestinationService
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
   private createTransport!: TransportFactory;
+  private stopped: Promise<void> | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
@@ -53,10 +54,10 @@ export class WebhookDestinationService
     private readonly deletion: UserDeletion,
     private readonly moduleRef: ModuleRef,
     private readonly adapterHost: HttpAdapterHost,
-    endpoint: IngestEndpoint,
+    @Inject(IngestEndpoint) endpoint: IngestEndpoint | undefined,
   ) {
     this.events$ = dispatcher.events$;
-    if (options.ingest) mountIngest(adapterHost, options.ingest.prefix, endpoint);
+    if (options.ingest && endpoint) mountIngest(adapterHost, options.ingest.prefix, endpoint);
   }
 
   /**
@@ -68,7 +69,7 @@ export class WebhookDestinationService
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
-    return this.acceptor.accept(source, messages, sentAt);
+    return this.acceptor.accept(source, { messages, sentAt });
   }
 
   /**
@@ -116,7 +117,12 @@ export class WebhookDestinationService
     this.dispatcher.start(this.createTransport);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  onApplicationShutdown(): Promise<void> {
+    this.stopped ??= this.stop();
+    return this.stopped;
+  }
+
+  private async stop(): Promise<void> {
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     await this.dispatcher.stop();
     await this.queue.close();

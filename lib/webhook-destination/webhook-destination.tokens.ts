@@ -6,3 +6,6 @@ export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destin
 
 /** The queue of deliveries. */
 export const DELIVERY_QUEUE = Symbol.for('nestjs-analytics-relay:delivery-queue');
+
+/** The controller of the ingest routes, once it has its place. */
+export const INGEST_CONTROLLER = Symbol.for('nestjs-analytics-relay:ingest-controller');

@@ -1,10 +1,10 @@
 import { afterEach } from '@jest/globals';
 
-/** What a test must undo; it is undone after each test, the last first. */
-export function cleanUps(): (cleanUp: () => Promise<unknown> | void) => void {
-  const pending: (() => Promise<unknown> | void)[] = [];
+/** What the tests of a file started; ended after each test, the last started first. */
+export function useCleanUps(): (cleanUp: () => unknown) => void {
+  const cleanUps: (() => unknown)[] = [];
   afterEach(async () => {
-    for (const cleanUp of pending.splice(0).reverse()) await cleanUp();
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   });
-  return (cleanUp) => void pending.push(cleanUp);
+  return (cleanUp) => cleanUps.push(cleanUp);
 }

@@ -12,6 +12,8 @@ export interface ReceivedWebhook {
   raw: Buffer;
   /** The same, parsed. */
   body: Record<string, unknown>;
+  /** What it was answered. */
+  status: number;
   at: number;
 }
 
@@ -31,15 +33,16 @@ export class Receiver {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const raw = Buffer.concat(chunks);
+        const status = receiver.statuses.length > 1 ? receiver.statuses.shift()! : receiver.statuses[0]!;
         receiver.webhooks.push({
           method: request.method!,
           path: request.url!,
           headers: request.headers,
           raw,
           body: JSON.parse(raw.toString()) as Record<string, unknown>,
+          status,
           at: Date.now(),
         });
-        const status = receiver.statuses.length > 1 ? receiver.statuses.shift()! : receiver.statuses[0]!;
         response.writeHead(status).end();
       });
     });
@@ -62,6 +65,17 @@ export class Receiver {
       () => `${count} webhooks, got ${this.webhooks.length}`,
     );
     return this.webhooks;
+  }
+
+  /** Resolves with the ids of the messages taken with 200, once there are as many. */
+  async taken(count: number): Promise<string[]> {
+    const ids = () =>
+      this.webhooks.filter(({ status }) => status === 200).map(({ headers }) => headers['x-message-id'] as string);
+    await waitFor(
+      () => ids().length >= count,
+      () => `${count} webhooks taken, got ${ids().length}`,
+    );
+    return ids();
   }
 
   async stop(): Promise<void> {

@@ -5,6 +5,9 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Certificate } from './certificates.js';
 import type { ReceivedWebhook } from './receiver.js';
 
+/** A request that a receiver got, before it has answered. */
+type UnansweredWebhook = Omit<ReceivedWebhook, 'status'>;
+
 /** How a receiver takes a request whose body it has read; `index` counts its requests from 0. */
 export type Script = (response: ServerResponse, index: number, request: IncomingMessage) => void;
 
@@ -35,7 +38,7 @@ export const sequence =
 
 /** A receiver on loopback that misbehaves as it is told. */
 export class ScriptedReceiver {
-  readonly webhooks: ReceivedWebhook[] = [];
+  readonly webhooks: UnansweredWebhook[] = [];
   /** Connections made so far, and open now. */
   connections = 0;
   readonly sockets = new Set<Socket>();

@@ -97,4 +97,6 @@ export interface Message {
   traits?: UserTraits | GroupTraits;
   context?: ExtraContext;
   integrations?: IntegrationsOptions;
+  /** Facts about the sender's runtime; never forwarded. */
+  _metadata?: { nodeVersion?: string };
 }

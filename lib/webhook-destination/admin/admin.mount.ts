@@ -33,8 +33,8 @@ export function mountDeletion({ httpAdapter }: HttpAdapterHost, prefix: string, 
     case undefined: // an application context without HTTP
       return;
     case 'express':
-      httpAdapter.post(path, (request: IncomingMessage & { body?: unknown }, response: ServerResponse) =>
-        endpoint.handle(request, response, request.body, contextOf(request, response)),
+      httpAdapter.post(path, (request: IncomingMessage, response: ServerResponse) =>
+        endpoint.handle(request, response, contextOf(request, response)),
       );
       return;
     case 'fastify':
@@ -43,7 +43,7 @@ export function mountDeletion({ httpAdapter }: HttpAdapterHost, prefix: string, 
         scope.addContentTypeParser('*', (_request, _body, parsed) => parsed(null));
         scope.post(path, (request, reply) => {
           reply.hijack();
-          void endpoint.handle(request.raw, reply.raw, undefined, contextOf(request, reply));
+          void endpoint.handle(request.raw, reply.raw, contextOf(request, reply));
         });
         done();
       });

@@ -25,18 +25,12 @@ export class DeletionEndpoint {
   /**
    * Never rejects.
    *
-   * @param parsed the body, where the application has parsed it already
    * @param context what the application's guard is asked with
    */
-  async handle(
-    request: IncomingMessage,
-    response: ServerResponse,
-    parsed: unknown,
-    context: () => ExecutionContext,
-  ): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse, context: () => ExecutionContext): Promise<void> {
     try {
       await this.gate.check(request, context);
-      answer(response, 200, { success: true, ...(await this.delete(parsed ?? (await readJsonBody(request)))) });
+      answer(response, 200, { success: true, ...(await this.delete((await readJsonBody(request)).value)) });
     } catch (error) {
       const { status, code, message, field } = this.toIngestError(error);
       if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');

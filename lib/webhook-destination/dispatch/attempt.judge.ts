@@ -17,7 +17,7 @@ export function judgeAttempt(
   if (sent.some(({ result }) => result.outcome === 'success')) return { state: 'delivered', attempt };
 
   const ended = (outcome: string) => sent.filter(({ result }) => result.outcome === outcome);
-  const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ url }) => url)];
+  const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ urlId }) => urlId)];
   const retryable = ended('temporary');
   if (retryable.length === 0) return { state: 'dead', attempt, reason: 'every URL failed for good', failedUrls };
 

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 
 import type { HttpService } from '@nestjs/axios';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, mergeMap, Subject } from 'rxjs';
 import type { buildConnector } from 'undici';
 
 import {
@@ -21,6 +21,7 @@ const asItIs = (data: unknown): unknown => data;
 export class AxiosTransport implements WebhookTransport {
   private readonly url: string;
   private readonly agent: HttpAgent;
+  private readonly exchanges = new Subject<() => Promise<void>>();
 
   /**
    * @param connections at most
@@ -35,24 +36,24 @@ export class AxiosTransport implements WebhookTransport {
   ) {
     this.url = origin + path;
     const Agent = origin.startsWith('https:') ? guarded(HttpsAgent, connect) : guarded(HttpAgent, connect);
-    this.agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.agent = new Agent({ keepAlive: true });
+    // An agent does not count connections that it waits for, so its maxSockets would let any number through.
+    this.exchanges.pipe(mergeMap((exchange) => exchange(), connections)).subscribe();
   }
 
-  async post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
-    const abort = new AbortController();
-    let expire: () => void;
-    const expired = new Promise<never>((_resolve, reject) => {
-      expire = () => reject(new WebhookTimeoutError(this.timeout));
+  post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
+    return new Promise((resolve, reject) => {
+      const abort = new AbortController();
+      const deadline = setTimeout(() => {
+        reject(new WebhookTimeoutError(this.timeout));
+        abort.abort();
+      }, this.timeout);
+      this.exchanges.next(async () => {
+        if (abort.signal.aborted) return;
+        await this.exchange(headers, body, abort.signal).then(resolve, reject);
+        clearTimeout(deadline);
+      });
     });
-    const deadline = setTimeout(() => {
-      expire();
-      abort.abort();
-    }, this.timeout);
-    try {
-      return await Promise.race([this.exchange(headers, body, abort.signal), expired]);
-    } finally {
-      clearTimeout(deadline);
-    }
   }
 
   close(): Promise<void> {
@@ -60,7 +61,7 @@ export class AxiosTransport implements WebhookTransport {
     return Promise.resolve();
   }
 
-  /** The whole configuration that the exchange depends on is set here, whatever the application's defaults are. */
+  /** All that the exchange depends on is set here, whatever the application's defaults are. */
   private async exchange(headers: Record<string, string>, data: Buffer, signal: AbortSignal): Promise<WebhookResponse> {
     const response = await firstValueFrom(
       this.http.request<Readable>({

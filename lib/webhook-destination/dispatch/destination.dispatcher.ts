@@ -81,9 +81,9 @@ export class DestinationDispatcher {
 
   private note(change: CircuitChange): void {
     if (change === 'opened') {
-      this.log.write('error', `Destination ${this.destination} is down: its deliveries wait, save for single probes`);
+      this.logger.error(`Destination ${this.destination} is down: its deliveries wait, save for single probes`);
     } else if (change === 'closed') {
-      this.log.write('log', `Destination ${this.destination} answers again`);
+      this.logger.log(`Destination ${this.destination} answers again`);
     }
   }
 

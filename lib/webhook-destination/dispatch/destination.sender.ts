@@ -9,8 +9,8 @@ import type { WebhookTarget } from './webhook.target.js';
 
 /** How one URL took an attempt, and what the next one needs to know. */
 export interface SendResult {
-  /** The URL as the application wrote it. */
-  url: string;
+  /** Names the URL in the delivery. */
+  urlId: string;
   result: UrlResult;
   /** When the receiver wants the next request, in ms since the epoch. */
   retryAfter: number | undefined;
@@ -37,7 +37,7 @@ export class DestinationSender {
     const bytes = Buffer.from(body);
     const headers = this.headers.for(messageId, bytes, now);
     const routes =
-      failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.url)) : this.routes;
+      failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
     return new Promise((resolve) => {
       const results: SendResult[] = [];
       if (routes.length === 0) return resolve(results);
@@ -62,7 +62,7 @@ async function post(
   body: Buffer,
   start: number,
 ): Promise<SendResult> {
-  const { url, shown, authorization } = target;
+  const { id: urlId, shown, authorization } = target;
   try {
     const answer = await transport.post({
       headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
@@ -71,12 +71,12 @@ async function post(
     const now = Date.now();
     const { status } = answer;
     return {
-      url,
+      urlId,
       result: { url: shown, outcome: classifyStatus(status), status, duration: now - start },
       retryAfter: parseRetryAfter(answer.retryAfter, now),
     };
   } catch (error) {
     const result = { url: shown, outcome: classifyError(error), error: describe(error), duration: Date.now() - start };
-    return { url, result, retryAfter: undefined };
+    return { urlId, result, retryAfter: undefined };
   }
 }

@@ -13,7 +13,7 @@ export class LogLimiter {
 
   constructor(private readonly logger: Logger) {}
 
-  write(level: 'log' | 'warn' | 'error', line: string): void {
+  write(level: 'warn' | 'error', line: string): void {
     this.timer ??= setTimeout(() => this.end(), PERIOD).unref();
     if (++this.lines <= MAX_LINES) this.logger[level](line);
   }

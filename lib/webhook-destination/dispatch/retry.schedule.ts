@@ -3,8 +3,8 @@ import type { DeliveryOptions } from '../options/delivery.options.js';
 /** Share of a delay by which it varies at random, so that retries of one moment spread out. */
 const JITTER = 0.2;
 
-/** How long before the window's end the last attempt is made, in ms, and as a share of the window at most. */
-const LAST_ATTEMPT_LEAD = 1_000;
+/** How long before the window's end the last attempt is due, in ms, so that it can wait for its turn; and that as a share of the window at most. */
+const LAST_ATTEMPT_LEAD = 5_000;
 const LAST_ATTEMPT_SHARE = 0.1;
 
 /** Shortest wait before the last attempt, in ms: what just failed is not tried once more at the window's very end. */

@@ -55,7 +55,7 @@ export class WebhookDispatcher {
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
     const idle = () => Promise.all(this.dispatchers.map((dispatcher) => dispatcher.idle()));
     const end = after(STOP_TIME);
-    await Promise.race([idle(), after(DRAIN_TIME)]);
+    await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
     this.stop$.next();
     await Promise.race([idle(), end]);
     abort.abort();

@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
+
 /** A webhook's URL, taken apart once. */
 export interface WebhookTarget {
-  /** As the application wrote it; names the target in a delivery. */
-  url: string;
+  /** Names the URL in a delivery: as it is shown, with a digest that tells it from others shown alike. */
+  id: string;
   origin: string;
   /** Path and query. */
   path: string;
@@ -15,11 +17,12 @@ export interface WebhookTarget {
 export function toWebhookTarget(url: string): WebhookTarget {
   const { origin, pathname, search, username, password } = new URL(url);
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const shown = origin + pathname;
   return {
-    url,
+    id: `${shown}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`,
     origin,
     path: pathname + search,
     authorization: credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`,
-    shown: origin + pathname,
+    shown,
   };
 }

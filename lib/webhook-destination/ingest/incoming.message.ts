@@ -14,11 +14,15 @@ import {
   type MessageFault,
   parseTimestamp,
 } from '../../client/message/message.rules.js';
+import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
 
 type Fields = Record<string, unknown>;
 
-/** The rule that a message breaks as posted, or undefined where it breaks none. */
-export function findIncomingFault(posted: unknown): MessageFault | undefined {
+/**
+ * The rule that a message breaks as posted, or undefined where it breaks none.
+ * @param largest no message is larger than so many bytes, as far as is known
+ */
+export function findIncomingFault(posted: unknown, largest: number): MessageFault | undefined {
   if (!isPlainObject(posted)) return { field: '', code: 'message_not_object', message: 'a message must be an object' };
   if (!isMessageType(posted.type)) {
     return {
@@ -27,7 +31,14 @@ export function findIncomingFault(posted: unknown): MessageFault | undefined {
       message: 'type must be one of identify, track, page, screen, group, alias',
     };
   }
-  if (Buffer.byteLength(JSON.stringify(posted)) > MAX_MESSAGE_BYTES) {
+  if (isDeeperThan(posted, MAX_DEPTH)) {
+    return {
+      field: '',
+      code: 'message_too_deep',
+      message: `a message must not be nested deeper than ${MAX_DEPTH} levels`,
+    };
+  }
+  if (largest > MAX_MESSAGE_BYTES && Buffer.byteLength(JSON.stringify(posted)) > MAX_MESSAGE_BYTES) {
     return { field: '', code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
   }
   return findMessageFault(posted.type, posted);

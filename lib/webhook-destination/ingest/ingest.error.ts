@@ -8,6 +8,8 @@ export class IngestError extends Error {
     message: string,
     /** Path of the field at fault, where there is one. */
     readonly field?: string,
+    /** When the caller may try again, in s, where it may. */
+    readonly retryAfter?: number,
   ) {
     super(message);
     this.name = 'IngestError';

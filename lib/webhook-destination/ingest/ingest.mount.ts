@@ -5,21 +5,11 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { ingestRoutes } from './ingest.routes.js';
 
-type ExpressMiddleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
-
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
-  register(plugin: (scope: FastifyScope, options: unknown, done: () => void) => void): void;
-}
-interface FastifyScope {
-  removeAllContentTypeParsers(): void;
-  addContentTypeParser(
-    type: string,
-    parse: (request: unknown, body: unknown, done: (error: null) => void) => void,
-  ): void;
-  post(
-    path: string,
-    handle: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void,
+  addHook(
+    name: 'onRequest',
+    hook: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }, next: () => void) => void,
   ): void;
 }
 
@@ -35,28 +25,29 @@ export function mountIngest(adapterHost: HttpAdapterHost, prefix: string, endpoi
 
 function mount({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: IngestEndpoint): void {
   const routes = ingestRoutes(prefix);
+
+  /** Whether the request is one for the endpoint, which then answers it. */
+  const take = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const [path = ''] = request.url?.split('?', 1) ?? [];
+    const route = routes.get(path);
+    if (route && request.method === 'POST') void endpoint.handle(route, request, response);
+    else if (route && request.method === 'OPTIONS' && endpoint.cors) endpoint.cors.answerPreflight(request, response);
+    else return false;
+    return true;
+  };
+
   switch (httpAdapter?.getType()) {
     case undefined: // an application context without HTTP
       return;
     case 'express':
-      httpAdapter.use(((request, response, next) => {
-        const [path = ''] = request.url?.split('?', 1) ?? [];
-        const route = request.method === 'POST' ? routes.get(path) : undefined;
-        if (route) void endpoint.handle(route, request, response);
-        else next();
-      }) satisfies ExpressMiddleware);
+      httpAdapter.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
+        if (!take(request, response)) next();
+      });
       return;
     case 'fastify':
-      httpAdapter.getInstance<Fastify>().register((scope, _options, done) => {
-        scope.removeAllContentTypeParsers();
-        scope.addContentTypeParser('*', (_request, _body, parsed) => parsed(null));
-        for (const [path, route] of routes) {
-          scope.post(path, (request, reply) => {
-            reply.hijack();
-            void endpoint.handle(route, request.raw, reply.raw);
-          });
-        }
-        done();
+      httpAdapter.getInstance<Fastify>().addHook('onRequest', (request, reply, next) => {
+        if (take(request.raw, reply.raw)) reply.hijack();
+        else next();
       });
       return;
     default:

@@ -1,27 +1,22 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 
-/** What a route takes: an envelope of messages, or one message of a kind. */
-export type IngestRoute = 'batch' | MessageType;
+/** What a route takes: an envelope of messages, metrics of an SDK about itself, or one message of a kind. */
+export type IngestRoute = 'batch' | 'metrics' | MessageType;
 
-const NAMES: Record<string, IngestRoute> = {
-  batch: 'batch',
-  import: 'batch',
-  b: 'batch',
-  identify: 'identify',
-  i: 'identify',
-  track: 'track',
-  t: 'track',
-  page: 'page',
-  p: 'page',
-  screen: 'screen',
-  s: 'screen',
-  group: 'group',
-  g: 'group',
-  alias: 'alias',
-  a: 'alias',
+/** The paths of each route, after the prefix. */
+export const INGEST_PATHS: Record<IngestRoute, string[]> = {
+  batch: ['batch', 'import', 'b'],
+  metrics: ['m'],
+  identify: ['identify', 'i'],
+  track: ['track', 't'],
+  page: ['page', 'p'],
+  screen: ['screen', 's'],
+  group: ['group', 'g'],
+  alias: ['alias', 'a'],
 };
 
-/** The endpoint's paths, each with what it takes. */
+/** The endpoint's whole paths, each with its route. */
 export function ingestRoutes(prefix: string): Map<string, IngestRoute> {
-  return new Map(Object.entries(NAMES).map(([name, route]) => [`/${prefix}/${name}`, route]));
+  const routes = Object.entries(INGEST_PATHS) as [IngestRoute, string[]][];
+  return new Map(routes.flatMap(([route, paths]) => paths.map((path) => [`/${prefix}/${path}`, route] as const)));
 }

@@ -29,7 +29,7 @@ export interface Delivery extends NewDelivery {
   firstAttemptAt: number | undefined;
   /** The attempts that ended, the oldest first. */
   attempts: AttemptRecord[];
-  /** URLs that failed for good and are not tried again. */
+  /** Names of the URLs that failed for good and are not tried again; no secrets of a URL are in its name. */
   failedUrls: string[];
 }
 
@@ -110,6 +110,8 @@ export interface DeliveryQueue {
    * An engine may allow one consumer at a time in a process.
    */
   consume(destination: string, concurrency: number): Observable<Lease>;
+  /** Resolves once this process's consumers have no due delivery left to take, and have settled those they took. */
+  idle(): Promise<void>;
   /** The deliveries that match, the newest first. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /** Deliveries by destination and state. */

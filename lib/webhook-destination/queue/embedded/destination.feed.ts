@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import type { Subscriber } from 'rxjs';
 
 import { describe } from '../../../common/error.util.js';
-import type { Delivery, Lease } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryQuery, Lease } from '../delivery-queue.interface.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
@@ -34,6 +34,7 @@ export class DestinationFeed {
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
   private stopped = false;
+  private idleWaiters: (() => void)[] = [];
 
   constructor(
     private readonly store: DeliveryStore,
@@ -84,6 +85,24 @@ export class DestinationFeed {
     this.timer.unref();
   }
 
+  /** Drops deliveries that match and were not handed out: the store has removed them. */
+  forget({ state = 'delivering', ...fields }: DeliveryQuery): void {
+    if (state !== 'delivering') return;
+    const wanted = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof Delivery, string][];
+    const kept = this.ready.filter((delivery) => wanted.some(([field, value]) => delivery[field] !== value));
+    this.held -= this.ready.length - kept.length;
+    this.ready.splice(0, this.ready.length, ...kept);
+    this.pump();
+  }
+
+  /** Resolves once no due delivery is left to hand out, and all that were handed out are settled. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idleWaiters.push(resolve);
+      this.pump();
+    });
+  }
+
   /** Hands out no more, and gives back what was not handed out. */
   stop(): void {
     this.stopped = true;
@@ -99,6 +118,8 @@ export class DestinationFeed {
     }
     if (this.stopped) this.giveBack();
     else this.refill();
+    if (this.held > 0 || this.backlog || this.claiming) return;
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 
   private toLease(delivery: Delivery): Lease {

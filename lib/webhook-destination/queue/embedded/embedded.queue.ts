@@ -73,6 +73,10 @@ export class EmbeddedQueue implements DeliveryQueue {
     });
   }
 
+  async idle(): Promise<void> {
+    await Promise.all([...this.feeds.values()].map((feed) => feed.idle()));
+  }
+
   list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
     return this.store.list(query, page);
   }
@@ -87,8 +91,10 @@ export class EmbeddedQueue implements DeliveryQueue {
     return destinations.length;
   }
 
-  purge(query: DeliveryQuery): Promise<number> {
-    return this.store.purge(query);
+  async purge(query: DeliveryQuery): Promise<number> {
+    const purged = await this.store.purge(query);
+    for (const feed of this.feeds.values()) feed.forget(query);
+    return purged;
   }
 
   sweep(): Promise<number> {

@@ -99,6 +99,8 @@ export class SqliteStore implements DeliveryStore {
     if (!this.worker || this.failure) return;
     await this.call('close');
     this.fail(new Error('it is closed'));
+    // The driver lets go of the file only with its thread.
+    await this.worker.terminate();
   }
 
   private call<O extends SqliteOperation>(

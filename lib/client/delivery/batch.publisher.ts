@@ -1,0 +1,138 @@
+import type { AnalyticsEmitter } from '../pipeline/analytics.emitter.js';
+import type { Batch } from './batch.js';
+import { BatchRequest } from './batch.request.js';
+import type { HTTPClient, HTTPResponse } from './http-client.interface.js';
+import { readBody } from './response.body.js';
+import { backoffDelay, isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
+
+/** Product token of every request. */
+const USER_AGENT = 'nestjs-analytics-relay/1.0';
+
+/** How often a batch may be put off by `Retry-After` before that uses up retries. */
+const MAX_RATE_LIMITED = 20;
+
+/** Where and how batches are sent (§8). */
+export interface BatchPublisherSettings {
+  writeKey: string;
+  url: string;
+  maxRetries: number;
+  httpRequestTimeout: number;
+  disable: boolean;
+  httpClient: HTTPClient;
+}
+
+/** Sends batches, with the retries of §7. */
+export class BatchPublisher {
+  private readonly headers: Record<string, string>;
+  private readonly tail: string;
+  /** No request is made before this moment: what the receiver's `Retry-After` asked for. */
+  private resumeAt = 0;
+
+  constructor(
+    private readonly settings: BatchPublisherSettings,
+    private readonly emitter: AnalyticsEmitter,
+  ) {
+    this.headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': USER_AGENT,
+      Authorization: `Basic ${Buffer.from(`${settings.writeKey}:`).toString('base64')}`,
+    };
+    this.tail = `],"writeKey":${JSON.stringify(settings.writeKey)},"sentAt":"`;
+  }
+
+  /** Size of a body without its events. */
+  get envelopeBytes(): number {
+    return Buffer.byteLength(this.bodyOf(''));
+  }
+
+  /** Delivers a batch. Never rejects: the promise tells why it was not delivered, or undefined where it was. */
+  async send(batch: Batch): Promise<unknown> {
+    if (this.settings.disable) return undefined;
+    const events = batch.events.map((event) => event.json).join(',');
+    let retries = 0;
+    for (let attempt = 0; ; attempt++) {
+      let reason: unknown;
+      try {
+        await this.untilResumed(batch);
+        const response = await this.exchange(batch, events, attempt);
+        if (isDelivered(response.status)) return undefined;
+        reason = new Error(`[${response.status}] ${response.statusText}`);
+        if (!isRetried(response.status)) return reason;
+        if (this.isPutOff(response) && attempt - retries < MAX_RATE_LIMITED) continue;
+      } catch (error) {
+        reason = error ?? new Error('The HTTP client rejected without an error');
+      }
+      if (retries++ === this.settings.maxRetries) return reason;
+      const outcome = await this.sleep(batch, backoffDelay(retries)).catch((error: unknown) => error);
+      if (outcome) return outcome;
+    }
+  }
+
+  /** Whether the receiver told when to try again; the whole instance then waits. */
+  private isPutOff({ status, headers }: HTTPResponse): boolean {
+    const delay = status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined;
+    if (delay === undefined) return false;
+    this.resumeAt = Math.max(this.resumeAt, Date.now() + delay);
+    return true;
+  }
+
+  private async untilResumed(batch: Batch): Promise<void> {
+    for (let wait = this.resumeAt - Date.now(); wait > 0; wait = this.resumeAt - Date.now()) {
+      await this.sleep(batch, wait);
+    }
+  }
+
+  private sleep(batch: Batch, ms: number): Promise<void> {
+    return batch.run<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      return () => clearTimeout(timer);
+    });
+  }
+
+  /** Makes one request and reads its response, in the time that both may take together. */
+  private exchange(batch: Batch, events: string, attempt: number): Promise<HTTPResponse> {
+    const { url, httpRequestTimeout } = this.settings;
+    const body = this.bodyOf(events);
+    const headers = attempt > 0 ? { ...this.headers, 'X-Retry-Count': String(attempt) } : { ...this.headers };
+    const request = new BatchRequest(url, headers, body, httpRequestTimeout);
+    if (this.emitter.isHeard('http_request')) {
+      this.emitter.emit('http_request', { url, method: 'POST', headers: { ...headers }, body });
+    }
+    return batch.run((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`The request took longer than ${httpRequestTimeout} ms`)),
+        httpRequestTimeout,
+      );
+      let isUnderWay = true;
+      void this.request(request)
+        .finally(() => (isUnderWay = false))
+        .then(resolve, reject);
+      return () => {
+        clearTimeout(timer);
+        if (isUnderWay) request.abort();
+      };
+    });
+  }
+
+  private async request(request: BatchRequest): Promise<HTTPResponse> {
+    const response = await this.settings.httpClient.makeRequest(request);
+    const body = await readBody(response);
+    if (this.emitter.isHeard('http_response')) {
+      const { status, statusText } = response;
+      const headers = lowerCaseNames(response.headers);
+      this.emitter.emit('http_response', { status, statusText, url: request.url, headers, body });
+    }
+    return response;
+  }
+
+  private bodyOf(events: string): string {
+    return `{"batch":[${events}${this.tail}${new Date().toISOString()}"}`;
+  }
+}
+
+function lowerCaseNames(headers: HTTPResponse['headers']): Record<string, string> {
+  if (!headers) return {};
+  const entries =
+    typeof headers.entries === 'function' ? (headers.entries as Headers['entries'])() : Object.entries(headers);
+  return Object.fromEntries([...entries].map(([name, value]) => [name.toLowerCase(), String(value)]));
+}

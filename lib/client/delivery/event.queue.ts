@@ -1,0 +1,129 @@
+import { MAX_BATCH_BYTES, MAX_BATCH_MESSAGES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
+import { Batch } from './batch.js';
+import type { BatchPublisher } from './batch.publisher.js';
+import { EventFifo } from './event.fifo.js';
+import type { EventLedger, FlushGroup, PendingEvent } from './event.ledger.js';
+
+/** Requests in flight at once; events beyond them wait. */
+const MAX_REQUESTS_IN_FLIGHT = 16;
+
+/** When waiting events are sent (§8). */
+export interface EventQueueSettings {
+  maxEventsInBatch: number;
+  flushInterval: number;
+}
+
+/** Holds events until a batch of them is due, and cuts the batches. */
+export class EventQueue {
+  private readonly waiting = new EventFifo();
+  // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
+  private inFlight: Batch[] = [];
+  private readonly maxEvents: number;
+  private readonly maxBytes: number;
+  /** Size of the waiting events in a body: each with the comma that follows it. */
+  private waitingBytes = 0;
+  /** How many of the waiting events go out even where they do not fill a batch. */
+  private due = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly settings: EventQueueSettings,
+    private readonly publisher: BatchPublisher,
+    private readonly ledger: EventLedger,
+  ) {
+    this.maxEvents = Math.min(settings.maxEventsInBatch, MAX_BATCH_MESSAGES);
+    this.maxBytes = MAX_BATCH_BYTES - publisher.envelopeBytes;
+  }
+
+  /** Takes an event to deliver it; one larger than a message may be (§8) fails, in a moment. */
+  add(event: PendingEvent): void {
+    event.bytes = Buffer.byteLength(event.json);
+    if (event.bytes > MAX_MESSAGE_BYTES) {
+      const reason = new Error(
+        `The message has ${event.bytes} bytes; at most ${MAX_MESSAGE_BYTES} (32 KB) are allowed`,
+      );
+      void Promise.resolve().then(() => this.end(event, reason));
+      return;
+    }
+    this.waiting.push(event);
+    this.waitingBytes += event.bytes + 1;
+    if (event.group?.isClosed) this.due = this.waiting.length; // A flush already waits for it.
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.flush();
+    }, this.settings.flushInterval);
+    this.pump();
+  }
+
+  /** Sends all that waits, as soon as a request may be made. */
+  flush(): void {
+    this.due = this.waiting.length;
+    this.pump();
+  }
+
+  /** Ends the events of every batch in flight that holds one of this group, or of a group before it. */
+  abort(group: FlushGroup, reason: Error): void {
+    for (const batch of this.inFlight) {
+      if (batch.events.some((event) => event.group && event.group.index <= group.index)) this.abandon(batch, reason);
+    }
+  }
+
+  /** Ends every event, waiting or in flight. */
+  abortAll(reason: Error): void {
+    for (const batch of this.inFlight) this.abandon(batch, reason);
+    for (let event = this.take(); event; event = this.take()) this.end(event, reason);
+    this.stopTimer();
+  }
+
+  private abandon(batch: Batch, reason: Error): void {
+    batch.abort(reason);
+    for (const event of batch.events) this.end(event, reason);
+  }
+
+  private pump(): void {
+    while (this.inFlight.length < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) void this.send(this.cut());
+    if (this.waiting.length === 0) this.stopTimer();
+  }
+
+  private hasBatch(): boolean {
+    return this.due > 0 || this.waiting.length >= this.maxEvents || this.waitingBytes > this.maxBytes;
+  }
+
+  private cut(): Batch {
+    const events: PendingEvent[] = [];
+    let room = this.maxBytes + 1; // The last event has no comma after it.
+    for (let next = this.waiting.peek(); next && events.length < this.maxEvents; next = this.waiting.peek()) {
+      room -= next.bytes + 1;
+      if (room < 0) break;
+      events.push(next);
+      this.take();
+    }
+    return new Batch(events);
+  }
+
+  private take(): PendingEvent | undefined {
+    const event = this.waiting.shift();
+    if (!event) return undefined;
+    this.waitingBytes -= event.bytes + 1;
+    if (this.due > 0) this.due--;
+    return event;
+  }
+
+  private async send(batch: Batch): Promise<void> {
+    this.inFlight.push(batch);
+    const reason = await this.publisher.send(batch);
+    this.inFlight = this.inFlight.filter((other) => other !== batch);
+    if (!batch.aborted) for (const event of batch.events) this.end(event, reason);
+    this.pump();
+  }
+
+  private end(event: PendingEvent, reason: unknown): void {
+    if (event.onDelivered) event.onDelivered(reason);
+    else this.ledger.settle(event, reason);
+  }
+
+  private stopTimer(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+}

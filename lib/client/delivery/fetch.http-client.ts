@@ -1,0 +1,13 @@
+import type { HTTPClient, HTTPClientRequest, HTTPFetchFn, HTTPResponse } from './http-client.interface.js';
+
+// Looked up at each request, as instrumentation and tests replace it.
+const globalFetch: HTTPFetchFn = (url, options) => globalThis.fetch(url, options);
+
+/** Makes requests with a function such as `fetch`; the global one unless told otherwise (§4.5). */
+export class FetchHTTPClient implements HTTPClient {
+  constructor(private readonly fetchFn: HTTPFetchFn = globalFetch) {}
+
+  makeRequest({ url, method, headers, body, signal }: HTTPClientRequest): Promise<HTTPResponse> {
+    return this.fetchFn(url, { method, headers, body, signal });
+  }
+}

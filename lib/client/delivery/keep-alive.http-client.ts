@@ -1,0 +1,80 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { HTTPClient, HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
+import { MAX_RESPONSE_BYTES } from './response.body.js';
+
+/** Options of {@link keepAliveHttpClient}. */
+export interface KeepAliveOptions {
+  /**
+   * Connections open at once to one host; requests beyond them wait.
+   *
+   * @default 16
+   */
+  maxSockets?: number | undefined;
+  /**
+   * The agent that holds the connections, for a proxy or certificates of one's own; `maxSockets` is then its own.
+   *
+   * @default a keep-alive agent of this client
+   */
+  agent?: http.Agent | undefined;
+}
+
+/**
+ * An HTTP client on `node:http` and `node:https` with a bounded keep-alive agent, for `httpClient`.
+ * It runs on every Node version and costs a fraction of the CPU of global `fetch`.
+ */
+export function keepAliveHttpClient(options: KeepAliveOptions = {}): HTTPClient {
+  const settings = { keepAlive: true, maxSockets: options.maxSockets ?? 16, scheduling: 'lifo' as const };
+  const plain = options.agent ?? new http.Agent(settings);
+  const secure = options.agent ?? new https.Agent(settings);
+  return {
+    makeRequest: (request) =>
+      request.url.startsWith('https:')
+        ? exchange(https.request, secure, request)
+        : exchange(http.request, plain, request),
+  };
+}
+
+/** Makes one request and reads its whole response. */
+function exchange(start: typeof http.request, agent: http.Agent, request: HTTPClientRequest): Promise<HTTPResponse> {
+  return new Promise((resolve, reject) => {
+    const outgoing = start(request.url, {
+      agent,
+      method: request.method,
+      headers: { ...request.headers, 'Content-Length': Buffer.byteLength(request.body) },
+    });
+    const giveUp = () => outgoing.destroy(new Error('The request was aborted'));
+    if (request.onAbort) request.onAbort(giveUp);
+    else outgoing.setTimeout(request.httpRequestTimeout, giveUp);
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      // The receiver closed an idle connection just as it was used again: it has not seen the request.
+      if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(start, agent, request));
+      else reject(error);
+    });
+    outgoing.on('response', (response) => resolve(read(response)));
+    outgoing.end(request.body);
+  });
+}
+
+function read(response: http.IncomingMessage): Promise<HTTPResponse> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const finish = () =>
+      resolve({
+        status: response.statusCode!,
+        statusText: response.statusMessage!,
+        headers: response.headers,
+        text: () => Promise.resolve(Buffer.concat(chunks).toString()),
+      });
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (bytes < MAX_RESPONSE_BYTES) return;
+      finish();
+      response.destroy();
+    });
+    response.on('end', finish);
+    response.on('error', reject);
+  });
+}

@@ -1,0 +1,35 @@
+const INITIAL_DELAY = 500;
+const MAX_DELAY = 60_000;
+const MIN_RETRY_AFTER = 1_000;
+const MAX_RETRY_AFTER = 300_000;
+
+const RETRIED_4XX = new Set([408, 410, 429, 460]);
+const FINAL_5XX = new Set([501, 505, 511]);
+
+/** Whether a status tells that the batch has arrived. */
+export function isDelivered(status: number): boolean {
+  return status >= 200 && status < 400;
+}
+
+/** Whether a status tells of trouble that may pass (§7). */
+export function isRetried(status: number): boolean {
+  return status >= 500 ? !FINAL_5XX.has(status) : RETRIED_4XX.has(status);
+}
+
+/** Milliseconds to wait before a retry (1, 2, …): doubling from 500, up to half as much again, at most 60,000. */
+export function backoffDelay(retry: number): number {
+  const jitter = 1 + Math.random() / 2;
+  return Math.min(INITIAL_DELAY * 2 ** (retry - 1) * jitter, MAX_DELAY);
+}
+
+/**
+ * Milliseconds that a `Retry-After` header asks to wait, in seconds or as an HTTP date; undefined where it says neither.
+ * At least a second, so that a receiver that says 0 is not hammered, and at most five minutes.
+ */
+export function retryAfterDelay(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const value = header.trim();
+  const delay = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  if (Number.isNaN(delay)) return undefined;
+  return Math.min(Math.max(delay, MIN_RETRY_AFTER), MAX_RETRY_AFTER);
+}

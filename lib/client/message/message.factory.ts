@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { VERSION } from '../version.js';
+import type { IntegrationsOptions, Message, MessageType } from './message.interface.js';
+import { findMessageFault, isPlainObject } from './message.rules.js';
+import { ValidationError } from './validation.error.js';
+
+/** The name under which this library reports itself in `context.library`. */
+export const LIBRARY_NAME = 'nestjs-analytics-relay';
+
+const LIBRARY = { name: LIBRARY_NAME, version: VERSION };
+const METADATA = { nodeVersion: process.version };
+
+type Params = Record<string, unknown>;
+
+// An empty string counts as missing (§2.2), and JSON leaves out what is undefined.
+const text = (value: unknown): string | undefined => (value as string | null | undefined) || undefined;
+const object = (value: unknown): Record<string, unknown> => (value as Record<string, unknown> | null | undefined) ?? {};
+
+/** Fills in what each kind of message holds beyond the common fields (§2.2). */
+const fill: Record<MessageType, (message: Message, params: Params) => void> = {
+  identify(message, params) {
+    message.traits = object(params.traits);
+  },
+  track(message, params) {
+    message.event = params.event as string;
+    message.properties = object(params.properties);
+  },
+  page(message, params) {
+    fill.screen(message, params);
+    // Existing receivers look for a page's category among its properties.
+    if (message.category) message.properties = { ...message.properties, category: message.category };
+  },
+  screen(message, params) {
+    message.name = text(params.name);
+    message.category = text(params.category);
+    message.properties = object(params.properties);
+  },
+  group(message, params) {
+    message.groupId = params.groupId as string;
+    message.traits = object(params.traits);
+  },
+  alias(message, params) {
+    message.previousId = params.previousId as string;
+  },
+};
+
+/**
+ * Makes the message that goes over the wire from what the application passed.
+ * The application's own objects are referred to, never changed: serialise the message before they can be.
+ *
+ * @throws {ValidationError} when a rule of §2.2 is broken.
+ */
+export function createMessage(type: MessageType, params: unknown): Message {
+  if (!isPlainObject(params)) {
+    throw new ValidationError({ field: 'message', code: 'message_not_object', message: 'message must be an object' });
+  }
+  const fault = findMessageFault(type, params);
+  if (fault) throw new ValidationError(fault);
+  const { timestamp } = params as { timestamp?: Date | string | null };
+  const message: Message = {
+    type,
+    messageId: (params.messageId as string | null | undefined) ?? randomUUID(),
+    timestamp: typeof timestamp === 'string' ? timestamp : (timestamp ?? new Date()).toISOString(),
+    userId: text(params.userId),
+    anonymousId: text(params.anonymousId),
+    context: { ...object(params.context), library: LIBRARY },
+    integrations: object(params.integrations) as IntegrationsOptions,
+    _metadata: METADATA,
+  };
+  fill[type](message, params);
+  return message;
+}

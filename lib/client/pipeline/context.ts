@@ -1,0 +1,119 @@
+import type { Message } from '../message/message.interface.js';
+
+/** Severity of an entry in a context's log. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** An entry in a context's log. */
+export interface LogMessage {
+  level: LogLevel;
+  message: string;
+  time: Date;
+  extras?: object | undefined;
+}
+
+/** Thrown by {@link Context.cancel}: the event goes no further, in whichever step it was cancelled. */
+export class ContextCancelation extends Error {
+  constructor(message = 'The event was cancelled by a plugin') {
+    super(message);
+    this.name = 'ContextCancelation';
+  }
+}
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+
+/** One event on its way: what plugins receive, and what callbacks and listeners are told about (§4.4). */
+export class Context {
+  private json: string | undefined;
+  private parsed: Message | undefined;
+  private failure: { reason: unknown } | undefined;
+  private readonly entries: LogMessage[] = [];
+
+  /** @param source The event, or its JSON, which is parsed when somebody looks at it. */
+  constructor(source: Message | string) {
+    if (typeof source === 'string') this.json = source;
+    else this.parsed = source;
+  }
+
+  /** The event. In `before` and `enrichment` plugins, changes to it reach the wire. */
+  get event(): Message {
+    if (this.parsed === undefined) {
+      this.parsed = JSON.parse(this.json!) as Message;
+      this.json = undefined; // Whoever has the object may change it.
+    }
+    return this.parsed;
+  }
+
+  set event(event: Message) {
+    this.parsed = event;
+    this.json = undefined;
+  }
+
+  /** Identifies the event: its messageId. */
+  get id(): string {
+    return this.event.messageId;
+  }
+
+  /** Whether another context is about the same event. */
+  isSame(other: Context): boolean {
+    return other.id === this.id;
+  }
+
+  /**
+   * Changes a possibly nested property of the event, creating missing objects (§4.4).
+   *
+   * @param path Keys joined by dots, such as `'context.device.model'`.
+   * @returns The event.
+   */
+  updateEvent(path: string, value: unknown): Message {
+    const keys = path.split('.');
+    if (keys.some((key) => FORBIDDEN_KEYS.has(key))) throw new Error(`updateEvent may not change "${path}"`);
+    const last = keys.pop()!;
+    let target = this.event as unknown as Record<string, unknown>;
+    for (const key of keys) {
+      if (!isObject(target[key])) target[key] = {};
+      target = target[key] as Record<string, unknown>;
+    }
+    target[last] = value;
+    return this.event;
+  }
+
+  /**
+   * Stops the event: nothing is delivered, and its callback receives the error.
+   * Has this effect in `before` and `enrichment` plugins.
+   */
+  cancel(error: Error = new ContextCancelation()): never {
+    throw error;
+  }
+
+  /** Keeps a note about the event; nothing is printed. */
+  log(level: LogLevel, message: string, extras?: object): void {
+    this.entries.push({ level, message, time: new Date(), extras });
+  }
+
+  /** The notes kept so far, oldest first. */
+  logs(): LogMessage[] {
+    return this.entries;
+  }
+
+  /** Why the event was not delivered, or undefined. */
+  failedDelivery(): { reason: unknown } | undefined {
+    return this.failure;
+  }
+
+  /** Records that the event was not delivered. */
+  setFailedDelivery(failure: { reason: unknown }): void {
+    this.failure = failure;
+  }
+
+  /** The event as JSON; what it was made from, while nobody has looked at it. */
+  serialize(): string {
+    return this.json ?? JSON.stringify(this.parsed);
+  }
+
+  /** What `JSON.stringify` shows of a context. */
+  toJSON(): { id: string; event: Message; logs: LogMessage[] } {
+    return { id: this.id, event: this.event, logs: this.entries };
+  }
+}

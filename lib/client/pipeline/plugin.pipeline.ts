@@ -1,0 +1,180 @@
+import type { Analytics } from '../analytics.js';
+import type { EventLedger, PendingEvent } from '../delivery/event.ledger.js';
+import type { EventQueue } from '../delivery/event.queue.js';
+import type { IntegrationsOptions } from '../message/message.interface.js';
+import type { AnalyticsEmitter } from './analytics.emitter.js';
+import { Context, ContextCancelation } from './context.js';
+import type { Plugin, PluginType } from './plugin.interface.js';
+import { checkPlugin } from './plugin.rules.js';
+
+interface Registration {
+  plugin: Plugin;
+  /** Fulfilled when the plugin has loaded or was dropped; rejected when it is critical and failed to load. */
+  loaded: Promise<void>;
+}
+
+/** Takes events through the plugins (§4.4), and to the queue in between. */
+export class PluginPipeline {
+  private registrations: Registration[] = [];
+  /** Events on their way through plugins, with the outcome of their delivery once it is known. */
+  private readonly underWay = new Map<PendingEvent, { reason: unknown } | undefined>();
+
+  constructor(
+    private readonly analytics: Analytics,
+    private readonly emitter: AnalyticsEmitter,
+    private readonly queue: EventQueue,
+    private readonly ledger: EventLedger,
+  ) {}
+
+  /** Whether there is no plugin that events must wait for or go through. */
+  get isEmpty(): boolean {
+    return this.registrations.every(({ plugin }) => plugin.type === 'utility' && !plugin.critical);
+  }
+
+  /** Loads plugins; rejects where one is no plugin, or a critical one fails to load. */
+  async register(plugins: Plugin[]): Promise<void> {
+    plugins.forEach(checkPlugin);
+    const added = plugins.map((plugin) => ({ plugin, loaded: this.load(plugin) }));
+    this.registrations = [...this.registrations, ...added];
+    await Promise.all(added.map(({ loaded }) => loaded));
+    if (plugins.length === 0) return;
+    this.emitter.emit(
+      'register',
+      plugins.map(({ name }) => name),
+    );
+  }
+
+  /** Unloads and removes the plugins of these names. */
+  async deregister(names: string[]): Promise<void> {
+    const removed = this.registrations.filter(({ plugin }) => names.includes(plugin.name));
+    await Promise.all(removed.map(({ plugin }) => this.unload(plugin)));
+    this.registrations = this.registrations.filter((registration) => !removed.includes(registration));
+    this.emitter.emit('deregister', names);
+  }
+
+  /** Takes one event all the way. */
+  async process(event: PendingEvent): Promise<void> {
+    this.underWay.set(event, undefined);
+    const reason = await this.run(event).catch((error: unknown) => error ?? new ContextCancelation());
+    this.underWay.delete(event);
+    this.ledger.settle(event, reason);
+  }
+
+  /** Ends every event that is on its way through plugins. */
+  abortAll(reason: Error): void {
+    for (const [event, delivery] of this.underWay) this.ledger.settle(event, delivery ? delivery.reason : reason);
+  }
+
+  /** Resolves with the reason why the event was not delivered, or undefined; rejects where it was not even tried. */
+  private async run(event: PendingEvent): Promise<unknown> {
+    event.context = new Context(event.json);
+    await this.untilLoaded();
+    event.context = await this.enrich(event.context, event);
+    event.json = event.context.serialize();
+    return event.group && this.deliver(event, event.context);
+  }
+
+  private async untilLoaded(): Promise<void> {
+    const awaited = this.registrations.filter(
+      ({ plugin: { critical, type } }) => critical || type === 'before' || type === 'enrichment',
+    );
+    await Promise.all(awaited.map(({ loaded }) => loaded));
+  }
+
+  private async enrich(ctx: Context, { type }: PendingEvent): Promise<Context> {
+    for (const { plugin } of this.ofType('before')) {
+      const returned: unknown = await plugin[type]?.(ctx);
+      if (plugin[type] && !isContext(returned)) throw new Error(`Plugin "${plugin.name}" returned no context`);
+      if (isContext(returned)) ctx = returned;
+    }
+    for (const { plugin } of this.ofType('enrichment')) {
+      try {
+        const returned: unknown = await plugin[type]?.(ctx);
+        if (isContext(returned)) ctx = returned;
+      } catch (error) {
+        if (error instanceof ContextCancelation) throw error;
+        this.report('plugin_failure', error, ctx);
+      }
+    }
+    return ctx;
+  }
+
+  /** Delivers to the collection service and to the destination plugins, side by side; then come `after` plugins. */
+  private async deliver(event: PendingEvent, ctx: Context): Promise<unknown> {
+    const integrations = ctx.event.integrations ?? {};
+    const destinations = this.ofType('destination').filter(({ plugin }) => isEnabled(plugin, integrations));
+    const [reason] = await Promise.all([
+      new Promise<unknown>((resolve) => {
+        event.onDelivered = (outcome) => {
+          this.underWay.set(event, { reason: outcome });
+          resolve(outcome);
+        };
+        this.queue.add(event);
+      }),
+      ...destinations.map((registration) => this.observe(registration, event, new Context(event.json))),
+    ]);
+    if (reason !== undefined) ctx.setFailedDelivery({ reason });
+    await Promise.all(this.ofType('after').map((registration) => this.observe(registration, event, ctx)));
+    return reason;
+  }
+
+  private async observe({ plugin, loaded }: Registration, { type }: PendingEvent, ctx: Context): Promise<void> {
+    try {
+      await loaded;
+      if (this.registrations.some((registration) => registration.plugin === plugin)) await plugin[type]?.(ctx);
+    } catch (error) {
+      this.report('plugin_failure', error, ctx);
+    }
+  }
+
+  private async load(plugin: Plugin): Promise<void> {
+    try {
+      await Promise.resolve(); // The instance may still be under construction.
+      await plugin.load(systemContext(), this.analytics);
+    } catch (error) {
+      this.report('plugin_load_failure', error);
+      if (plugin.critical) throw error;
+      this.registrations = this.registrations.filter((registration) => registration.plugin !== plugin);
+      process.emitWarning(`Plugin "${plugin.name}" failed to load and was dropped: ${String(error)}`);
+    }
+  }
+
+  private async unload(plugin: Plugin): Promise<void> {
+    try {
+      await plugin.unload?.(systemContext(), this.analytics);
+    } catch (error) {
+      this.report('plugin_failure', error);
+    }
+  }
+
+  private ofType(type: PluginType): Registration[] {
+    return this.registrations.filter(({ plugin }) => plugin.type === type);
+  }
+
+  private report(code: string, reason: unknown, ctx?: Context): void {
+    this.emitter.emit('error', { code, reason, ctx });
+  }
+}
+
+/** The context of what concerns no event of the application. */
+function systemContext(): Context {
+  return new Context({
+    type: 'track',
+    event: 'system',
+    messageId: 'system',
+    timestamp: new Date().toISOString(),
+    context: {},
+    integrations: {},
+  });
+}
+
+// By shape, as a context may come from the package's other build.
+function isContext(value: unknown): value is Context {
+  return typeof (value as Context | undefined)?.serialize === 'function';
+}
+
+/** Whether `integrations` lets an event through to a destination plugin (§2.2). */
+function isEnabled({ name, alternativeNames = [] }: Plugin, integrations: IntegrationsOptions): boolean {
+  const key = [name, ...alternativeNames].find((candidate) => integrations[candidate] !== undefined);
+  return (key === undefined ? integrations.All : integrations[key]) !== false;
+}

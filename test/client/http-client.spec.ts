@@ -1,0 +1,167 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import * as http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  keepAliveHttpClient,
+  type HTTPClientRequest,
+  type HTTPFetchFn,
+  type HTTPResponse,
+} from 'nestjs-analytics-relay/client';
+import { collect, create, event, tracked } from './support/harness.js';
+
+const ok: HTTPResponse = { status: 200, statusText: 'OK' };
+
+describe('httpClient', () => {
+  it('may be a function such as fetch', async () => {
+    const fetchFn = jest.fn<HTTPFetchFn>().mockResolvedValue(ok);
+    const analytics = create({ httpClient: fetchFn });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeUndefined();
+    const [url, options] = fetchFn.mock.calls[0]!;
+    expect(url).toBe('http://localhost:3000/v1/batch');
+    expect(Object.keys(options).sort()).toEqual(['body', 'headers', 'method', 'signal']);
+    expect(options).toMatchObject({ method: 'POST', headers: { 'Content-Type': 'application/json' } });
+    expect(options.signal).toBeInstanceOf(AbortSignal);
+    expect(JSON.parse(options.body)).toMatchObject({ batch: [{ event: 'Ordered' }], writeKey: 'wk_test' });
+  });
+
+  it('may be an object with makeRequest, which keeps its this', async () => {
+    const client = {
+      requests: [] as HTTPClientRequest[],
+      makeRequest(request: HTTPClientRequest) {
+        this.requests.push(request);
+        return Promise.resolve(ok);
+      },
+    };
+    const analytics = create({ httpClient: client, httpRequestTimeout: 1234 });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeUndefined();
+    const [request] = client.requests;
+    expect(request).toMatchObject({
+      url: 'http://localhost:3000/v1/batch',
+      method: 'POST',
+      headers: { 'User-Agent': 'nestjs-analytics-relay/1.0' },
+      httpRequestTimeout: 1234,
+    });
+    expect(request!.data).toEqual(JSON.parse(request!.body));
+  });
+
+  it('may change the headers it gets without changing those of the next request', async () => {
+    const seen: (string | undefined)[] = [];
+    const makeRequest = ({ headers }: HTTPClientRequest) => {
+      seen.push(headers.Extra);
+      headers.Extra = 'set';
+      return Promise.resolve(ok);
+    };
+    const analytics = create({ maxEventsInBatch: 1, httpClient: { makeRequest } });
+    await tracked(analytics);
+    await tracked(analytics);
+    expect(seen).toEqual([undefined, undefined]);
+  });
+
+  it.each<[string, () => Promise<HTTPResponse>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('of the client');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('of the client'))],
+    [
+      'answers with a body that cannot be read',
+      () => Promise.resolve({ ...ok, text: () => Promise.reject(new Error('of the client')) }),
+    ],
+  ])('that %s counts as a network error', async (_how, makeRequest) => {
+    const analytics = create({ maxRetries: 0, httpClient: { makeRequest } });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toHaveProperty('message', 'of the client');
+  });
+
+  it('that rejects with nothing fails the event all the same', async () => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is what is tested
+    const makeRequest = () => Promise.reject(undefined);
+    const analytics = create({ maxRetries: 0, httpClient: { makeRequest } });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeInstanceOf(Error);
+  });
+
+  it('has its responses read once', async () => {
+    const text = jest.fn(() => Promise.resolve('{}'));
+    const analytics = create({ httpClient: () => Promise.resolve({ ...ok, text }) });
+    analytics.on('http_response', () => undefined).track(event());
+    await analytics.flush();
+    expect(text).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('keepAliveHttpClient', () => {
+  it('opens no more connections than maxSockets', async () => {
+    const collector = await collect((response) => setTimeout(() => response.end('{}'), 5));
+    const httpClient = keepAliveHttpClient({ maxSockets: 3 });
+    const analytics = create({ host: collector.url, maxEventsInBatch: 1, httpClient });
+    for (let i = 0; i < 30; i++) analytics.track(event());
+    await analytics.flush();
+    expect(collector.messages).toHaveLength(30);
+    expect(collector.connections).toBe(3);
+  });
+
+  it('takes an agent', async () => {
+    const agent = new http.Agent();
+    const createConnection = jest.spyOn(agent, 'createConnection' as never);
+    const collector = await collect();
+    const analytics = create({ host: collector.url, httpClient: keepAliveHttpClient({ agent }) });
+    analytics.track(event());
+    await analytics.flush();
+    expect(collector.messages).toHaveLength(1);
+    expect(createConnection).toHaveBeenCalledTimes(1);
+  });
+
+  it('can be shared by instances', async () => {
+    const collector = await collect();
+    const httpClient = keepAliveHttpClient();
+    for (let i = 0; i < 3; i++) {
+      const analytics = create({ host: collector.url, httpClient });
+      analytics.track(event());
+      await analytics.flush();
+    }
+    expect(collector.messages).toHaveLength(3);
+    expect(collector.connections).toBe(1);
+  });
+
+  it('uses another connection at once where the receiver closed the idle one', async () => {
+    // Closes each connection when a second request begins on it, as a receiver does whose idle timeout strikes then.
+    let requests = 0;
+    const server = http.createServer((request, response) => {
+      requests++;
+      request.resume().on('end', () => {
+        response.end('{}');
+        request.socket.once('data', () => request.socket.resetAndDestroy());
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const analytics = create({
+      host: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      maxEventsInBatch: 1,
+      maxRetries: 0,
+      httpClient: keepAliveHttpClient(),
+    });
+    for (let i = 0; i < 3; i++) {
+      expect((await tracked(analytics)).err).toBeUndefined();
+      await new Promise((resolve) => setImmediate(resolve)); // lets the connection go back to the agent
+    }
+    expect(requests).toBeGreaterThanOrEqual(3);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('ends a request by itself after httpRequestTimeout, where nobody else does', async () => {
+    const collector = await collect(() => undefined);
+    const request = { url: collector.url, method: 'POST', headers: {}, body: '{"batch":[]}', data: {} } as const;
+    await expect(keepAliveHttpClient().makeRequest({ ...request, httpRequestTimeout: 30 })).rejects.toThrow('aborted');
+    await collector.closed();
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from '@jest/globals';
+import { ValidationError, VERSION, type Analytics, type Message } from 'nestjs-analytics-relay/client';
+import { collect, create, event, tracked } from './support/harness.js';
+
+type Record = (analytics: Analytics) => void;
+
+/** The one message that reaches the wire. */
+async function sent(record: Record): Promise<Message> {
+  const collector = await collect();
+  const analytics = create({ host: collector.url });
+  record(analytics);
+  await analytics.flush();
+  expect(collector.messages).toHaveLength(1);
+  return collector.messages[0]!;
+}
+
+/** The error that a call throws. */
+function thrown(record: Record): ValidationError {
+  try {
+    record(create({ disable: true }));
+  } catch (error) {
+    expect(error).toBeInstanceOf(ValidationError);
+    return error as ValidationError;
+  }
+  throw new Error('nothing was thrown');
+}
+
+// What TypeScript would refuse, and JavaScript lets through.
+const untyped = (message: unknown) => message as never;
+
+describe('messages', () => {
+  const common = {
+    messageId: expect.stringMatching(/^[0-9a-f-]{36}$/) as unknown,
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown,
+    context: { library: { name: 'nestjs-analytics-relay', version: VERSION } },
+    integrations: {},
+    _metadata: { nodeVersion: process.version },
+  };
+
+  it.each<[string, Record, object]>([
+    ['identify', (a) => a.identify({ userId: 'u' }), { type: 'identify', userId: 'u', traits: {} }],
+    [
+      'track',
+      (a) => a.track({ anonymousId: 'a', event: 'E' }),
+      { type: 'track', anonymousId: 'a', event: 'E', properties: {} },
+    ],
+    ['page', (a) => a.page({ userId: 'u' }), { type: 'page', userId: 'u', properties: {} }],
+    [
+      'page with name and category',
+      (a) => a.page({ userId: 'u', name: 'N', category: 'C', properties: { url: '/' } }),
+      { type: 'page', userId: 'u', name: 'N', category: 'C', properties: { url: '/', category: 'C' } },
+    ],
+    [
+      'screen',
+      (a) => a.screen({ userId: 'u', name: 'N', category: 'C' }),
+      { type: 'screen', userId: 'u', name: 'N', category: 'C', properties: {} },
+    ],
+    [
+      'group',
+      (a) => a.group({ userId: 'u', groupId: 'g', traits: { size: 3 } }),
+      { type: 'group', userId: 'u', groupId: 'g', traits: { size: 3 } },
+    ],
+    [
+      'alias',
+      (a) => a.alias({ userId: 'new', previousId: 'old' }),
+      { type: 'alias', userId: 'new', previousId: 'old' },
+    ],
+  ])('%s has its fields, and an id, a time and the library', async (_kind, record, fields) => {
+    expect(await sent(record)).toEqual({ ...common, ...fields });
+  });
+
+  it('keeps what the caller gave: both ids, messageId, context, integrations', async () => {
+    const given = {
+      userId: 'u',
+      anonymousId: 'a',
+      messageId: 'mine',
+      context: { ip: '10.0.0.1', page: { url: '/x' } },
+      integrations: { All: false, Webhooks: true, Other: { option: 1 } },
+    };
+    const message = await sent((a) => a.identify({ ...given, traits: { plan: 'pro' } }));
+    expect(message).toMatchObject({ ...given, traits: { plan: 'pro' } });
+  });
+
+  it.each([
+    ['a Date', new Date('2020-02-03T04:05:06.789Z'), '2020-02-03T04:05:06.789Z'],
+    ['an ISO string', '2020-02-03T04:05:06+02:00', '2020-02-03T04:05:06+02:00'],
+  ])('keeps a timestamp given as %s', async (_form, timestamp, expected) => {
+    expect((await sent((a) => a.track(event({ timestamp })))).timestamp).toBe(expected);
+  });
+
+  it('counts null as absent and an empty id as missing', async () => {
+    const message = await sent((a) =>
+      a.track(untyped({ userId: '', anonymousId: 'a', event: 'E', properties: null, context: null, timestamp: null })),
+    );
+    expect(message).toMatchObject({ anonymousId: 'a', properties: {}, context: common.context });
+    expect(message).not.toHaveProperty('userId');
+  });
+
+  it.each<[string, Record, string, string]>([
+    ['no message', (a) => a.track(untyped(undefined)), 'message', 'message must be an object'],
+    ['neither id', (a) => a.track(untyped({ event: 'E' })), 'userId', 'at least one of userId and anonymousId'],
+    ['empty ids', (a) => a.page({ userId: '', anonymousId: '' }), 'userId', 'at least one of userId and anonymousId'],
+    ['a numeric userId', (a) => a.track(untyped({ userId: 7, event: 'E' })), 'userId', 'userId must be a string'],
+    [
+      'a numeric anonymousId',
+      (a) => a.page(untyped({ anonymousId: 7 })),
+      'anonymousId',
+      'anonymousId must be a string',
+    ],
+    ['no event', (a) => a.track(untyped({ userId: 'u' })), 'event', 'event must be a non-empty string'],
+    ['an empty event', (a) => a.track({ userId: 'u', event: '' }), 'event', 'event must be a non-empty string'],
+    ['no groupId', (a) => a.group(untyped({ userId: 'u' })), 'groupId', 'groupId must be a non-empty string'],
+    ['an alias without userId', (a) => a.alias(untyped({ previousId: 'p' })), 'userId', 'userId must be a non-empty'],
+    ['no previousId', (a) => a.alias(untyped({ userId: 'u' })), 'previousId', 'previousId must be a non-empty string'],
+    ['a numeric name', (a) => a.page(untyped({ userId: 'u', name: 1 })), 'name', 'name must be a string'],
+    ['a numeric category', (a) => a.screen(untyped({ userId: 'u', category: 1 })), 'category', 'category must be'],
+    [
+      'array properties',
+      (a) => a.track(event(untyped({ properties: [] }))),
+      'properties',
+      'properties must be an object',
+    ],
+    ['string traits', (a) => a.identify(untyped({ userId: 'u', traits: 'x' })), 'traits', 'traits must be an object'],
+    ['a string context', (a) => a.track(event(untyped({ context: 'x' }))), 'context', 'context must be an object'],
+    ['string integrations', (a) => a.track(event(untyped({ integrations: 'x' }))), 'integrations', 'integrations must'],
+    ['an invalid Date', (a) => a.track(event({ timestamp: new Date(NaN) })), 'timestamp', 'timestamp must be a valid'],
+    ['an invalid date string', (a) => a.track(event({ timestamp: 'soon' })), 'timestamp', 'timestamp must be a valid'],
+    [
+      'a number as timestamp',
+      (a) => a.track(event(untyped({ timestamp: 1 }))),
+      'timestamp',
+      'timestamp must be a valid',
+    ],
+    [
+      'an empty messageId',
+      (a) => a.track(event({ messageId: '' })),
+      'messageId',
+      'messageId must be a non-empty string',
+    ],
+    [
+      'a long messageId',
+      (a) => a.track(event({ messageId: 'm'.repeat(100) })),
+      'messageId',
+      'messageId must be shorter',
+    ],
+  ])('refuses %s in the call, naming field and rule', (_fault, record, field, message) => {
+    const error = thrown(record);
+    expect(error.field).toBe(field);
+    expect(error.message).toContain(message);
+  });
+
+  it('neither changes the caller’s objects nor sees their later changes', async () => {
+    const message = event({
+      properties: { items: [{ sku: 1 }] },
+      context: { ip: '10.0.0.1' },
+      integrations: { All: true },
+    });
+    const before = JSON.stringify(message);
+    const onWire = await sent((a) => {
+      a.track(message);
+      expect(JSON.stringify(message)).toBe(before);
+      (message.properties!.items as { sku: number }[])[0]!.sku = 2;
+      message.context!.ip = 'changed';
+      message.integrations!.All = false;
+    });
+    expect(onWire).toMatchObject(JSON.parse(before) as object);
+  });
+
+  it('works on frozen objects', async () => {
+    const message = Object.freeze(event({ context: Object.freeze({}), properties: Object.freeze({ a: 1 }) }));
+    expect(await sent((a) => a.track(message))).toMatchObject({ properties: { a: 1 } });
+  });
+
+  it.each<[string, () => object]>([
+    [
+      'circular',
+      () => {
+        const circular: { self?: object } = {};
+        circular.self = circular;
+        return circular;
+      },
+    ],
+    ['a BigInt', () => ({ amount: 10n })],
+    ['a throwing toJSON', () => ({ toJSON: () => JSON.parse('{') as unknown })],
+  ])('reports content that is %s as that event’s failure, and delivers the others', async (_content, content) => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url });
+    const errors: unknown[] = [];
+    analytics.on('error', (error) => errors.push(error));
+    const outcomes = [tracked(analytics), tracked(analytics, event({ properties: content() })), tracked(analytics)];
+    await analytics.flush();
+    const [first, failed, last] = await Promise.all(outcomes);
+    expect(first!.err).toBeUndefined();
+    expect(last!.err).toBeUndefined();
+    expect(failed!.err).toHaveProperty('message');
+    expect(failed!.ctx.event.type).toBe('track');
+    expect(errors).toEqual([{ code: 'delivery_failure', reason: failed!.err, ctx: failed!.ctx }]);
+    expect(collector.messages).toHaveLength(2);
+  });
+});

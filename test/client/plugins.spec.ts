@@ -1,0 +1,478 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  Context,
+  ValidationError,
+  type Analytics,
+  type EmittedError,
+  type Plugin,
+  type PluginType,
+} from 'nestjs-analytics-relay/client';
+import { collect, create, event, tracked } from './support/harness.js';
+
+/** A plugin that does nothing but what is given. */
+const plugin = (fields: Partial<Plugin> & { type: PluginType }): Plugin => ({
+  name: fields.type,
+  version: '1.0.0',
+  isLoaded: () => true,
+  load: () => Promise.resolve(),
+  ...fields,
+});
+
+/** A promise and what ends it. */
+function deferred() {
+  let resolve!: () => void;
+  let reject!: (reason: Error) => void;
+  const promise = new Promise<void>((...both) => ([resolve, reject] = both));
+  return { promise, resolve, reject };
+}
+
+function errorsOf(analytics: Analytics): EmittedError[] {
+  const errors: EmittedError[] = [];
+  analytics.on('error', (error) => errors.push(error));
+  return errors;
+}
+
+const fail = () => {
+  throw new Error('of the plugin');
+};
+
+/** Lets everything run that is ready to. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+describe('plugins', () => {
+  it('are loaded once with the instance, and announced', async () => {
+    const analytics = create({ disable: true });
+    const registered = jest.fn();
+    analytics.on('register', registered);
+    const load = jest.fn<Plugin['load']>().mockResolvedValue(undefined);
+    await analytics.register(plugin({ type: 'before', name: 'a', load }), plugin({ type: 'after', name: 'b' }));
+    expect(load).toHaveBeenCalledTimes(1);
+    expect(load.mock.calls[0]![0]).toBeInstanceOf(Context);
+    expect(load.mock.calls[0]![1]).toBe(analytics);
+    expect(registered).toHaveBeenCalledWith(['a', 'b']);
+  });
+
+  it('run as before, enrichment, destination and after, in order of insertion within a type', async () => {
+    const collector = await collect();
+    const order: string[] = [];
+    const tracing = (type: PluginType, name: string) =>
+      plugin({
+        type,
+        name,
+        track: async (ctx) => {
+          await settled();
+          order.push(name);
+          return ctx;
+        },
+      });
+    const analytics = create({
+      host: collector.url,
+      plugins: [
+        tracing('after', 'after'),
+        tracing('utility', 'utility'),
+        tracing('enrichment', 'enrichment 1'),
+        tracing('before', 'before 1'),
+        tracing('destination', 'destination'),
+        tracing('before', 'before 2'),
+        tracing('enrichment', 'enrichment 2'),
+      ],
+    });
+    await analytics.ready;
+    analytics.on('http_request', () => order.push('http_request')).on('track', () => order.push('track'));
+    analytics.track(event(), () => order.push('callback'));
+    await analytics.flush();
+    expect(order.filter((step) => step !== 'http_request')).toEqual([
+      'before 1',
+      'before 2',
+      'enrichment 1',
+      'enrichment 2',
+      'destination',
+      'after',
+      'callback',
+      'track',
+    ]);
+    expect(order.indexOf('http_request')).toBeGreaterThan(order.indexOf('enrichment 2'));
+    expect(order.indexOf('http_request')).toBeLessThan(order.indexOf('after'));
+  });
+
+  it('handle the kinds of message they have a method for', async () => {
+    const analytics = create({ disable: true });
+    const seen: string[] = [];
+    const handler = (ctx: Context) => {
+      seen.push(ctx.event.type);
+      return ctx;
+    };
+    const handlers = { identify: handler, track: handler, page: handler, screen: handler, group: handler };
+    await analytics.register(plugin({ type: 'enrichment', ...handlers }));
+    analytics.identify({ userId: 'u' });
+    analytics.track(event());
+    analytics.page({ userId: 'u' });
+    analytics.screen({ userId: 'u' });
+    analytics.group({ userId: 'u', groupId: 'g' });
+    analytics.alias({ userId: 'u', previousId: 'p' });
+    await analytics.flush();
+    expect(seen.sort()).toEqual(['group', 'identify', 'page', 'screen', 'track']);
+  });
+
+  it('change what is sent with ctx.updateEvent, also where objects are missing', async () => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url });
+    await analytics.register(
+      plugin({
+        type: 'enrichment',
+        track: (ctx) => {
+          ctx.updateEvent('context.device.model', 'X1');
+          ctx.updateEvent('properties.items.0.sku', 'changed');
+          ctx.updateEvent('userId', 'someone');
+          expect(() => ctx.updateEvent('__proto__.polluted', true)).toThrow('may not change');
+          return ctx;
+        },
+      }),
+    );
+    const message = event({ properties: { items: [{ sku: 'original' }] } });
+    analytics.track(message);
+    await analytics.flush();
+    expect(collector.messages[0]).toMatchObject({
+      userId: 'someone',
+      context: { device: { model: 'X1' }, library: {} },
+      properties: { items: [{ sku: 'changed' }] },
+    });
+    expect(message).toEqual(event({ properties: { items: [{ sku: 'original' }] } }));
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('see the event as it was when it was recorded', async () => {
+    const collector = await collect();
+    const loading = deferred();
+    const analytics = create({
+      host: collector.url,
+      plugins: [plugin({ type: 'before', load: () => loading.promise })],
+    });
+    const message = event({ properties: { total: 1 } });
+    analytics.track(message);
+    message.properties!.total = 2;
+    loading.resolve();
+    await analytics.flush();
+    expect(collector.messages[0]!.properties).toEqual({ total: 1 });
+  });
+
+  it('give each destination its own copy: its changes reach neither the wire nor the others', async () => {
+    const collector = await collect();
+    const seen: unknown[] = [];
+    const destination = (name: string) =>
+      plugin({
+        type: 'destination',
+        name,
+        track: (ctx) => {
+          seen.push(ctx.event.properties!.price);
+          ctx.updateEvent('properties.price', `${name}’s own`);
+          return ctx;
+        },
+      });
+    const analytics = create({ host: collector.url, plugins: [destination('a'), destination('b')] });
+    const outcome = tracked(analytics, event({ properties: { price: 5 } }));
+    await analytics.flush();
+    expect(seen).toEqual([5, 5]);
+    expect(collector.messages[0]!.properties).toEqual({ price: 5 });
+    expect((await outcome).ctx.event.properties).toEqual({ price: 5 });
+  });
+
+  it.each([
+    ['every destination by default', undefined, ['One', 'Two']],
+    ['none but those named with All: false', { All: false, Two: true }, ['Two']],
+    ['not one that is switched off', { One: false }, ['Two']],
+    ['not one that is switched off by another of its names', { Uno: false }, ['Two']],
+    ['names in their exact case', { one: false }, ['One', 'Two']],
+  ])('pass integrations: %s', async (_rule, integrations, expected) => {
+    const analytics = create({ disable: true });
+    const reached: string[] = [];
+    for (const [name, alternative] of [['One', 'Uno'] as const, ['Two', 'Due'] as const]) {
+      const track = (ctx: Context) => (reached.push(name), ctx);
+      await analytics.register(plugin({ type: 'destination', name, alternativeNames: [alternative], track }));
+    }
+    analytics.track(event({ integrations }));
+    await analytics.flush();
+    expect(reached).toEqual(expected);
+  });
+
+  it.each<[string, Plugin['track'], RegExp]>([
+    ['throws', fail, /^of the plugin$/],
+    ['rejects', () => Promise.reject(new Error('of the plugin')), /^of the plugin$/],
+    ['cancels the event', (ctx) => ctx.cancel(), /cancelled by a plugin/],
+    ['returns no context', () => undefined as never, /^Plugin "before" returned no context$/],
+  ])('a before plugin that %s ends the event, with an error to its callback', async (_how, track, message) => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', track })] });
+    const errors = errorsOf(analytics);
+    const outcome = tracked(analytics);
+    analytics.identify({ userId: 'u' });
+    await analytics.flush();
+    const { err, ctx } = await outcome;
+    expect((err as Error).message).toMatch(message);
+    expect(errors).toEqual([{ code: 'delivery_failure', reason: err, ctx }]);
+    expect(collector.messages.map(({ type }) => type)).toEqual(['identify']);
+  });
+
+  it.each<PluginType>(['enrichment', 'destination', 'after'])(
+    'a throw in a plugin of type %s is reported, and delivery goes on',
+    async (type) => {
+      const collector = await collect();
+      const other = jest.fn((ctx: Context) => ctx);
+      const analytics = create({
+        host: collector.url,
+        plugins: [plugin({ type, track: fail }), plugin({ type, name: 'other', track: other })],
+      });
+      const errors = errorsOf(analytics);
+      const outcome = tracked(analytics);
+      await analytics.flush();
+      expect((await outcome).err).toBeUndefined();
+      expect(errors).toMatchObject([{ code: 'plugin_failure', reason: { message: 'of the plugin' } }]);
+      expect(errors[0]!.ctx!.event.event).toBe('Ordered');
+      expect(other).toHaveBeenCalledTimes(1);
+      expect(collector.messages).toHaveLength(1);
+    },
+  );
+
+  it('an enrichment plugin that cancels the event ends it', async () => {
+    const collector = await collect();
+    const analytics = create({
+      host: collector.url,
+      plugins: [plugin({ type: 'enrichment', track: (ctx) => ctx.cancel() })],
+    });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toHaveProperty('name', 'ContextCancelation');
+    expect(collector.requests).toHaveLength(0);
+  });
+
+  it('what a plugin adds counts for the size, and must be serialisable', async () => {
+    const collector = await collect();
+    const analytics = create({
+      host: collector.url,
+      plugins: [
+        plugin({
+          type: 'enrichment',
+          track: (ctx) => (ctx.updateEvent('properties.blob', 'x'.repeat(33_000)), ctx),
+          page: (ctx) => (ctx.updateEvent('properties.big', 10n), ctx),
+        }),
+      ],
+    });
+    const tooLarge = tracked(analytics);
+    const broken = new Promise((resolve) => analytics.page({ userId: 'u' }, resolve));
+    await analytics.flush();
+    expect((await tooLarge).err).toHaveProperty('message', expect.stringContaining('32 KB'));
+    expect(await broken).toBeInstanceOf(TypeError);
+    expect(collector.requests).toHaveLength(0);
+  });
+
+  it.each<[string, unknown]>([
+    ['no event at all', undefined],
+    ['an event without integrations', { type: 'track', messageId: 'm', integrations: null }],
+  ])('a plugin that leaves %s breaks nothing but that event', async (_what, left) => {
+    const collector = await collect();
+    const track = (ctx: Context) => {
+      ctx.event = left as Context['event'];
+      return ctx;
+    };
+    const analytics = create({
+      host: collector.url,
+      plugins: [plugin({ type: 'enrichment', track }), plugin({ type: 'destination' })],
+    });
+    const outcome = tracked(analytics);
+    analytics.identify({ userId: 'u' });
+    await analytics.flush();
+    expect((await outcome).err === undefined).toBe(left !== undefined);
+    expect(collector.messages.map(({ type }) => type)).toContain('identify');
+  });
+
+  it('after plugins learn that delivery failed', async () => {
+    const collector = await collect(400);
+    const failures: unknown[] = [];
+    const track = (ctx: Context) => (failures.push(ctx.failedDelivery()?.reason), ctx);
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'after', track })] });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect(failures).toEqual([(await outcome).err]);
+  });
+});
+
+describe('loading', () => {
+  it.each<PluginType>(['before', 'enrichment'])('events wait for a plugin of type %s', async (type) => {
+    const collector = await collect();
+    const loading = deferred();
+    const track = (ctx: Context) => (ctx.updateEvent('properties.seen', true), ctx);
+    const analytics = create({
+      host: collector.url,
+      plugins: [plugin({ type, track, load: () => loading.promise })],
+    });
+    analytics.track(event());
+    const flush = analytics.flush();
+    await settled();
+    expect(collector.requests).toHaveLength(0);
+    loading.resolve();
+    await flush;
+    expect(collector.messages[0]!.properties).toEqual({ seen: true });
+  });
+
+  it.each<PluginType>(['destination', 'after', 'utility'])(
+    'delivery does not wait for one of type %s',
+    async (type) => {
+      const collector = await collect();
+      const loading = deferred();
+      const track = jest.fn((ctx: Context) => ctx);
+      const analytics = create({
+        host: collector.url,
+        maxEventsInBatch: 1,
+        plugins: [plugin({ type, track, load: () => loading.promise })],
+      });
+      analytics.track(event());
+      await collector.received(1);
+      expect(track).not.toHaveBeenCalled();
+      loading.resolve();
+      await analytics.flush();
+      expect(track).toHaveBeenCalledTimes(type === 'utility' ? 0 : 1); // It misses nothing for having loaded late.
+    },
+  );
+
+  it.each<PluginType>(['before', 'destination', 'utility'])(
+    'nothing is delivered until a critical plugin of type %s has loaded',
+    async (type) => {
+      const collector = await collect();
+      const loading = deferred();
+      const analytics = create({
+        host: collector.url,
+        plugins: [plugin({ type, critical: true, load: () => loading.promise })],
+      });
+      analytics.track(event());
+      const flush = analytics.flush();
+      await settled();
+      expect(collector.requests).toHaveLength(0);
+      loading.resolve();
+      await flush;
+      expect(collector.messages).toHaveLength(1);
+    },
+  );
+
+  it('a critical plugin that fails to load makes register reject and events fail, until it is deregistered', async () => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url });
+    const errors = errorsOf(analytics);
+    const loading = deferred();
+    const registered = analytics.register(
+      plugin({ type: 'enrichment', name: 'essential', critical: true, load: () => loading.promise }),
+    );
+    const before = tracked(analytics);
+    loading.reject(new Error('of the plugin'));
+    await expect(registered).rejects.toThrow('of the plugin');
+    expect((await before).err).toHaveProperty('message', 'of the plugin');
+    expect((await tracked(analytics)).err).toHaveProperty('message', 'of the plugin');
+    expect(errors.map(({ code }) => code)).toEqual(['plugin_load_failure', 'delivery_failure', 'delivery_failure']);
+    expect(collector.requests).toHaveLength(0);
+    await analytics.deregister('essential');
+    const after = tracked(analytics);
+    await analytics.flush();
+    expect((await after).err).toBeUndefined();
+  });
+
+  it('ready rejects for a critical plugin of the settings, which is no unhandled rejection', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const load = () => Promise.reject(new Error('of the plugin'));
+    const analytics = create({ disable: true, plugins: [plugin({ type: 'before', critical: true, load })] });
+    await settled();
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    await expect(analytics.ready).rejects.toThrow('of the plugin');
+  });
+
+  it.each<[string, Plugin['load']]>([
+    ['rejects', () => Promise.reject(new Error('of the plugin'))],
+    ['throws', fail],
+  ])('any other plugin whose load %s is dropped with a warning, and delivery goes on', async (_how, load) => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const collector = await collect();
+    const track = jest.fn((ctx: Context) => ctx);
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', load, track })] });
+    const errors = errorsOf(analytics);
+    await analytics.ready;
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeUndefined();
+    expect(track).not.toHaveBeenCalled();
+    expect(errors).toMatchObject([{ code: 'plugin_load_failure' }]);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn.mock.calls[0]![0]).toContain('"before" failed to load');
+    warn.mockRestore();
+  });
+
+  it('register rejects what is no plugin', async () => {
+    const analytics = create({ disable: true });
+    await expect(analytics.register({ name: 'x' } as never)).rejects.toThrow(ValidationError);
+  });
+
+  it('deregister unloads and removes a plugin, whose throw is reported, and ignores other names', async () => {
+    const analytics = create({ disable: true });
+    const errors = errorsOf(analytics);
+    const track = jest.fn((ctx: Context) => ctx);
+    const unload = jest.fn(fail);
+    const removed = jest.fn();
+    analytics.on('deregister', removed);
+    await analytics.register(plugin({ type: 'before', name: 'gone', track, unload }));
+    await analytics.deregister('gone', 'unknown');
+    expect(unload).toHaveBeenCalledTimes(1);
+    expect(errors).toMatchObject([{ code: 'plugin_failure', reason: { message: 'of the plugin' } }]);
+    expect(removed).toHaveBeenCalledWith(['gone', 'unknown']);
+    analytics.track(event());
+    await analytics.flush();
+    expect(track).not.toHaveBeenCalled();
+  });
+});
+
+describe('ending with plugins', () => {
+  it('flush waits for events that are still in plugins, and sends them without waiting for the interval', async () => {
+    const collector = await collect();
+    const slow = deferred();
+    const track = async (ctx: Context) => {
+      await slow.promise;
+      return ctx;
+    };
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'enrichment', track })] });
+    const outcome = tracked(analytics);
+    const flush = analytics.flush();
+    slow.resolve();
+    await flush;
+    expect((await outcome).err).toBeUndefined();
+    expect(collector.messages).toHaveLength(1);
+  });
+
+  it('closeAndFlush with a timeout ends events that hang in a plugin, once', async () => {
+    const collector = await collect();
+    const slow = deferred();
+    const track = async (ctx: Context) => {
+      await slow.promise;
+      return ctx;
+    };
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', track })] });
+    const callback = jest.fn();
+    analytics.track(event(), callback);
+    await analytics.closeAndFlush({ timeout: 30 });
+    expect(callback).toHaveBeenCalledTimes(1);
+    expect(callback.mock.calls[0]![0]).toBeInstanceOf(Error);
+    expect(analytics.pendingCount).toBe(0);
+    slow.resolve();
+    await settled();
+    expect(callback).toHaveBeenCalledTimes(1);
+    expect(collector.requests).toHaveLength(0);
+  });
+
+  it('an event that was delivered ends without an error even where a destination hangs', async () => {
+    const collector = await collect();
+    const track = () => new Promise<Context>(() => undefined);
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'destination', track })] });
+    const callback = jest.fn();
+    analytics.track(event(), callback);
+    await analytics.closeAndFlush({ timeout: 100 });
+    expect(collector.messages).toHaveLength(1);
+    expect(callback.mock.calls.map(([err]) => err)).toEqual([undefined]);
+  });
+});
