@@ -93,6 +93,6 @@ describe('A destination', () => {
     const recorded = dead.reduce((sum, { attempts }) => sum + attempts.length, 0);
     expect(recorded).toBe(receiver.webhooks.length);
     expect(recorded).toBeLessThan(60);
-    expect(relay.log.lines.length).toBeLessThan(40);
+    expect(relay.log.matching(/Webhooks|left out/).length).toBeLessThan(25);
   });
 });
