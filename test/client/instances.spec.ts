@@ -1,9 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Analytics, VERSION, type Message } from 'nestjs-analytics-relay/client';
 import { collect, create, event } from './support/harness.js';
 
+const execute = promisify(execFile);
 const root = new URL('../../', import.meta.url);
 
 describe('many instances', () => {
@@ -52,6 +56,39 @@ describe('many instances', () => {
     await shop.closeAndFlush();
     expect(shop.pendingCount).toBe(0);
     expect(collector.messages[0]!.properties).toEqual({ shop: 'north' });
+  });
+});
+
+describe('the process', () => {
+  /** Runs a script with the package until it ends by itself; resolves with what it printed. */
+  async function run(script: string): Promise<string> {
+    const source = `import { Analytics } from 'nestjs-analytics-relay/client';\n${script}`;
+    const { stdout } = await execute(process.execPath, ['--input-type=module', '--eval', source], {
+      cwd: fileURLToPath(root),
+      timeout: 10_000,
+    });
+    return stdout;
+  }
+
+  it('is not kept alive by an instance that has nothing to send', async () => {
+    const collector = await collect();
+    const output = await run(`
+      const analytics = new Analytics({ writeKey: 'wk', host: '${collector.url}' });
+      analytics.track({ userId: 'u', event: 'E' });
+      await analytics.flush({ timeout: 60_000 });
+      console.log('flushed');
+    `);
+    expect(output).toBe('flushed\n');
+    expect(collector.messages).toHaveLength(1);
+  });
+
+  it('is kept alive by events that wait, until they are delivered', async () => {
+    const collector = await collect(500, 200);
+    await run(`
+      const analytics = new Analytics({ writeKey: 'wk', host: '${collector.url}', flushInterval: 100 });
+      analytics.track({ userId: 'u', event: 'E' });
+    `);
+    expect(collector.requests).toHaveLength(2);
   });
 });
 

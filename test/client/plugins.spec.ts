@@ -265,6 +265,26 @@ describe('plugins', () => {
     expect(collector.requests).toHaveLength(0);
   });
 
+  it.each<[string, unknown]>([
+    ['no event at all', undefined],
+    ['an event without integrations', { type: 'track', messageId: 'm', integrations: null }],
+  ])('a plugin that leaves %s breaks nothing but that event', async (_what, left) => {
+    const collector = await collect();
+    const track = (ctx: Context) => {
+      ctx.event = left as Context['event'];
+      return ctx;
+    };
+    const analytics = create({
+      host: collector.url,
+      plugins: [plugin({ type: 'enrichment', track }), plugin({ type: 'destination' })],
+    });
+    const outcome = tracked(analytics);
+    analytics.identify({ userId: 'u' });
+    await analytics.flush();
+    expect((await outcome).err === undefined).toBe(left !== undefined);
+    expect(collector.messages.map(({ type }) => type)).toContain('identify');
+  });
+
   it('after plugins learn that delivery failed', async () => {
     const collector = await collect(400);
     const failures: unknown[] = [];

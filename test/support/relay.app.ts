@@ -2,6 +2,7 @@ import type { INestApplication, ModuleMetadata } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import {
+  type DestinationOptions,
   sqliteQueue,
   WebhookDestinationModule,
   type WebhookDestinationModuleOptions,
@@ -15,6 +16,7 @@ import { temporaryFolder } from './temporary-folder.js';
 /** What a test sets of its relay; the rest is one source, `shop`, and one destination. */
 export interface RelayAppOptions {
   options?: Partial<WebhookDestinationModuleOptions>;
+  destination?: Partial<DestinationOptions>;
   metadata?: ModuleMetadata;
   /** Sets up the application before it listens. */
   prepare?: (app: INestApplication) => void;
@@ -25,7 +27,7 @@ export interface RelayAppOptions {
 export async function startRelayApp(
   afterwards: (cleanUp: () => unknown) => void,
   adapter: AbstractHttpAdapter,
-  { options, metadata = {}, prepare, bodyParser = true }: RelayAppOptions = {},
+  { options, destination, metadata = {}, prepare, bodyParser = true }: RelayAppOptions = {},
 ) {
   const receiver = await Receiver.start();
   afterwards(() => receiver.stop());
@@ -33,7 +35,7 @@ export async function startRelayApp(
   afterwards(folder.remove);
   const relayModule = WebhookDestinationModule.forRoot({
     sources: [{ name: 'shop', writeKey: 'wk_shop' }],
-    destinations: [{ urls: [receiver.url] }],
+    destinations: [{ urls: [receiver.url], ...destination }],
     queue: sqliteQueue({ path: folder.path('relay.db') }),
     delivery: { allowedNetworks: ['127.0.0.0/8'] },
     ...options,

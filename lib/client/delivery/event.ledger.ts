@@ -85,8 +85,8 @@ export class EventLedger {
   }
 
   /**
-   * Ends an event: its callback, then the event of its type or `error`.
-   * What has ended is not ended again.
+   * Ends an event: its callback, then the event of its type or `error`. What has ended is not ended again.
+   * The event's group also waits for the promise that the callback returned.
    *
    * @param reason Why it was not delivered; undefined where it was.
    */
@@ -96,18 +96,14 @@ export class EventLedger {
     event.group = undefined;
     if (reason !== undefined) this.contextOf(event).setFailedDelivery({ reason });
     const returned = callback && this.outside.call(() => callback(reason, this.contextOf(event)));
-    if (returned) void returned.then(() => this.close(event, reason, group));
-    else this.close(event, reason, group);
-  }
-
-  private close(event: PendingEvent, reason: unknown, group: FlushGroup): void {
     if (reason !== undefined) {
       this.emitter.emit('error', { code: 'delivery_failure', reason, ctx: this.contextOf(event) });
     } else if (this.emitter.isHeard(event.type)) {
       this.emitter.emit(event.type, this.contextOf(event));
     }
     if (--this.pending === 0) this.emitter.emit('drained');
-    group.release();
+    if (returned) void returned.then(() => group.release());
+    else group.release();
   }
 
   private contextOf(event: PendingEvent): Context {

@@ -113,7 +113,7 @@ export class EventQueue {
     this.inFlight.push(batch);
     const reason = await this.publisher.send(batch);
     this.inFlight = this.inFlight.filter((other) => other !== batch);
-    for (const event of batch.events) this.end(event, reason);
+    if (!batch.aborted) for (const event of batch.events) this.end(event, reason);
     this.pump();
   }
 

@@ -55,8 +55,9 @@ export class PluginPipeline {
   /** Takes one event all the way. */
   async process(event: PendingEvent): Promise<void> {
     this.underWay.set(event, undefined);
-    this.ledger.settle(event, await this.reasonOfFailure(event));
+    const reason = await this.run(event).catch((error: unknown) => error ?? new ContextCancelation());
     this.underWay.delete(event);
+    this.ledger.settle(event, reason);
   }
 
   /** Ends every event that is on its way through plugins. */
@@ -64,15 +65,12 @@ export class PluginPipeline {
     for (const [event, delivery] of this.underWay) this.ledger.settle(event, delivery ? delivery.reason : reason);
   }
 
-  private async reasonOfFailure(event: PendingEvent): Promise<unknown> {
-    const ctx = (event.context = new Context(event.json));
-    try {
-      await this.untilLoaded();
-      event.context = await this.enrich(ctx, event);
-      event.json = event.context.serialize();
-    } catch (error) {
-      return error ?? new ContextCancelation();
-    }
+  /** Resolves with the reason why the event was not delivered, or undefined; rejects where it was not even tried. */
+  private async run(event: PendingEvent): Promise<unknown> {
+    event.context = new Context(event.json);
+    await this.untilLoaded();
+    event.context = await this.enrich(event.context, event);
+    event.json = event.context.serialize();
     return event.group && this.deliver(event, event.context);
   }
 
@@ -103,7 +101,7 @@ export class PluginPipeline {
 
   /** Delivers to the collection service and to the destination plugins, side by side; then come `after` plugins. */
   private async deliver(event: PendingEvent, ctx: Context): Promise<unknown> {
-    const integrations = ctx.event.integrations;
+    const integrations = ctx.event.integrations ?? {};
     const destinations = this.ofType('destination').filter(({ plugin }) => isEnabled(plugin, integrations));
     const [reason] = await Promise.all([
       new Promise<unknown>((resolve) => {
@@ -176,7 +174,7 @@ function isContext(value: unknown): value is Context {
 }
 
 /** Whether `integrations` lets an event through to a destination plugin (§2.2). */
-function isEnabled({ name, alternativeNames = [] }: Plugin, integrations: IntegrationsOptions = {}): boolean {
+function isEnabled({ name, alternativeNames = [] }: Plugin, integrations: IntegrationsOptions): boolean {
   const key = [name, ...alternativeNames].find((candidate) => integrations[candidate] !== undefined);
   return (key === undefined ? integrations.All : integrations[key]) !== false;
 }
