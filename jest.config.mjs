@@ -19,6 +19,7 @@ export default {
       },
     ],
   },
+  testTimeout: 30_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '400MB',
 };

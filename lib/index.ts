@@ -1,1 +1,4 @@
+export * from './analytics/index.js';
 export * from './client/index.js';
+export { OptionsError } from './common/options.error.js';
+export * from './webhook-destination/index.js';

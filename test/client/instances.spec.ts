@@ -35,7 +35,7 @@ describe('many instances', () => {
 
   it('have methods that can be passed around', async () => {
     const collector = await collect();
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- that is what is tested
+
     const { track, on, flush } = create({ host: collector.url });
     on('error', () => undefined);
     track(event());

@@ -50,7 +50,7 @@ function normalised({ headers, body, method, path }: Received) {
       ...body,
       sentAt: typeof body.sentAt,
       batch: body.batch.map((message) => {
-        const { library, ...others } = message.context;
+        const { library, ...others } = message.context!;
         return {
           ...message,
           messageId: message.messageId === messageId ? messageId : typeof message.messageId,
@@ -74,7 +74,7 @@ async function compare(call: Call, answers: number[]): Promise<void> {
   expect(ours.map(normalised)).toEqual(expected);
   for (const { headers, body } of ours) {
     expect(headers['user-agent']).toBe('nestjs-analytics-relay/1.0');
-    expect(body.batch[0]!.context.library).toEqual({ name: 'nestjs-analytics-relay', version: VERSION });
+    expect(body.batch[0]!.context!.library).toEqual({ name: 'nestjs-analytics-relay', version: VERSION });
   }
 }
 

@@ -95,8 +95,8 @@ export interface Message {
   category?: string;
   properties?: EventProperties;
   traits?: UserTraits | GroupTraits;
-  context: ExtraContext;
-  integrations: IntegrationsOptions;
+  context?: ExtraContext;
+  integrations?: IntegrationsOptions;
   /** Facts about the sender's runtime; never forwarded. */
   _metadata?: { nodeVersion?: string };
 }

@@ -1,0 +1,39 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A process of the bench's, and the conversation with it. */
+export class Child {
+  private constructor(private readonly process: ChildProcess) {}
+
+  /** Resolves with the first that it says, once it is ready. */
+  static async start<T>(file: string, ...args: string[]): Promise<[Child, T]> {
+    const child = new Child(fork(fileURLToPath(new URL(`${file}.js`, import.meta.url)), args));
+    return [child, await child.said<T>()];
+  }
+
+  /** Sends an order; resolves with the answer. */
+  ask<T>(order: object): Promise<T> {
+    const answer = this.said<T>();
+    this.process.send(order);
+    return answer;
+  }
+
+  async stop(): Promise<void> {
+    if (this.process.exitCode !== null) return;
+    const end = once(this.process, 'exit');
+    this.process.kill('SIGKILL');
+    await end;
+  }
+
+  private said<T>(): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const failed = () => reject(new Error('a process of the bench ended early'));
+      this.process.once('exit', failed);
+      this.process.once('message', (message) => {
+        this.process.off('exit', failed);
+        resolve(message as T);
+      });
+    });
+  }
+}

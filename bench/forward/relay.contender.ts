@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Module, type DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import {
+  type DeliveryQueueFactory,
+  memoryQueue,
+  sqliteQueue,
+  WebhookDestinationModule,
+  WebhookDestinationService,
+} from 'nestjs-analytics-relay';
+
+import { type Contender, Counter } from './contender.js';
+import { CONCURRENCY, SECRET, webhookBody, WRITE_KEY } from './messages.js';
+
+type Transport = 'undici' | 'axios';
+
+@Module({})
+class RelayModule {
+  static with(queue: DeliveryQueueFactory, receiver: string, transport: Transport): DynamicModule {
+    return {
+      module: RelayModule,
+      imports: [
+        WebhookDestinationModule.forRoot({
+          sources: [{ name: 'shop', writeKey: WRITE_KEY }],
+          destinations: [{ urls: [receiver], sharedSecret: SECRET }],
+          queue,
+          delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY, transport },
+        }),
+      ],
+    };
+  }
+}
+
+/** This package, with a queue in memory or in a SQLite file. */
+export function relay(engine: 'memory' | 'sqlite', transport: Transport): Contender {
+  const create = async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
+    return {
+      factory: engine === 'memory' ? memoryQueue() : sqliteQueue({ path: join(folder, 'relay.db') }),
+      remove: () => rm(folder, { recursive: true, force: true }),
+    };
+  };
+  const count = (service: WebhookDestinationService): Counter => {
+    const delivered = new Counter();
+    service.events$.subscribe(({ type }) => {
+      if (type === 'delivered') delivered.increment();
+      else throw new Error(`a delivery was ${type}`);
+    });
+    return delivered;
+  };
+
+  return {
+    async queue(messages, receiver) {
+      const { factory, remove } = await create();
+      const queue = factory();
+      await queue.open();
+      const acceptedAt = Date.now();
+      for (let start = 0; start < messages.length; start += 15) {
+        await queue.add(
+          messages.slice(start, start + 15).map((message) => ({
+            destination: 'Webhooks',
+            source: 'shop',
+            messageId: message.messageId,
+            userId: message.userId,
+            body: webhookBody(message),
+            acceptedAt,
+          })),
+        );
+      }
+      await queue.close();
+      const app = await NestFactory.create(
+        RelayModule.with(() => queue, receiver, transport),
+        { logger: ['error'] },
+      );
+      const delivered = count(app.get(WebhookDestinationService));
+      return {
+        start: async () => {
+          await app.init();
+          await delivered.reached(messages.length);
+        },
+        close: async () => {
+          await app.close();
+          await remove();
+        },
+      };
+    },
+
+    async serve(receiver) {
+      const { factory, remove } = await create();
+      const app = await NestFactory.create(RelayModule.with(factory, receiver, transport), { logger: ['error'] });
+      await app.listen(0, '127.0.0.1');
+      return {
+        url: await app.getUrl(),
+        delivered: count(app.get(WebhookDestinationService)).reached,
+        close: async () => {
+          await app.close();
+          await remove();
+        },
+      };
+    },
+  };
+}

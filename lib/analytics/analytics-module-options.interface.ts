@@ -1,0 +1,28 @@
+import type { AnalyticsSettings } from '../client/index.js';
+
+/** Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. */
+export interface AnalyticsModuleOptions extends AnalyticsSettings {
+  /**
+   * How long the application waits at shutdown for queued events to be delivered, in ms.
+   * What is not delivered by then is dropped, and logged with its count.
+   *
+   * @default 10_000
+   */
+  shutdownTimeout?: number;
+}
+
+/** What `forRoot` and `forRootAsync` take beside the options. */
+export interface AnalyticsModuleExtras {
+  /**
+   * Name of the instance, for an application that has several: inject it with `@InjectAnalytics(name)`.
+   *
+   * @default the default instance, injected as `AnalyticsService`
+   */
+  name?: string;
+  /**
+   * Whether every module can inject the instance; the decorators find it in modules that can.
+   *
+   * @default true
+   */
+  isGlobal?: boolean;
+}

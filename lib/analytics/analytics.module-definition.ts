@@ -1,0 +1,37 @@
+import { ConfigurableModuleBuilder, type DynamicModule } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+
+import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+import { createAnalytics } from './analytics.factory.js';
+import { AnalyticsService } from './analytics.service.js';
+import { ANALYTICS_OPTIONS, DEFAULT_INSTANCE, getAnalyticsToken } from './analytics.tokens.js';
+
+function addInstance(
+  module: DynamicModule,
+  { name = DEFAULT_INSTANCE, isGlobal = true }: AnalyticsModuleExtras,
+): DynamicModule {
+  const token = getAnalyticsToken(name);
+  const instance = {
+    provide: token,
+    useFactory: createAnalytics,
+    inject: [ANALYTICS_OPTIONS, ModuleRef],
+  };
+  const byClass = name === DEFAULT_INSTANCE ? [{ provide: AnalyticsService, useExisting: token }] : [];
+  return {
+    ...module,
+    global: isGlobal,
+    providers: [...(module.providers ?? []), instance, ...byClass],
+    exports: [token, ...byClass.map(({ provide }) => provide)],
+  };
+}
+
+const definition = new ConfigurableModuleBuilder<AnalyticsModuleOptions>({ optionsInjectionToken: ANALYTICS_OPTIONS })
+  .setClassMethodName('forRoot')
+  .setExtras<AnalyticsModuleExtras>({ name: undefined, isGlobal: undefined }, addInstance)
+  .build();
+
+/** The base class that gives the module `forRoot` and `forRootAsync`. */
+export const AnalyticsModuleBase = definition.ConfigurableModuleClass;
+
+/** Options of `AnalyticsModule.forRootAsync`: `useFactory`, `useClass` or `useExisting`, `name` and `isGlobal`. */
+export type AnalyticsModuleAsyncOptions = typeof definition.ASYNC_OPTIONS_TYPE;

@@ -1,0 +1,19 @@
+import type { HTTPClient, HTTPClientRequest, HTTPResponse } from '../client/index.js';
+import type { InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
+
+/**
+ * Hands batches to the `WebhookDestinationModule` of the same application: no HTTP hop.
+ * Its answer counts as that of the endpoint, so that retries and callbacks are the same.
+ */
+export class InProcessHttpClient implements HTTPClient {
+  constructor(
+    private readonly ingest: InProcessIngest,
+    private readonly writeKey: string,
+  ) {}
+
+  async makeRequest({ data }: HTTPClientRequest): Promise<HTTPResponse> {
+    const { batch, sentAt } = data as { batch: unknown[]; sentAt: string };
+    await this.ingest.accept(this.writeKey, batch, sentAt);
+    return { status: 200, statusText: 'OK' };
+  }
+}

@@ -1,0 +1,6 @@
+export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
+
+export const isPositiveNumber = (value: unknown): value is number => Number.isFinite(value) && (value as number) > 0;
+
+export const isPositiveInteger = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) > 0;

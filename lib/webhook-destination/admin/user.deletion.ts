@@ -1,0 +1,49 @@
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { DestinationRouter } from '../routing/destination.router.js';
+
+/** Whose data is to go, and where. */
+export interface DeletionRequest {
+  userId: string;
+  /** Names of the sources affected. Default: every source. */
+  sources?: string[] | undefined;
+}
+
+/** What a deletion came to. */
+export interface DeletionResult {
+  /** Delete notifications that are on their way: one for each affected source and enabled destination of it. */
+  notifications: number;
+  /** Deliveries of the user that were removed from the queue, bodies and attempts. */
+  purged: number;
+}
+
+/** Removes a user's deliveries, and tells the receivers to remove what they have (§1). */
+export class UserDeletion {
+  constructor(
+    private readonly sources: string[],
+    private readonly router: DestinationRouter,
+    private readonly queue: DeliveryQueue,
+  ) {}
+
+  /** Whether all are names of sources. */
+  knows(sources: string[]): boolean {
+    return sources.every((source) => this.sources.includes(source));
+  }
+
+  /**
+   * Resolves once the user's deliveries are gone and the notifications in the queue, durably. If it rejects, it is to
+   * be asked for again.
+   */
+  async request({ userId, sources }: DeletionRequest): Promise<DeletionResult> {
+    if (typeof userId !== 'string' || userId === '') throw new Error('userId must be a non-empty string');
+    if (sources && !this.knows(sources)) throw new Error('sources must name sources of this module');
+    const affected = [...new Set(sources ?? this.sources)];
+    // In this order: a notification is a delivery of the user's too.
+    const purged = sources
+      ? await Promise.all(affected.map((source) => this.queue.purge({ userId, source })))
+      : [await this.queue.purge({ userId })];
+    const now = Date.now();
+    const notifications = affected.flatMap((source) => this.router.routeDeletion(source, userId, now));
+    await this.queue.add(notifications);
+    return { notifications: notifications.length, purged: purged.reduce((sum, count) => sum + count, 0) };
+  }
+}

@@ -1,0 +1,80 @@
+/** Failed attempts in a row after which a destination is taken to be down. */
+const THRESHOLD = 10;
+
+/** Longest wait between two probes, in ms: how late a recovery is noticed at most. */
+const MAX_PROBE_INTERVAL = 60_000;
+
+/** Least time between two deliveries that are held back, in ms: they come back one by one, and not as a flood. */
+const HELD_SPACING = 1;
+
+/** What an attempt's end did to the circuit. */
+export type CircuitChange = 'opened' | 'closed' | undefined;
+
+/**
+ * Keeps deliveries away from a destination that fails again and again, save for one probe at a time: a receiver that
+ * is down then takes up no requests, and the first probe that gets through ends it.
+ */
+export class CircuitBreaker {
+  private failures = 0;
+  /** Wait between the last probe and the next, in ms; 0 while the circuit is closed. */
+  private interval = 0;
+  private probeAt = 0;
+  private probing = false;
+  private lastHeldUntil = 0;
+
+  /**
+   * @param initialInterval wait before the first probe, in ms; doubled for each one after it
+   * @param maxInterval longest wait before a probe, in ms; never above a minute
+   */
+  constructor(
+    private readonly initialInterval: number,
+    private readonly maxInterval: number,
+  ) {}
+
+  /** Whether deliveries are held back. */
+  get isOpen(): boolean {
+    return this.interval > 0;
+  }
+
+  /** Whether an attempt may be made; while the circuit is open, the caller then has the probe and must end it. */
+  admits(now: number): boolean {
+    if (!this.isOpen) return true;
+    if (this.probing || now < this.probeAt) return false;
+    this.probing = true;
+    return true;
+  }
+
+  /** When a delivery that was not admitted may ask again, in ms since the epoch: from the next probe on. */
+  holdUntil(now: number): number {
+    const next = this.probing ? now + this.interval : this.probeAt;
+    this.lastHeldUntil = Math.max(this.lastHeldUntil + HELD_SPACING, next);
+    return this.lastHeldUntil;
+  }
+
+  /** The receiver answered an attempt, so it is not down. */
+  succeed(): CircuitChange {
+    this.failures = 0;
+    if (!this.isOpen) return undefined;
+    this.interval = 0;
+    this.probing = false;
+    this.lastHeldUntil = 0;
+    return 'closed';
+  }
+
+  /** An attempt, or the probe, failed in a way that may pass. */
+  fail(now: number, isProbe: boolean): CircuitChange {
+    if (isProbe) {
+      this.probing = false;
+      this.wait(this.interval * 2, now);
+      return undefined;
+    }
+    if (this.isOpen || ++this.failures < THRESHOLD) return undefined;
+    this.wait(this.initialInterval, now);
+    return 'opened';
+  }
+
+  private wait(interval: number, now: number): void {
+    this.interval = Math.min(interval, this.maxInterval, MAX_PROBE_INTERVAL);
+    this.probeAt = now + this.interval;
+  }
+}

@@ -1,0 +1,108 @@
+import { Logger } from '@nestjs/common';
+import type { Subject } from 'rxjs';
+
+import { describe } from '../../common/error.util.js';
+import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { Delivery, DeliveryOutcome, Lease } from '../queue/delivery-queue.interface.js';
+import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
+import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
+import { type DeliveryEvent, toDeliveryEvent } from './delivery.event.js';
+import type { DestinationSender } from './destination.sender.js';
+import { LogLimiter } from './log.limiter.js';
+import { lastAttemptAt } from './retry.schedule.js';
+
+/** Settles the deliveries of one destination by what its URLs answer, and keeps them back while it is down. */
+export class DestinationDispatcher {
+  private readonly logger = new Logger('WebhookDispatcher');
+  private readonly log = new LogLimiter(this.logger);
+  private readonly circuit: CircuitBreaker;
+  private inFlight = 0;
+  private onIdle: (() => void) | undefined;
+  private released = false;
+
+  constructor(
+    private readonly destination: string,
+    private readonly sender: DestinationSender,
+    private readonly options: DeliveryOptions,
+    private readonly events: Subject<DeliveryEvent>,
+  ) {
+    this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
+  }
+
+  /** Brings one delivery as far as it gets now. Never rejects. */
+  async handle(lease: Lease): Promise<void> {
+    const { delivery } = lease;
+    this.inFlight++;
+    try {
+      const outcome = await this.decide(delivery, Date.now());
+      if (this.released) return;
+      if (await lease.settle(outcome)) this.report(delivery, outcome);
+    } catch (error) {
+      this.logger.error(`Delivery ${delivery.messageId} could not be settled: ${describe(error)}`);
+    } finally {
+      if (--this.inFlight === 0) this.onIdle?.();
+    }
+  }
+
+  /** Resolves once nothing is in flight. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.inFlight === 0) resolve();
+      else this.onIdle = resolve;
+    });
+  }
+
+  /** Drops what is in flight; it stays leased for the queue to release. */
+  async close(): Promise<void> {
+    this.released = true;
+    this.log.end();
+    await this.sender.close();
+  }
+
+  private decide(delivery: Readonly<Delivery>, now: number): Promise<DeliveryOutcome> | DeliveryOutcome {
+    const { failedUrls, firstAttemptAt = now } = delivery;
+    const { retryWindow } = this.options;
+    if (now >= firstAttemptAt + retryWindow) return { state: 'dead', reason: WINDOW_OVER, failedUrls };
+    if (this.circuit.admits(now)) return this.attempt(delivery, now);
+    // The window goes on while the destination is down; no attempt is used up.
+    const last = lastAttemptAt(firstAttemptAt, retryWindow);
+    if (now >= last) return { state: 'dead', reason: `${WINDOW_OVER}, with its destination down`, failedUrls };
+    return { state: 'waiting', nextAttemptAt: Math.min(this.circuit.holdUntil(now), last), failedUrls };
+  }
+
+  private async attempt(delivery: Readonly<Delivery>, startedAt: number): Promise<DeliveryOutcome> {
+    const isProbe = this.circuit.isOpen;
+    const sent = await this.sender.send(delivery, startedAt);
+    const outcome = judgeAttempt(delivery, sent, this.options, startedAt);
+    const failed = outcome.state !== 'delivered' && sent.some(({ result }) => result.outcome === 'temporary');
+    this.note(failed ? this.circuit.fail(Date.now(), isProbe) : this.circuit.succeed());
+    return outcome;
+  }
+
+  private note(change: CircuitChange): void {
+    if (change === 'opened') {
+      this.logger.error(`Destination ${this.destination} is down: its deliveries wait, save for single probes`);
+    } else if (change === 'closed') {
+      this.logger.log(`Destination ${this.destination} answers again`);
+    }
+  }
+
+  private report(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): void {
+    if (outcome.state === 'delivered' && !this.events.observed) return;
+    const event = toDeliveryEvent(delivery, outcome);
+    if (!event) return;
+    if (event.type === 'retry') {
+      this.log.write('warn', `${summary(event)}; next attempt at ${event.nextAttemptAt.toISOString()}`);
+    } else if (event.type === 'dead') {
+      this.log.write('error', `${summary(event)}; given up and kept: ${event.reason}`);
+    }
+    this.events.next(event);
+  }
+}
+
+function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {
+  const delivery = `Message ${JSON.stringify(messageId)} to ${destination}`;
+  if (results.length === 0) return `${delivery} after ${attempt} attempts`;
+  const answers = results.map(({ url, status, error }) => `${url}: ${status ?? error}`).join(', ');
+  return `${delivery}, attempt ${attempt} failed (${answers})`;
+}

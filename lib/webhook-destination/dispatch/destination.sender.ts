@@ -1,0 +1,82 @@
+import { describe } from '../../common/error.util.js';
+import type { UrlResult } from '../queue/attempt.record.js';
+import type { Delivery } from '../queue/delivery-queue.interface.js';
+import { parseRetryAfter } from './retry.schedule.js';
+import { classifyError, classifyStatus } from './url.outcome.js';
+import type { WebhookHeaders } from './webhook.headers.js';
+import type { WebhookTransport } from './webhook-transport.interface.js';
+import type { WebhookTarget } from './webhook.target.js';
+
+/** How one URL took an attempt, and what the next one needs to know. */
+export interface SendResult {
+  /** Names the URL in the delivery. */
+  urlId: string;
+  result: UrlResult;
+  /** When the receiver wants the next request, in ms since the epoch. */
+  retryAfter: number | undefined;
+}
+
+/** One of a destination's URLs, and the way to it. */
+export interface Route {
+  target: WebhookTarget;
+  transport: WebhookTransport;
+}
+
+/** Makes the requests of one destination. */
+export class DestinationSender {
+  constructor(
+    private readonly headers: WebhookHeaders,
+    private readonly routes: Route[],
+  ) {}
+
+  /**
+   * Posts to each URL that has not failed for good, side by side. Resolves with what is known at the first success;
+   * the other requests run out on their own (§4.1). Without a success it resolves with all results.
+   */
+  send({ body, messageId, failedUrls }: Readonly<Delivery>, now: number): Promise<SendResult[]> {
+    const bytes = Buffer.from(body);
+    const headers = this.headers.for(messageId, bytes, now);
+    const routes =
+      failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
+    return new Promise((resolve) => {
+      const results: SendResult[] = [];
+      if (routes.length === 0) return resolve(results);
+      for (const route of routes) {
+        void post(route, headers, bytes, now).then((result) => {
+          results.push(result);
+          if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
+        });
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.routes.map(({ transport }) => transport.close()));
+  }
+}
+
+/** One request; resolves whatever becomes of it. */
+async function post(
+  { target, transport }: Route,
+  headers: Record<string, string>,
+  body: Buffer,
+  start: number,
+): Promise<SendResult> {
+  const { id: urlId, shown, authorization } = target;
+  try {
+    const answer = await transport.post({
+      headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
+      body,
+    });
+    const now = Date.now();
+    const { status } = answer;
+    return {
+      urlId,
+      result: { url: shown, outcome: classifyStatus(status), status, duration: now - start },
+      retryAfter: parseRetryAfter(answer.retryAfter, now),
+    };
+  } catch (error) {
+    const result = { url: shown, outcome: classifyError(error), error: describe(error), duration: Date.now() - start };
+    return { urlId, result, retryAfter: undefined };
+  }
+}

@@ -1,0 +1,38 @@
+import * as tls from 'node:tls';
+
+import { buildConnector } from 'undici';
+
+import { AddressNotAllowedError, type NetworkPolicy } from './network.policy.js';
+
+/** As much of `node:tls` as newer Node versions add to it. */
+const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
+
+/**
+ * Connects to allowed addresses only: names are looked up through the policy, and the connected socket is asked too,
+ * as no look-up is made for an address in the URL. A certificate that is not trusted fails before anything is sent.
+ *
+ * @param timeout longest wait for a connection, in ms
+ * @param ca certificates of authorities trusted besides the public ones, PEM
+ */
+export function guardedConnector(
+  policy: NetworkPolicy,
+  timeout: number,
+  ca: string | string[] | undefined,
+): buildConnector.connector {
+  const trusted = ca === undefined ? undefined : [...(getCACertificates?.('default') ?? tls.rootCertificates), ca];
+  const connect = buildConnector({
+    timeout,
+    lookup: policy.lookup,
+    rejectUnauthorized: true,
+    // Made once: reading a hundred certificates for each connection would block the event loop.
+    secureContext: trusted && tls.createSecureContext({ ca: trusted.flat() }),
+  });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error) return callback(error, null);
+      const address = socket.remoteAddress;
+      if (address !== undefined && policy.allows(address)) return callback(null, socket);
+      socket.destroy();
+      callback(new AddressNotAllowedError(address ?? 'unknown'), null);
+    });
+}

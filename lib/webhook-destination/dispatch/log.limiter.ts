@@ -1,0 +1,28 @@
+import type { Logger } from '@nestjs/common';
+
+/** Lines that are written in one period, at most. */
+const MAX_LINES = 20;
+
+/** Length of a period, in ms. */
+const PERIOD = 10_000;
+
+/** Writes log lines to a bound, and then how many more there were: a receiver that is down must not flood the log. */
+export class LogLimiter {
+  private lines = 0;
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly logger: Logger) {}
+
+  write(level: 'warn' | 'error', line: string): void {
+    this.timer ??= setTimeout(() => this.end(), PERIOD).unref();
+    if (++this.lines <= MAX_LINES) this.logger[level](line);
+  }
+
+  /** Ends the period. */
+  end(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.lines > MAX_LINES) this.logger.warn(`${this.lines - MAX_LINES} more lines like these were left out`);
+    this.lines = 0;
+  }
+}

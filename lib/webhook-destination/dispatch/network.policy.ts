@@ -1,0 +1,109 @@
+import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+
+type Subnet = [network: string, prefix: number];
+
+// Addresses that are not of the public internet: a webhook's URL must not reach into the operator's own network.
+const IPV4_REFUSED: Subnet[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+];
+const IPV6_REFUSED: Subnet[] = [
+  ['::', 96],
+  ['::ffff:0:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+  ['5f00::', 16],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['fec0::', 10],
+  ['ff00::', 8],
+];
+
+const refused = new BlockList();
+for (const [network, prefix] of IPV4_REFUSED) refused.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of IPV6_REFUSED) refused.addSubnet(network, prefix, 'ipv6');
+
+/** An address that may not be connected to; no request is sent. */
+export class AddressNotAllowedError extends Error {
+  readonly code = 'ERR_ADDRESS_NOT_ALLOWED';
+
+  constructor(address: string) {
+    super(`address ${address} is not public, and not in delivery.allowedNetworks`);
+    this.name = 'AddressNotAllowedError';
+  }
+}
+
+function parseCidr(cidr: string): [Subnet, 'ipv4' | 'ipv6'] | undefined {
+  const [network = '', prefix, ...rest] = cidr.split('/');
+  const family = isIP(network);
+  const bits = prefix !== undefined && /^\d{1,3}$/.test(prefix) ? Number(prefix) : NaN;
+  if (family === 0 || rest.length > 0 || !(bits <= (family === 4 ? 32 : 128))) return undefined;
+  return [[network, bits], family === 4 ? 'ipv4' : 'ipv6'];
+}
+
+/** Whether a value is a network in CIDR notation, such as `10.0.0.0/8`. */
+export function isCidr(value: unknown): boolean {
+  return typeof value === 'string' && parseCidr(value) !== undefined;
+}
+
+/** Which addresses webhooks may be sent to: the public ones and those of the allowed networks. */
+export class NetworkPolicy {
+  private readonly allowed = new BlockList();
+
+  /** @param allowedNetworks CIDRs that are exempt from the rule. */
+  constructor(allowedNetworks: string[]) {
+    for (const cidr of allowedNetworks) {
+      const parsed = parseCidr(cidr);
+      if (!parsed) throw new Error(`${cidr} is not a network in CIDR notation`);
+      const [[network, prefix], family] = parsed;
+      this.allowed.addSubnet(network, prefix, family);
+    }
+  }
+
+  /** Whether an IP address may be connected to; an IPv4 address mapped into IPv6 counts as the IPv4 one. */
+  allows(address: string): boolean {
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    return this.allowed.check(address, family) || !refused.check(address, family);
+  }
+
+  /** Whether a URL's host may be connected to, as far as the URL alone tells: a name is only known once looked up. */
+  allowsHost({ hostname }: URL): boolean {
+    const address = hostname.replace(/^\[(.*)\]$/, '$1');
+    return isIP(address) === 0 || this.allows(address);
+  }
+
+  /** `dns.lookup` that answers with allowed addresses only, and fails when a name has none. */
+  readonly lookup = (
+    hostname: string,
+    options: LookupOptions,
+    callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
+  ): void => {
+    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      const usable = addresses.filter(({ address }) => this.allows(address));
+      const [first] = usable;
+      if (!first) return callback(new AddressNotAllowedError(addresses[0]?.address ?? hostname), []);
+      if (options.all) callback(null, usable);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

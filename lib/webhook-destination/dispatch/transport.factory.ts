@@ -1,0 +1,40 @@
+import type { ModuleRef } from '@nestjs/core';
+
+import type { DeliveryOptions } from '../options/delivery.options.js';
+import { guardedConnector } from './guarded.connector.js';
+import { NetworkPolicy } from './network.policy.js';
+import { UndiciTransport } from './undici.transport.js';
+import type { WebhookTransport } from './webhook-transport.interface.js';
+import type { WebhookTarget } from './webhook.target.js';
+
+/** Makes the transport to one URL. */
+export type TransportFactory = (target: WebhookTarget) => WebhookTransport;
+
+/**
+ * The transports that the options ask for. Those through axios use the `HttpService` that the application has, or else
+ * one of their own.
+ *
+ * @throws {Error} that names what is to be installed
+ */
+export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
+  const { allowedNetworks, ca, concurrency, timeout, transport } = options;
+  const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
+  if (transport === 'undici') return (target) => new UndiciTransport(target, connect, concurrency, timeout);
+
+  const [{ HttpService }, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
+  let http: InstanceType<typeof HttpService>;
+  try {
+    http = moduleRef.get(HttpService, { strict: false });
+  } catch {
+    http = new HttpService();
+  }
+  return (target) => new AxiosTransport(http, target, connect, concurrency, timeout);
+}
+
+async function loadAxios(): Promise<typeof import('@nestjs/axios')> {
+  try {
+    return await import('@nestjs/axios');
+  } catch (cause) {
+    throw new Error(`delivery.transport 'axios' needs two more packages: npm install @nestjs/axios axios`, { cause });
+  }
+}

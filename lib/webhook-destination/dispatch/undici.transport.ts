@@ -1,0 +1,97 @@
+import { type buildConnector, type Dispatcher, Pool } from 'undici';
+
+import {
+  MAX_RESPONSE_BYTES,
+  type WebhookRequest,
+  type WebhookResponse,
+  WebhookTimeoutError,
+  type WebhookTransport,
+} from './webhook-transport.interface.js';
+import type { WebhookTarget } from './webhook.target.js';
+
+/** The default transport: pooled keep-alive connections. */
+export class UndiciTransport implements WebhookTransport {
+  private readonly pool: Pool;
+
+  /**
+   * @param connections at most
+   * @param timeout longest exchange, in ms
+   */
+  constructor(
+    private readonly target: WebhookTarget,
+    connect: buildConnector.connector,
+    connections: number,
+    private readonly timeout: number,
+  ) {
+    // The exchange has one deadline of its own: a pair of timeouts would let a dripping answer stay open.
+    this.pool = new Pool(target.origin, { connections, connect, headersTimeout: 0, bodyTimeout: 0 });
+  }
+
+  post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
+    return new Promise((resolve, reject) => {
+      const exchange = new Exchange(resolve, reject, this.timeout);
+      this.pool.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.pool.destroy();
+  }
+}
+
+/** Follows one request to its end, without keeping what the receiver sends. */
+class Exchange implements Dispatcher.DispatchHandler {
+  private readonly deadline: NodeJS.Timeout;
+  private controller: Dispatcher.DispatchController | undefined;
+  private expired: Error | undefined;
+  private status = 0;
+  private retryAfter: string | undefined;
+  private size = 0;
+
+  constructor(
+    private readonly resolve: (response: WebhookResponse) => void,
+    private readonly reject: (error: Error) => void,
+    timeout: number,
+  ) {
+    this.deadline = setTimeout(() => this.expire(new WebhookTimeoutError(timeout)), timeout);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.expired) controller.abort(this.expired);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    this.status = status;
+    const retryAfter = headers['retry-after'];
+    this.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.size += chunk.length;
+    if (this.size <= MAX_RESPONSE_BYTES) return;
+    this.onResponseEnd();
+    controller.abort(new Error('the answer is too long'));
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.deadline);
+    this.resolve({ status: this.status, retryAfter: this.retryAfter });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.deadline);
+    this.reject(error);
+  }
+
+  /** Ends the exchange at whatever point it is; one that waits for its connection is dropped when its turn comes. */
+  private expire(error: Error): void {
+    this.expired = error;
+    this.reject(error);
+    this.controller?.abort(error);
+  }
+}

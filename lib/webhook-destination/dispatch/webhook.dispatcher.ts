@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Subject, takeUntil } from 'rxjs';
+
+import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { DeliveryEvent } from './delivery.event.js';
+import { DestinationDispatcher } from './destination.dispatcher.js';
+import { DestinationSender } from './destination.sender.js';
+import type { TransportFactory } from './transport.factory.js';
+import { WebhookHeaders } from './webhook.headers.js';
+import { toWebhookTarget } from './webhook.target.js';
+
+/** How long a shutdown goes on taking due deliveries, in ms. */
+const DRAIN_TIME = 2_000;
+
+/** How long a shutdown waits in all until it releases what is still in flight, in ms. */
+const STOP_TIME = 5_000;
+
+/** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
+export class WebhookDispatcher {
+  private readonly events = new Subject<DeliveryEvent>();
+  private readonly stop$ = new Subject<void>();
+  private dispatchers: DestinationDispatcher[] = [];
+
+  /** What became of each attempt. */
+  readonly events$ = this.events.asObservable();
+
+  constructor(
+    private readonly queue: DeliveryQueue,
+    private readonly options: WebhookDestinationOptions,
+  ) {}
+
+  /** Starts to deliver. */
+  start(createTransport: TransportFactory): void {
+    const { destinations, delivery } = this.options;
+    for (const destination of destinations.filter(({ enabled }) => enabled)) {
+      const routes = destination.urls.map(toWebhookTarget).map((target) => ({
+        target,
+        transport: createTransport(target),
+      }));
+      const sender = new DestinationSender(new WebhookHeaders(destination), routes);
+      const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events);
+      this.dispatchers.push(dispatcher);
+      this.queue
+        .consume(destination.name, delivery.concurrency)
+        .pipe(takeUntil(this.stop$))
+        .subscribe((lease) => void dispatcher.handle(lease));
+    }
+  }
+
+  /** Delivers what is due, for a bounded time; what is not finished then stays in the queue. */
+  async stop(): Promise<void> {
+    const abort = new AbortController();
+    const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
+    const idle = () => Promise.all(this.dispatchers.map((dispatcher) => dispatcher.idle()));
+    const end = after(STOP_TIME);
+    await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
+    this.stop$.next();
+    await Promise.race([idle(), end]);
+    abort.abort();
+    await Promise.all(this.dispatchers.map((dispatcher) => dispatcher.close()));
+    this.events.complete();
+  }
+}

@@ -1,0 +1,97 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { createGunzip } from 'node:zlib';
+
+import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
+import { IngestError } from './ingest.error.js';
+
+/** How long a body may stand still before it is given up, in ms. */
+const STALL_TIME = 1_500;
+
+/** How long a body may take in all, in ms. */
+const MAX_TIME = 30_000;
+
+/** A request's JSON body. */
+export interface JsonBody {
+  value: unknown;
+  /** Its size, inflated. */
+  bytes: number;
+}
+
+/**
+ * Reads a request's JSON body, whatever its content type says: SDKs label it in many ways.
+ * Bytes are counted as they come in, or as they are inflated.
+ *
+ * @throws {IngestError} 413 past the limit of §8, 408 when it does not come in time, 400 when it is not JSON.
+ */
+export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+  const early = parsedBefore(request);
+  if (early) return early;
+  const bytes = await readBytes(request);
+  if (!isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8');
+  try {
+    return { value: JSON.parse(bytes.toString('utf8')) as unknown, bytes: bytes.length };
+  } catch {
+    throw new IngestError(400, 'body_not_json', 'the body must be JSON');
+  }
+}
+
+/** The body that a parser of the host has read already; one that is put before every route does so. */
+function parsedBefore(request: IncomingMessage & { body?: unknown }): JsonBody | undefined {
+  if (!request.readableEnded || request.body === undefined) return undefined;
+  const bytes = Number(request.headers['content-length'] ?? Infinity);
+  return { value: request.body, bytes };
+}
+
+function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const gunzip = isGzipped(request) ? request.pipe(createGunzip()) : undefined;
+  const source = gunzip ?? request;
+  return new Promise((resolve, reject) => {
+    const end = Date.now() + MAX_TIME;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (outcome: () => void) => {
+      clearTimeout(stall);
+      request.off('data', goOn).off('close', cutOff);
+      source.off('data', take);
+      if (gunzip) request.unpipe(gunzip);
+      gunzip?.destroy();
+      outcome();
+    };
+    const fail = (status: number, code: string, rule: string) =>
+      finish(() => reject(new IngestError(status, code, `the body must ${rule}`)));
+
+    const stall = setTimeout(
+      () => fail(408, 'body_timeout', `come in without a pause of ${STALL_TIME} ms`),
+      STALL_TIME,
+    );
+    const goOn = () => {
+      stall.refresh();
+      if (Date.now() > end) fail(408, 'body_timeout', `come in within ${MAX_TIME} ms`);
+    };
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BATCH_BYTES) fail(413, 'body_too_large', `not exceed ${MAX_BATCH_BYTES} bytes, inflated`);
+      else chunks.push(chunk);
+    };
+    const cutOff = () => {
+      if (!request.complete) fail(400, 'body_incomplete', 'be complete');
+    };
+
+    if (Number(request.headers['content-length']) > MAX_BATCH_BYTES) {
+      return fail(413, 'body_too_large', `not exceed ${MAX_BATCH_BYTES} bytes, inflated`);
+    }
+    request.on('data', goOn).on('close', cutOff);
+    request.on('error', cutOff);
+    source.on('data', take);
+    source.once('end', () => finish(() => resolve(Buffer.concat(chunks, size))));
+    gunzip?.once('error', () => fail(400, 'body_not_gzip', 'be gzip, as its Content-Encoding says'));
+  });
+}
+
+function isGzipped(request: IncomingMessage): boolean {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+  if (encoding === 'gzip' || encoding === 'x-gzip') return true;
+  if (encoding === 'identity' || encoding === '') return false;
+  throw new IngestError(400, 'encoding_unknown', 'Content-Encoding must be gzip or absent');
+}

@@ -1,0 +1,18 @@
+import type { AcceptResult } from './ingest.result.js';
+
+/** Records events in the same process, and must have handed over the last of them before the queue closes. */
+export interface InProcessProducer {
+  /** Hands over what it still holds; resolves when that is done. */
+  drain(): Promise<void>;
+}
+
+/** The endpoint as seen from the same application: the same rules, and no HTTP. */
+export interface InProcessIngest {
+  /** Registers a producer, or answers false when no source has its write key. */
+  attach(writeKey: string, producer: InProcessProducer): boolean;
+  /** As `POST /v1/batch`: resolves once the good messages are in the queue, durably. */
+  accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult>;
+}
+
+/** Where the application's in-process endpoint is found; the same for both builds of the package. */
+export const IN_PROCESS_INGEST = Symbol.for('nestjs-analytics-relay:in-process-ingest');

@@ -1,0 +1,107 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { Logger } from '@nestjs/common';
+
+import { describe } from '../../common/error.util.js';
+import type { IngestOptions } from '../options/ingest.options.js';
+import { readJsonBody } from './body.reader.js';
+import { CorsPolicy } from './cors.policy.js';
+import { IngestError } from './ingest.error.js';
+import type { IngestRoute } from './ingest.routes.js';
+import type { MessageAcceptor } from './message.acceptor.js';
+import { toPostedBatch } from './posted.batch.js';
+import { RateLimiter } from './rate.limiter.js';
+import type { SourceRegistry } from './source.registry.js';
+import { readKeyOfBody, readKeyOfHeader } from './write-key.reader.js';
+
+/** When a client may try again while the queue takes nothing, in s. */
+const QUEUE_RETRY_AFTER = 5;
+
+/** How long the rest of a refused body is read and dropped, in ms: a client that still sends would not see the answer. */
+const DISCARD_TIME = 2_000;
+
+const SUCCESS = { success: true };
+
+/** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
+export class IngestEndpoint {
+  private readonly logger = new Logger('WebhookDestinationIngest');
+  private readonly rateLimiter: RateLimiter | undefined;
+  /** Which web pages may post; none where it is undefined. */
+  readonly cors: CorsPolicy | undefined;
+
+  constructor(
+    private readonly sources: SourceRegistry,
+    private readonly acceptor: MessageAcceptor,
+    { cors, rateLimit }: IngestOptions,
+  ) {
+    this.cors = cors === false ? undefined : new CorsPolicy(cors);
+    this.rateLimiter = rateLimit && new RateLimiter(rateLimit);
+  }
+
+  /** Handles a POST to a route. Never rejects. */
+  async handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.cors?.apply(request, response);
+    try {
+      answer(request, response, 200, await this.take(route, request));
+    } catch (error) {
+      const { status, code, message, field, retryAfter } = this.toIngestError(error);
+      if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
+      answer(request, response, status, { code, message, field });
+    }
+  }
+
+  private async take(route: IngestRoute, request: IncomingMessage): Promise<object> {
+    if (route === 'metrics') {
+      await readJsonBody(request);
+      return SUCCESS;
+    }
+    // A key in the header is judged before the body is read.
+    const key = readKeyOfHeader(request.headers.authorization);
+    const known = key === undefined ? undefined : this.authenticate(key);
+    const body = await readJsonBody(request);
+    const source = known ?? this.authenticate(readKeyOfBody(body.value));
+
+    const { rejected } = await this.acceptor.accept(source, toPostedBatch(route, body));
+    const [first] = rejected;
+    if (first && route !== 'batch') throw new IngestError(400, first.code, first.message, first.field);
+    return first ? { ...SUCCESS, rejected } : SUCCESS;
+  }
+
+  /** The name of the source that has the key, if it may make one more request. */
+  private authenticate(writeKey: string | undefined): string {
+    const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
+    if (source === undefined) {
+      throw new IngestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
+    }
+    const wait = this.rateLimiter?.count(source);
+    if (wait === undefined) return source;
+    const seconds = Math.ceil(wait / 1000);
+    throw new IngestError(429, 'rate_limited', `the source must wait ${seconds} s`, undefined, seconds);
+  }
+
+  private toIngestError(error: unknown): IngestError {
+    if (error instanceof IngestError) return error;
+    this.logger.error(`Messages could not be queued: ${describe(error)}`);
+    const rule = 'the queue takes no messages now; try again later';
+    return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
+  }
+}
+
+function answer(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
+  const json = JSON.stringify(body);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(json));
+  if (request.complete) response.writeHead(status).end(json);
+  else answerEarly(request, response.writeHead(status, { Connection: 'close' }), json);
+}
+
+/** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */
+function answerEarly(request: IncomingMessage, response: ServerResponse, json: string): void {
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, DISCARD_TIME).unref();
+  response.write(json);
+  request.once('end', end).once('close', end).resume();
+}

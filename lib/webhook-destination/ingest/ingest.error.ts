@@ -1,0 +1,17 @@
+/** A refused request: what the caller is answered. */
+export class IngestError extends Error {
+  constructor(
+    /** Status of the answer. */
+    readonly status: number,
+    /** The rule's stable name, in snake case. */
+    readonly code: string,
+    message: string,
+    /** Path of the field at fault, where there is one. */
+    readonly field?: string,
+    /** When the caller may try again, in s, where it may. */
+    readonly retryAfter?: number,
+  ) {
+    super(message);
+    this.name = 'IngestError';
+  }
+}

@@ -1,0 +1,12 @@
+/** Deepest nesting of a message, in levels. */
+export const MAX_DEPTH = 100;
+
+/** Whether a JSON value is nested deeper than so many levels. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) {
+    if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,61 @@
+import { isPlainObject } from '../../client/message/message.rules.js';
+import type { JsonBody } from './body.reader.js';
+import { IngestError } from './ingest.error.js';
+import type { IngestRoute } from './ingest.routes.js';
+
+/** Most messages in one batch. */
+const MAX_MESSAGES = 2_500;
+
+/** Most that batch-level fields may add to the messages in all, in bytes: a short body must not become a huge one. */
+const MAX_SHARED_BYTES = 4 * 1024 * 1024;
+
+/** What one request posted. */
+export interface PostedBatch {
+  messages: unknown[];
+  /** When the sender posted it, by its own clock. */
+  sentAt?: unknown;
+  /** Size of the whole, where it is known: no message of it is larger. */
+  bytes?: number;
+}
+
+/** The messages of a body: on the route of a kind one of that kind, else those of an envelope. */
+export function toPostedBatch(route: IngestRoute, { value, bytes }: JsonBody): PostedBatch {
+  if (!isPlainObject(value)) throw new IngestError(400, 'body_not_object', 'the body must be an object');
+  const { batch, sentAt, context, integrations } = value;
+  if (route !== 'batch') return { messages: [{ ...value, type: route }], sentAt, bytes };
+  if (!Array.isArray(batch)) throw new IngestError(400, 'batch_not_array', 'batch must be an array', 'batch');
+  if (batch.length > MAX_MESSAGES) {
+    throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
+  }
+  const shared = { context, integrations };
+  return { messages: shareFields(batch, shared), sentAt, bytes };
+}
+
+/** Merges the fields of the batch into each of its messages, whose own fields are stronger. */
+function shareFields(batch: unknown[], shared: Record<string, unknown>): unknown[] {
+  const fields = Object.entries(shared).filter(([, value]) => value !== undefined && value !== null);
+  if (fields.length === 0) return batch;
+  for (const [field, value] of fields) {
+    if (!isPlainObject(value)) throw new IngestError(400, `${field}_not_object`, `${field} must be an object`, field);
+    if (Buffer.byteLength(JSON.stringify(value)) * batch.length > MAX_SHARED_BYTES) {
+      const rule = `${field} must not add more than ${MAX_SHARED_BYTES} bytes to the messages of its batch`;
+      throw new IngestError(400, `${field}_too_large`, rule, field);
+    }
+  }
+  return batch.map((message: unknown) => {
+    if (!isPlainObject(message)) return message;
+    const merged = { ...message };
+    for (const [field, value] of fields as [string, Record<string, unknown>][])
+      merged[field] = merge(value, message[field]);
+    return merged;
+  });
+}
+
+function merge(shared: Record<string, unknown>, own: unknown): unknown {
+  if (own === undefined || own === null) return shared;
+  if (!isPlainObject(own)) return own;
+  const merged = { ...shared, ...own };
+  // JSON.parse keeps such a key as the object's own.
+  delete merged['__proto__'];
+  return merged;
+}

@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto';
+
+import type { SourceOptions } from '../options/source.options.js';
+
+/** Finds the source of a write key. Digests are compared, so that the time it takes tells nothing of a key. */
+export class SourceRegistry {
+  private readonly names: Map<string, string>;
+
+  constructor(sources: SourceOptions[]) {
+    this.names = new Map(sources.map(({ name, writeKey }) => [digest(writeKey), name]));
+  }
+
+  /** The name of the source that has this write key, or undefined where none has. */
+  find(writeKey: string): string | undefined {
+    return this.names.get(digest(writeKey));
+  }
+}
+
+function digest(writeKey: string): string {
+  return createHash('sha256').update(writeKey).digest('base64');
+}

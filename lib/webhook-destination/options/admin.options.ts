@@ -1,0 +1,20 @@
+import { type CanActivate, type Type } from '@nestjs/common';
+
+/**
+ * What opens the administrative routes: a token that comes as `Authorization: Bearer <token>`, or a guard of the
+ * application's, as a class or an instance.
+ */
+export type AdminOptions = { token: string } | { guard: Type<CanActivate> | CanActivate };
+
+function isGuard(value: unknown): boolean {
+  const owner: unknown = typeof value === 'function' ? value.prototype : value;
+  return typeof (owner as Partial<CanActivate> | null | undefined)?.canActivate === 'function';
+}
+
+/** Whether the value is either of the two, and nothing else. */
+export function areAdminOptions(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const [[name, given] = [], ...others] = Object.entries(value) as [string, unknown][];
+  if (others.length > 0) return false;
+  return (name === 'token' && typeof given === 'string' && given !== '') || (name === 'guard' && isGuard(given));
+}

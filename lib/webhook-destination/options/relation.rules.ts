@@ -1,0 +1,41 @@
+import { NetworkPolicy } from '../dispatch/network.policy.js';
+import type { WebhookDestinationOptions } from './webhook-destination.options.js';
+
+/** Indexes of the values that came before in the list. */
+function repeated(values: unknown[]): number[] {
+  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
+}
+
+/** What is wrong with options that are each right by themselves. */
+export function findRelationFaults({ sources, destinations, delivery }: WebhookDestinationOptions): string[] {
+  const names = sources.map(({ name }) => name);
+  const keys = sources.map(({ writeKey }) => writeKey);
+  const policy = new NetworkPolicy(delivery.allowedNetworks);
+  return [
+    ...repeated(names).map((index) => `sources[${index}].name must differ from that of every other source`),
+    ...repeated(keys).map((index) => `sources[${index}].writeKey must differ from that of every other source`),
+    ...repeated(destinations.map(({ name }) => name)).map(
+      (index) => `destinations[${index}].name must differ from that of every other destination`,
+    ),
+    ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
+      standardWebhooks && sharedSecret === undefined
+        ? [`destinations[${index}].standardWebhooks must come with a sharedSecret`]
+        : [],
+    ),
+    ...(delivery.initialRetryDelay > delivery.maxRetryDelay
+      ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
+      : []),
+    ...destinations.flatMap(({ sources: wanted = [], urls }, index) => [
+      ...wanted
+        .filter((name) => !names.includes(name))
+        .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
+      ...urls.flatMap((url, position) =>
+        policy.allowsHost(new URL(url))
+          ? []
+          : [
+              `destinations[${index}].urls[${position}] must not be a private or local address outside delivery.allowedNetworks`,
+            ],
+      ),
+    ]),
+  ];
+}

@@ -1,0 +1,78 @@
+import { IsArray, IsOptional, ValidateNested } from 'class-validator';
+
+import { OptionsError } from '../../common/options.error.js';
+import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js';
+import type { DeliveryQueueFactory } from '../queue/delivery-queue.interface.js';
+import { sqliteQueue } from '../queue/sqlite/sqlite.queue.js';
+import { type AdminOptions, areAdminOptions } from './admin.options.js';
+import { DeliveryOptions } from './delivery.options.js';
+import { DestinationOptions } from './destination.options.js';
+import { IngestOptions } from './ingest.options.js';
+import { findRelationFaults } from './relation.rules.js';
+import { SourceOptions } from './source.options.js';
+
+/** The module's options, checked and with their defaults. */
+export class WebhookDestinationOptions {
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ message: 'must hold objects' })
+  sources!: SourceOptions[];
+
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ message: 'must hold objects' })
+  destinations!: DestinationOptions[];
+
+  @Must('be a queue, such as sqliteQueue()', (value) => typeof value === 'function')
+  queue: DeliveryQueueFactory = sqliteQueue();
+
+  @ValidateNested({ message: 'must be false or an object' })
+  @IsOptional()
+  ingest: IngestOptions | undefined = new IngestOptions();
+
+  @ValidateNested({ message: 'must be an object' })
+  delivery: DeliveryOptions = new DeliveryOptions();
+
+  @IsOptional()
+  @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
+  admin?: AdminOptions;
+}
+
+/** Options of {@link WebhookDestinationModule}. */
+export interface WebhookDestinationModuleOptions {
+  /** Where messages come from, each with its write key. */
+  sources: SourceOptions[];
+  /** Where messages go. */
+  destinations: (Partial<DestinationOptions> & Pick<DestinationOptions, 'urls'>)[];
+  /**
+   * Where accepted messages wait until they are delivered.
+   * @default sqliteQueue({ path: './data/relay.db' })
+   */
+  queue?: DeliveryQueueFactory;
+  /**
+   * The routes that SDKs post to; `false` adds none.
+   * @default { prefix: 'v1' }
+   */
+  ingest?: Partial<IngestOptions> | false;
+  /** How messages are sent and sent again. */
+  delivery?: Partial<DeliveryOptions>;
+  /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
+  admin?: AdminOptions;
+}
+
+/**
+ * The options with their defaults.
+ * @throws {OptionsError} that names each option at fault and its rule.
+ */
+export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDestinationOptions {
+  const options = toOptions(WebhookDestinationOptions, given);
+  const all = <T extends object>(type: new () => T, list: unknown) =>
+    Array.isArray(list) ? list.map((item) => toOptions(type, item)) : (list as T[]);
+  options.sources = all(SourceOptions, given?.sources);
+  options.destinations = all(DestinationOptions, given?.destinations);
+  options.delivery = toOptions(DeliveryOptions, given?.delivery);
+  options.ingest = given?.ingest === false ? undefined : toOptions(IngestOptions, given?.ingest);
+
+  const faults = findOptionFaults(options);
+  if (faults.length === 0) faults.push(...findRelationFaults(options));
+  if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
+  return options;
+}

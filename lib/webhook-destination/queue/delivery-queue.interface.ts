@@ -1,0 +1,130 @@
+import type { Observable } from 'rxjs';
+
+import type { AttemptRecord } from './attempt.record.js';
+
+/** A message for one destination, whatever the number of its URLs: what the queue takes over. */
+export interface NewDelivery {
+  /** Name of the destination it goes to. */
+  destination: string;
+  /** Name of the source it came from. */
+  source: string;
+  /** The same at each attempt, so that a receiver can drop a repeated one. */
+  messageId: string;
+  /** The user it is about, where the message names one. */
+  userId: string | undefined;
+  /** The JSON that is stored, signed and sent: the same bytes each time. */
+  body: string;
+  /** When it was accepted, in ms since the epoch. */
+  acceptedAt: number;
+}
+
+/** A delivery in the queue. */
+export interface Delivery extends NewDelivery {
+  /** Its name in the queue. */
+  id: string;
+  /**
+   * When its first attempt began, in ms since the epoch; the retry window counts from here. A lease that ended with its
+   * process, or without an attempt, starts the window too: neither restarts nor a destination that is down extend it.
+   */
+  firstAttemptAt: number | undefined;
+  /** The attempts that ended, the oldest first. */
+  attempts: AttemptRecord[];
+  /** Names of the URLs that failed for good and are not tried again; no secrets of a URL are in its name. */
+  failedUrls: string[];
+}
+
+/**
+ * What became of a leased delivery, and so what the queue does next. Without `attempt` none was made: the delivery is
+ * put back, or its time was over.
+ */
+export type DeliveryOutcome =
+  | { state: 'delivered'; attempt: AttemptRecord }
+  | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[] }
+  | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
+
+/** A delivery handed out for one attempt; nobody else has it until it is settled or the lease ends with its process. */
+export interface Lease {
+  readonly delivery: Readonly<Delivery>;
+  /**
+   * Records the outcome; resolves once it is durable. While the engine cannot write, it waits and tries again.
+   *
+   * @returns false, with nothing changed, when the lease is over: settled before, purged, or given to somebody else
+   * @throws {Error} when the queue closed before it could be recorded: the delivery goes out once more
+   */
+  settle(outcome: DeliveryOutcome): Promise<boolean>;
+}
+
+/** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; a lease that ended: `-> waiting`. */
+export type DeliveryState = 'queued' | 'delivering' | 'waiting' | 'delivered' | 'dead';
+
+/** Which deliveries; every field given must match. */
+export interface DeliveryQuery {
+  id?: string;
+  destination?: string;
+  source?: string;
+  state?: DeliveryState;
+  messageId?: string;
+  userId?: string;
+}
+
+/** Which part of a listing, the newest delivery first. */
+export interface DeliveryPage {
+  /**
+   * Most deliveries listed.
+   * @default 100
+   */
+  limit?: number;
+  /** Id of the last delivery of the page before. */
+  after?: string;
+}
+
+/** A delivery as listed: with its state. */
+export interface DeliveryRecord extends Delivery {
+  state: DeliveryState;
+  /** When it is to be attempted next, in ms since the epoch, while it is queued or waiting. */
+  nextAttemptAt: number | undefined;
+  /** Why it is dead. */
+  reason: string | undefined;
+}
+
+/** How many deliveries of a destination are in a state. */
+export interface DeliveryCount {
+  destination: string;
+  state: DeliveryState;
+  count: number;
+}
+
+/**
+ * Where accepted deliveries live until they are settled, and their records for a while after that.
+ * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
+ * `test/conformance` says what each engine must do.
+ */
+export interface DeliveryQueue {
+  /** Makes the engine ready, and deliveries that a crash left in delivery due again. Rejects with what is wrong. */
+  open(): Promise<void>;
+  /** Takes deliveries over, all or none; resolves once they are durable. Rejects when the engine cannot write. */
+  add(deliveries: NewDelivery[]): Promise<void>;
+  /**
+   * Leases of the destination's due deliveries, the oldest first, never more than `concurrency` unsettled at once.
+   * Unsubscribing stops it: what it has handed out can still be settled, all else is there for the next consumer.
+   * An engine may allow one consumer at a time in a process.
+   */
+  consume(destination: string, concurrency: number): Observable<Lease>;
+  /** Resolves once this process's consumers have no due delivery left to take, and have settled those they took. */
+  idle(): Promise<void>;
+  /** The deliveries that match, the newest first. */
+  list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
+  /** Deliveries by destination and state. */
+  counts(): Promise<DeliveryCount[]>;
+  /** Makes the dead deliveries that match due now, with a new window; resolves with their number. */
+  replay(query: DeliveryQuery): Promise<number>;
+  /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */
+  purge(query: DeliveryQuery): Promise<number>;
+  /** Removes the records of delivered and dead deliveries that are past their retention; resolves with their number. */
+  sweep(): Promise<number>;
+  /** Releases what is leased, finishes what is being written, and closes. */
+  close(): Promise<void>;
+}
+
+/** Makes a queue for one application; the `queue` option takes it. */
+export type DeliveryQueueFactory = () => DeliveryQueue;

@@ -1,0 +1,58 @@
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryOutcome,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryRecord,
+  NewDelivery,
+} from '../delivery-queue.interface.js';
+import type { Retention } from '../retention.options.js';
+
+/** Deliveries accepted together, of one destination, source and moment: they are stored together. */
+export interface StoreBatch {
+  deliveries: NewDelivery[];
+  /** Whether they are handed out at once, and so are not to be claimed. */
+  leased: boolean;
+}
+
+/** What becomes of a leased delivery: its outcome, or undefined when it is given back without an attempt. */
+export interface Settlement {
+  delivery: Delivery;
+  outcome: DeliveryOutcome | undefined;
+}
+
+/** When the window of a settled delivery began; a delivery that was never handed out has none. */
+export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
+  return delivery.firstAttemptAt ?? (outcome && (outcome.attempt?.startedAt ?? now));
+}
+
+/** What a claim found. */
+export interface Claim {
+  /** Due deliveries, the oldest first, now leased; a few more than asked for where they are stored together. */
+  deliveries: Delivery[];
+  /** Whether more may be due. */
+  more: boolean;
+  /** When the next delivery that is not leased falls due, in ms since the epoch, unless more are due now. */
+  nextDueAt: number | undefined;
+}
+
+/**
+ * What an embedded queue needs of the place where its deliveries lie. It answers in the order of the calls.
+ * A lease is a mark of the store; it ends when the store is opened again.
+ */
+export interface DeliveryStore {
+  open(): Promise<void>;
+  /** Stores all or none; resolves with their ids, in the same order, once they are durable. */
+  insert(batches: StoreBatch[]): Promise<string[][]>;
+  claim(destination: string, limit: number, now: number): Promise<Claim>;
+  /** Resolves with whether each was leased, and so is settled now, once that is durable. */
+  settle(settlements: Settlement[]): Promise<boolean[]>;
+  list(query: DeliveryQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
+  counts(): Promise<DeliveryCount[]>;
+  /** Makes dead deliveries due at `now`; resolves with the destination of each. */
+  replay(query: DeliveryQuery, now: number): Promise<string[]>;
+  purge(query: DeliveryQuery): Promise<number>;
+  sweep(retention: Retention, now: number): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Logger } from '@nestjs/common';
+
+import { describe } from '../../../common/error.util.js';
+import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
+
+/** How long a store that could not write is left alone, in ms. */
+const RETRY_DELAY = 1_000;
+
+interface Entry {
+  settlement: Settlement;
+  resolve: (settled: boolean) => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Writes settlements in groups: what ends while one group is being written goes with the next.
+ * An outcome that is not recorded would send its delivery once more, so a store that fails is waited for.
+ */
+export class SettlementWriter {
+  private readonly logger = new Logger('DeliveryQueue');
+  private readonly closing = new AbortController();
+  private group: Entry[] = [];
+  private writing: Promise<void> | undefined;
+
+  constructor(private readonly store: DeliveryStore) {}
+
+  /** Resolves, once durable, with whether the delivery was leased; rejects when the queue closes before that. */
+  write(settlement: Settlement): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.group.push({ settlement, resolve, reject });
+      this.writing ??= this.run();
+    });
+  }
+
+  /** Writes what is left, and gives up what the store does not take. */
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.writing;
+  }
+
+  private async run(): Promise<void> {
+    await Promise.resolve(); // whatever ends in the same turn goes with the first group
+    while (this.group.length > 0) {
+      const entries = this.group;
+      this.group = [];
+      try {
+        const settled = await this.store.settle(entries.map(({ settlement }) => settlement));
+        entries.forEach(({ resolve }, index) => resolve(settled[index]!));
+      } catch (error) {
+        if (this.closing.signal.aborted) {
+          for (const { reject } of entries) reject(error as Error);
+          continue;
+        }
+        this.logger.error(
+          `Outcomes of ${entries.length} deliveries are not recorded, trying again: ${describe(error)}`,
+        );
+        this.group.unshift(...entries);
+        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
+      }
+    }
+    this.writing = undefined;
+  }
+}

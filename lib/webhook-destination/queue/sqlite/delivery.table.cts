@@ -1,0 +1,93 @@
+import type Database from 'libsql';
+
+import { type DeliveryRow, type SettlementRow } from './sqlite.rows.cjs';
+
+/** Deliveries that left their batch: they wait for another attempt, died, or were given back. */
+export class DeliveryTable {
+  private readonly statements;
+
+  constructor(private readonly db: Database.Database) {
+    this.statements = {
+      insert: db.prepare(
+        `INSERT INTO delivery (id, destination, source, message_id, user_id, state, body, accepted_at, due_at,
+           first_attempt_at, attempts, failed_urls, reason, ended_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ),
+      due: db.prepare(
+        `SELECT * FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
+         ORDER BY due_at, id LIMIT ?`,
+      ),
+      lease: db.prepare(
+        `UPDATE delivery SET state = 'delivering', first_attempt_at = coalesce(first_attempt_at, ?) WHERE id = ?`,
+      ),
+      nextDue: db.prepare(
+        `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
+      ),
+      settle: db.prepare(
+        `UPDATE delivery SET state = ?1, first_attempt_at = ?3, reason = ?6, ended_at = ?7,
+           attempts = iif(?2 IS NULL, attempts, json_insert(attempts, '$[#]', json(?2))),
+           due_at = coalesce(?4, due_at), failed_urls = coalesce(?5, failed_urls)
+         WHERE id = ?8 AND state = 'delivering'`,
+      ),
+      release: db.prepare(
+        `UPDATE delivery SET state = iif(attempts = '[]', 'queued', 'waiting'), first_attempt_at = ?
+         WHERE id = ? AND state = 'delivering'`,
+      ),
+    };
+  }
+
+  /** Leases that ended with their process are void. */
+  recover(): void {
+    this.db.exec(`UPDATE delivery SET state = 'waiting' WHERE state = 'delivering'`);
+  }
+
+  /** A delivery that leaves its batch, with its first attempt where it had one. */
+  insert(row: DeliveryRow, { state, attempt, firstAttemptAt, dueAt, failedUrls, reason }: SettlementRow, now: number) {
+    this.statements.insert.run(
+      row.id,
+      row.destination,
+      row.source,
+      row.message_id,
+      row.user_id,
+      state === 'released' ? 'queued' : state,
+      row.body,
+      row.accepted_at,
+      dueAt ?? row.due_at,
+      firstAttemptAt ?? null,
+      attempt === undefined ? '[]' : `[${attempt}]`,
+      failedUrls ?? '[]',
+      reason ?? null,
+      state === 'dead' ? now : null,
+    );
+  }
+
+  /** Leases what is due, the oldest first; rows as they were before. */
+  claim(destination: string, limit: number, now: number): DeliveryRow[] {
+    const rows = this.statements.due.all(destination, now, limit) as DeliveryRow[];
+    for (const { id } of rows) this.statements.lease.run(now, id);
+    return rows;
+  }
+
+  /** When the next one falls due, in ms since the epoch. */
+  nextDueAt(destination: string): number | undefined {
+    return (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at ?? undefined;
+  }
+
+  /** Settles a leased delivery; false when it is not leased. */
+  settle({ id, state, attempt, firstAttemptAt, dueAt, failedUrls, reason }: SettlementRow, now: number): boolean {
+    if (state === 'released') return this.statements.release.run(firstAttemptAt ?? null, id).changes > 0;
+    const endedAt = state === 'waiting' ? null : now;
+    return (
+      this.statements.settle.run(
+        state,
+        attempt ?? null,
+        firstAttemptAt ?? null,
+        dueAt ?? null,
+        failedUrls ?? null,
+        reason ?? null,
+        endedAt,
+        id,
+      ).changes > 0
+    );
+  }
+}

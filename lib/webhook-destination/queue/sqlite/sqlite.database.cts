@@ -1,0 +1,133 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import Database from 'libsql';
+
+import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import { BatchTable } from './batch.table.cjs';
+import { DeliveryTable } from './delivery.table.cjs';
+import type { ClaimedBatch, DeliveryRow, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
+import { toCondition } from './sqlite.rows.cjs';
+import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
+import { SqliteSweep } from './sqlite.sweep.cjs';
+import { SqliteWalk } from './sqlite.walk.cjs';
+
+/** What a claim found. */
+export interface SqliteClaim {
+  rows: DeliveryRow[];
+  batches: ClaimedBatch[];
+  more: boolean;
+  nextDueAt: number | undefined;
+}
+
+/** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
+export class SqliteDatabase {
+  private readonly db: Database.Database;
+  private readonly batches: BatchTable;
+  private readonly deliveries: DeliveryTable;
+  readonly walk: SqliteWalk;
+  readonly sweep: SqliteSweep;
+
+  constructor(path: string) {
+    mkdirSync(dirname(path), { recursive: true });
+    this.db = new Database(path);
+    try {
+      this.prepareFile();
+      this.batches = new BatchTable(this.db);
+      this.deliveries = new DeliveryTable(this.db);
+      this.walk = new SqliteWalk(this.db, this.batches);
+      this.sweep = new SqliteSweep(this.db, this.batches);
+      this.transaction(() => {
+        this.batches.recover();
+        this.deliveries.recover();
+      });
+    } catch (error) {
+      this.db.close();
+      throw error;
+    }
+  }
+
+  /** Runs work as one durable unit: all of it or none. */
+  transaction(work: () => void): void {
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.db.exec('COMMIT');
+    } catch (error) {
+      this.batches.forget();
+      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  insert(batches: NewBatchRow[]): number[] {
+    return batches.map((batch) => this.batches.insert(batch));
+  }
+
+  claim(destination: string, limit: number, now: number): SqliteClaim {
+    const rows = this.deliveries.claim(destination, limit, now);
+    // What has a window running comes first.
+    const room = limit - rows.length;
+    const batches = room > 0 ? this.batches.claim(destination, room, now) : [];
+    const more = batches.reduce((left, { pending }) => left - pending.length, room) <= 0;
+    return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
+  }
+
+  settle(settlements: SettlementRow[]): boolean[] {
+    const now = Date.now();
+    const settled = settlements.map((settlement) => {
+      const { id, state, attempt } = settlement;
+      if (!this.batches.take(id)) return this.deliveries.settle(settlement, now);
+      if (state === 'delivered') {
+        this.batches.note(id, attempt);
+      } else {
+        this.deliveries.insert(this.batches.readDelivery(id)!, settlement, now);
+        this.batches.note(id);
+      }
+      return true;
+    });
+    this.batches.writeNotes(now);
+    return settled;
+  }
+
+  counts(): DeliveryCount[] {
+    return this.db
+      .prepare(
+        `SELECT destination, state, sum(count) AS count FROM (
+           SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination
+           UNION ALL
+           SELECT destination, iif(state = 'q', 'queued', 'delivering'), sum(size) - total(delivered + gone)
+             FROM batch LEFT JOIN outcome ON batch = id WHERE state <> 's' GROUP BY destination, state
+           UNION ALL
+           SELECT destination, 'delivered', sum(delivered) FROM outcome JOIN batch ON id = batch GROUP BY destination
+         ) GROUP BY destination, state HAVING sum(count) > 0`,
+      )
+      .all() as DeliveryCount[];
+  }
+
+  replay(query: DeliveryQuery, now: number): string[] {
+    const { sql, parameters } = toCondition(query);
+    const rows = this.db
+      .prepare(
+        `UPDATE delivery SET state = 'queued', due_at = ?, first_attempt_at = NULL, failed_urls = '[]', reason = NULL,
+           ended_at = NULL
+         WHERE state = 'dead' AND ${sql} RETURNING destination`,
+      )
+      .all(now, ...parameters);
+    return (rows as { destination: string }[]).map(({ destination }) => destination);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  private prepareFile(): void {
+    // Exclusive locking keeps other processes out until this one ends, however it ends.
+    this.db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    this.db.exec('BEGIN IMMEDIATE');
+    const [{ user_version: version }] = this.db.pragma('user_version') as [{ user_version: number }];
+    if (version > SCHEMA_VERSION) throw new Error('the file was written by a newer version of nestjs-analytics-relay');
+    if (version === 0) this.db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
+    this.db.exec('COMMIT');
+  }
+}

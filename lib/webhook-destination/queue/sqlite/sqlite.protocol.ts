@@ -1,0 +1,33 @@
+import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js';
+import type { Retention } from '../retention.options.js';
+import type { SqliteClaim } from './sqlite.database.cjs';
+import type { DeliveryRow, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
+
+/** What the thread that runs the SQL can be asked to do. */
+export interface SqliteOperations {
+  open(): void;
+  /** Answers with the ids of the batches. */
+  insert(batches: NewBatchRow[]): number[];
+  claim(destination: string, limit: number, now: number): SqliteClaim;
+  settle(settlements: SettlementRow[]): boolean[];
+  list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]>;
+  counts(): DeliveryCount[];
+  replay(query: DeliveryQuery, now: number): string[];
+  purge(query: DeliveryQuery, before: number): Slice<number>;
+  sweep(retention: Retention, now: number): number;
+  close(): void;
+}
+
+export type SqliteOperation = keyof SqliteOperations;
+
+/** A call on its way to the thread. */
+export type SqliteCall = {
+  [O in SqliteOperation]: { id: number; operation: O; args: Parameters<SqliteOperations[O]> };
+}[SqliteOperation];
+
+/** What became of a call: its result, or why it failed. */
+export interface SqliteAnswer {
+  id: number;
+  result?: unknown;
+  error?: { message: string; code: string | undefined };
+}

@@ -1,0 +1,88 @@
+import type { DeliveryQuery, DeliveryState } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+
+/** A delivery as a row of its own; the JSON columns as they are stored. */
+export interface DeliveryRow {
+  id: number;
+  destination: string;
+  source: string;
+  message_id: string;
+  user_id: string | null;
+  state: DeliveryState;
+  body: string;
+  accepted_at: number;
+  due_at: number;
+  first_attempt_at: number | null;
+  attempts: string;
+  failed_urls: string;
+  reason: string | null;
+}
+
+/** A batch on its way into the file. */
+export interface NewBatchRow {
+  destination: string;
+  source: string;
+  size: number;
+  acceptedAt: number;
+  items: string;
+  bodies: string;
+  leased: boolean;
+}
+
+/** A batch whose pending deliveries are leased now. */
+export interface ClaimedBatch {
+  id: number;
+  source: string;
+  accepted_at: number;
+  /** When it was leased before, by a process that ended. */
+  leased_at: number | null;
+  items: string;
+  bodies: string;
+  /** Positions of the deliveries that have no outcome. */
+  pending: number[];
+}
+
+/** The outcome of a leased delivery, or, as `released`, that it is given back. */
+export interface SettlementRow {
+  id: number;
+  state: 'delivered' | 'waiting' | 'dead' | 'released';
+  /** JSON of the attempt, if one was made. */
+  attempt?: string | undefined;
+  firstAttemptAt?: number | undefined;
+  dueAt?: number;
+  /** JSON of the URLs that failed for good. */
+  failedUrls?: string;
+  reason?: string;
+}
+
+/** A part of a long walk over the file, so that no call holds up the others for long. */
+export interface Slice<T> {
+  result: T;
+  /** Id that the next part begins below; undefined when this was the last. */
+  next: number | undefined;
+}
+
+const COLUMNS: Record<keyof DeliveryQuery, string> = {
+  id: 'id',
+  destination: 'destination',
+  source: 'source',
+  state: 'state',
+  messageId: 'message_id',
+  userId: 'user_id',
+};
+
+/** A query as an SQL condition on the table `delivery`, and its parameters. */
+export function toCondition(query: DeliveryQuery): { sql: string; parameters: unknown[] } {
+  const terms = Object.entries(query).filter(([, value]) => value !== undefined) as [keyof DeliveryQuery, string][];
+  return {
+    sql: ['TRUE', ...terms.map(([field]) => `${COLUMNS[field]} = ?`)].join(' AND '),
+    parameters: terms.map(([field, value]) => (field === 'id' ? Number(value) : value)),
+  };
+}
+
+/** Whether a row is among the deliveries of a query. */
+export function matches(row: DeliveryRow, query: DeliveryQuery): boolean {
+  return Object.entries(query).every(([field, value]: [string, unknown]) => {
+    const own = row[COLUMNS[field as keyof DeliveryQuery] as keyof DeliveryRow];
+    return value === undefined || (field === 'id' ? String(own) : own) === value;
+  });
+}

@@ -1,0 +1,55 @@
+/** Version of the file's layout, kept in its `user_version`. */
+export const SCHEMA_VERSION = 1;
+
+/** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
+export const BATCH_SLOTS = 4_096;
+
+/**
+ * What is accepted together lies together, in a row of `batch` that is written once; `outcome` has what became of its
+ * deliveries: most are delivered at the first attempt, and never become a row of their own.
+ * Only one that must wait, died, or was given back leaves its batch and becomes a row of `delivery`.
+ *
+ * - `batch.state` is of one length, so that a change rewrites one page: (q)ueued, (l)eased, (s)ettled.
+ * - `batch.items` is `[[messageId, userId, length of the body] or null when purged, ...]`.
+ * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
+ */
+export const SCHEMA = `
+  CREATE TABLE batch (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    destination TEXT NOT NULL,
+    source TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('q', 'l', 's')),
+    size INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    leased_at INTEGER,
+    items TEXT NOT NULL,
+    bodies TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX batch_state ON batch (destination, state, id, size);
+  CREATE TABLE outcome (
+    batch INTEGER PRIMARY KEY,
+    ended_at INTEGER NOT NULL,
+    delivered INTEGER NOT NULL,
+    gone INTEGER NOT NULL,
+    entries TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE delivery (
+    id INTEGER PRIMARY KEY,
+    destination TEXT NOT NULL,
+    source TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    user_id TEXT,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'delivering', 'waiting', 'delivered', 'dead')),
+    body TEXT NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    first_attempt_at INTEGER,
+    attempts TEXT NOT NULL,
+    failed_urls TEXT NOT NULL,
+    reason TEXT,
+    ended_at INTEGER
+  ) STRICT;
+  CREATE INDEX delivery_due ON delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
+  CREATE INDEX delivery_state ON delivery (state, destination);
+  CREATE INDEX delivery_ended ON delivery (state, ended_at) WHERE ended_at IS NOT NULL;
+`;

@@ -1,0 +1,148 @@
+import { resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
+
+import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from '../delivery-queue.interface.js';
+import type { Claim, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
+import type { Retention } from '../retention.options.js';
+import type { Slice } from './sqlite.rows.cjs';
+import { toBatchRow, toDeliveries, toDelivery, toIds, toRecord, toSettlementRow } from './delivery.mapper.js';
+import type { SqliteAnswer, SqliteCall, SqliteOperation, SqliteOperations } from './sqlite.protocol.js';
+import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
+
+interface PendingCall {
+  resolve: (result: never) => void;
+  reject: (error: Error) => void;
+}
+
+/** Deliveries in a SQLite file, written by a thread of its own: disk never blocks the event loop. */
+export class SqliteStore implements DeliveryStore {
+  private readonly path: string;
+  private worker: Worker | undefined;
+  private failure: Error | undefined;
+  private readonly pending = new Map<number, PendingCall>();
+  private outbox: SqliteCall[] = [];
+  private lastCallId = 0;
+
+  constructor(path: string) {
+    this.path = resolve(path);
+  }
+
+  open(): Promise<void> {
+    const worker = new Worker(sqliteWorkerPath, { workerData: this.path });
+    this.worker = worker;
+    this.failure = undefined;
+    worker.unref();
+    worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
+    worker.on('error', (error) => this.fail(error));
+    worker.on('exit', () => {
+      if (this.worker === worker) this.fail(new Error('it is closed'));
+    });
+    return this.call('open');
+  }
+
+  async insert(batches: StoreBatch[]): Promise<string[][]> {
+    const ids = await this.call('insert', batches.map(toBatchRow));
+    return ids.map((id, index) => toIds(id, batches[index]!.deliveries.length));
+  }
+
+  async claim(destination: string, limit: number, now: number): Promise<Claim> {
+    const { rows, batches, more, nextDueAt } = await this.call('claim', destination, limit, now);
+    const batched = batches.flatMap((batch) => toDeliveries(destination, batch));
+    return { deliveries: [...rows.map(toDelivery), ...batched], more, nextDueAt };
+  }
+
+  settle(settlements: Settlement[]): Promise<boolean[]> {
+    return this.call('settle', settlements.map(toSettlementRow));
+  }
+
+  async list(query: DeliveryQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
+    const found: DeliveryRecord[] = [];
+    let before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+    while (found.length < limit) {
+      const { result, next } = await this.call('list', query, before, limit - found.length);
+      found.push(...result.map(toRecord));
+      if (next === undefined) break;
+      before = next;
+    }
+    return found;
+  }
+
+  counts(): Promise<DeliveryCount[]> {
+    return this.call('counts');
+  }
+
+  replay(query: DeliveryQuery, now: number): Promise<string[]> {
+    return this.call('replay', query, now);
+  }
+
+  async purge(query: DeliveryQuery): Promise<number> {
+    let count = 0;
+    let before: number | undefined = Number.MAX_SAFE_INTEGER;
+    while (before !== undefined) {
+      const { result, next }: Slice<number> = await this.call('purge', query, before);
+      count += result;
+      before = next;
+    }
+    return count;
+  }
+
+  async sweep(retention: Retention, now: number): Promise<number> {
+    let count = 0;
+    for (;;) {
+      const removed = await this.call('sweep', retention, now);
+      if (removed === 0) return count;
+      count += removed;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.worker || this.failure) return;
+    await this.call('close');
+    this.fail(new Error('it is closed'));
+    // The driver lets go of the file only with its thread.
+    await this.worker.terminate();
+  }
+
+  private call<O extends SqliteOperation>(
+    operation: O,
+    ...args: Parameters<SqliteOperations[O]>
+  ): Promise<ReturnType<SqliteOperations[O]>> {
+    return new Promise((resolve, reject) => {
+      if (this.failure) return reject(this.failure);
+      const id = ++this.lastCallId;
+      if (this.pending.size === 0) this.worker?.ref();
+      this.pending.set(id, { resolve, reject });
+      if (this.outbox.length === 0) setImmediate(() => this.post());
+      this.outbox.push({ id, operation, args } as SqliteCall);
+    });
+  }
+
+  private post(): void {
+    const calls = this.outbox;
+    this.outbox = [];
+    this.worker?.postMessage(calls);
+  }
+
+  private receive(answers: SqliteAnswer[]): void {
+    for (const { id, result, error } of answers) {
+      const call = this.pending.get(id);
+      this.pending.delete(id);
+      if (error) call?.reject(this.explain(error));
+      else call?.resolve(result as never);
+    }
+    if (this.pending.size === 0) this.worker?.unref();
+  }
+
+  private explain({ message, code }: { message: string; code: string | undefined }): Error {
+    const reason = code?.startsWith('SQLITE_BUSY')
+      ? 'it is open already; each process needs a file of its own, or a shared queue'
+      : message;
+    return new Error(`SQLite queue ${this.path}: ${reason}`);
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= this.explain({ message: error.message, code: undefined });
+    for (const { reject } of this.pending.values()) reject(this.failure);
+    this.pending.clear();
+  }
+}

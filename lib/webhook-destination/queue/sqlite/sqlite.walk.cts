@@ -1,0 +1,113 @@
+import type Database from 'libsql';
+
+import type { DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import { type BatchItem, decodeItems } from './batch.codec.cjs';
+import { type BatchTable, toRows } from './batch.table.cjs';
+import { type DeliveryRow, matches, type Slice, toCondition } from './sqlite.rows.cjs';
+import { BATCH_SLOTS } from './sqlite.schema.cjs';
+
+/** Batches and rows that one slice of a walk looks at, at most. */
+const SLICE_BATCHES = 200;
+const SLICE_ROWS = 1_000;
+
+/** The ids of one slice: `from <= id < to`. */
+interface Range {
+  from: number;
+  to: number;
+}
+
+/** Walks over the deliveries that match a query, the newest first, slice by slice. */
+export class SqliteWalk {
+  private readonly statements;
+
+  constructor(
+    private readonly db: Database.Database,
+    private readonly batches: BatchTable,
+  ) {
+    this.statements = {
+      batchBound: db.prepare(`SELECT id FROM batch WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_BATCHES - 1}`),
+      rowBound: db.prepare(`SELECT id FROM delivery WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_ROWS - 1}`),
+      items: db.prepare('SELECT id, destination, source, items FROM batch WHERE id >= ? AND id < ? ORDER BY id DESC'),
+    };
+  }
+
+  list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]> {
+    const range = this.toRange(query, before);
+    const { sql, parameters } = toCondition(query);
+    const rows = this.db
+      .prepare(`SELECT * FROM delivery WHERE ${sql} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`)
+      .all(...parameters, range.from, range.to, limit) as DeliveryRow[];
+    const batched: DeliveryRow[] = [];
+    for (const batch of this.findBatches(query, range)) {
+      if (batched.length >= limit) break;
+      batched.push(...toRows(this.batches.read(batch)!).filter((row) => row.id < range.to && matches(row, query)));
+    }
+    const found = [...rows, ...batched].sort((a, b) => b.id - a.id);
+    return { result: found.slice(0, limit), next: toNext(query, range) };
+  }
+
+  purge(query: DeliveryQuery, before: number): Slice<number> {
+    const range = this.toRange(query, before);
+    const { sql, parameters } = toCondition(query);
+    const rows = this.db
+      .prepare(`DELETE FROM delivery WHERE ${sql} AND id >= ? AND id < ? RETURNING id`)
+      .all(...parameters, range.from, range.to) as { id: number }[];
+    const own = new Set(rows.map(({ id }) => id));
+    let count = own.size;
+    const batchIds = [...this.findBatches(query, range), ...rows.map(({ id }) => Math.floor(id / BATCH_SLOTS))];
+    for (const batch of new Set(batchIds)) {
+      const stored = this.batches.read(batch);
+      if (!stored) continue;
+      const purged = toRows(stored).filter((row) => matches(row, query));
+      count += purged.length;
+      const positions = new Set(purged.map(({ id }) => id % BATCH_SLOTS));
+      // The batch still holds what has become a row of its own.
+      decodeItems(stored.items).forEach((item, position) => {
+        if (own.has(batch * BATCH_SLOTS + position) || (query.state === undefined && isOf(item, query))) {
+          positions.add(position);
+        }
+      });
+      if (positions.size > 0) this.batches.strip(batch, positions);
+    }
+    return { result: count, next: toNext(query, range) };
+  }
+
+  /** Where the slice below `before` begins; both tables are cut at the same batch. */
+  private toRange({ id }: DeliveryQuery, before: number): Range {
+    if (id !== undefined) return { from: Number(id), to: Math.min(before, Number(id) + 1) };
+    const batch = this.statements.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
+    const row = this.statements.rowBound.get(before) as { id: number } | undefined;
+    const first = Math.max(batch?.id ?? 0, Math.floor((row?.id ?? 0) / BATCH_SLOTS));
+    return { from: first * BATCH_SLOTS, to: before };
+  }
+
+  /** Ids of the batches of the range that may hold deliveries of the query, the newest first. */
+  private findBatches(query: DeliveryQuery, { from, to }: Range): number[] {
+    if (query.state === 'dead' || query.state === 'waiting') return [];
+    const batches = this.statements.items.all(Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS)) as {
+      id: number;
+      destination: string;
+      source: string;
+      items: string;
+    }[];
+    const { destination, source, messageId, userId } = query;
+    return batches
+      .filter((batch) => (destination ?? batch.destination) === batch.destination)
+      .filter((batch) => (source ?? batch.source) === batch.source)
+      .filter(
+        ({ items }) =>
+          (messageId === undefined && userId === undefined) || decodeItems(items).some((item) => isOf(item, query)),
+      )
+      .map(({ id }) => id);
+  }
+}
+
+/** Whether an item is of the message and the user that the query names; of none, if it names none. */
+function isOf(item: BatchItem, { messageId, userId }: DeliveryQuery): boolean {
+  if (item === null || (messageId === undefined && userId === undefined)) return false;
+  return (messageId ?? item[0]) === item[0] && (userId ?? item[1]) === item[1];
+}
+
+function toNext({ id }: DeliveryQuery, { from }: Range): number | undefined {
+  return id === undefined && from > 0 ? from : undefined;
+}

@@ -1,0 +1,53 @@
+import {
+  type CanActivate,
+  type ExecutionContext,
+  Inject,
+  Injectable,
+  Logger,
+  type RawBodyRequest,
+  UnauthorizedException,
+} from '@nestjs/common';
+
+import { verifySignature } from './signature.util.js';
+
+/** Where {@link WebhookSignatureGuard} finds the shared secret, or the secrets, when it is applied as a class. */
+export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
+
+interface SignedRequest {
+  headers: Record<string, string | string[] | undefined>;
+}
+
+/**
+ * Lets a request pass that carries a webhook's signature (§5.1) under one of the secrets; answers any other with 401.
+ * The application must keep the bytes it received: `NestFactory.create(AppModule, { rawBody: true })`.
+ *
+ * `@UseGuards(new WebhookSignatureGuard(secret))`, or `@UseGuards(WebhookSignatureGuard)` in a module that provides
+ * {@link WEBHOOK_SECRET}.
+ */
+@Injectable()
+export class WebhookSignatureGuard implements CanActivate {
+  private readonly logger = new Logger(WebhookSignatureGuard.name);
+
+  /** @param secrets the shared secret, or all that are valid while it is rotated */
+  constructor(@Inject(WEBHOOK_SECRET) private readonly secrets: string | readonly string[]) {
+    const all: unknown[] = [secrets].flat();
+    if (all.length === 0 || !all.every((secret) => typeof secret === 'string' && secret !== '')) {
+      throw new Error('WebhookSignatureGuard: the secret must be a non-empty string, or an array of them');
+    }
+  }
+
+  /** @throws {UnauthorizedException} when no signature fits the body. */
+  canActivate(context: ExecutionContext): boolean {
+    const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
+    if (!rawBody) {
+      this.logger.warn('A request has no rawBody: create the application with { rawBody: true }');
+    } else if (
+      [headers['x-signature'], headers['x-signature-previous']].some(
+        (signature) => typeof signature === 'string' && verifySignature(rawBody, signature, this.secrets),
+      )
+    ) {
+      return true;
+    }
+    throw new UnauthorizedException('the signature does not fit the body');
+  }
+}

@@ -1,0 +1,16 @@
+import { ConfigurableModuleBuilder } from '@nestjs/common';
+
+import type { WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
+
+const definition = new ConfigurableModuleBuilder<WebhookDestinationModuleOptions>({
+  optionsInjectionToken: MODULE_OPTIONS,
+})
+  .setClassMethodName('forRoot')
+  .build();
+
+/** The base class that gives the module `forRoot` and `forRootAsync`. */
+export const WebhookDestinationModuleBase = definition.ConfigurableModuleClass;
+
+/** Options of `WebhookDestinationModule.forRootAsync`: `useFactory`, `useClass` or `useExisting`. */
+export type WebhookDestinationModuleAsyncOptions = typeof definition.ASYNC_OPTIONS_TYPE;

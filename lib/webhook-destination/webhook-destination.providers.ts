@@ -1,0 +1,81 @@
+import type { DynamicModule, Provider } from '@nestjs/common';
+
+import { UserDeletion } from './admin/user.deletion.js';
+import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
+import { createIngestController, placeIngestController } from './ingest/ingest.controller.js';
+import { IngestEndpoint } from './ingest/ingest.endpoint.js';
+import { MessageAcceptor } from './ingest/message.acceptor.js';
+import { SourceRegistry } from './ingest/source.registry.js';
+import {
+  checkOptions,
+  type WebhookDestinationModuleOptions,
+  type WebhookDestinationOptions,
+} from './options/webhook-destination.options.js';
+import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { DestinationRouter } from './routing/destination.router.js';
+import { WebhookDestinationService } from './webhook-destination.service.js';
+import { CHECKED_OPTIONS, DELIVERY_QUEUE, INGEST_CONTROLLER, MODULE_OPTIONS } from './webhook-destination.tokens.js';
+
+/** A message's way, step by step: source, rules, routing, queue, dispatch. */
+export const webhookDestinationProviders: Provider[] = [
+  {
+    provide: CHECKED_OPTIONS,
+    useFactory: (options: WebhookDestinationModuleOptions) => checkOptions(options),
+    inject: [MODULE_OPTIONS],
+  },
+  {
+    provide: SourceRegistry,
+    useFactory: ({ sources }: WebhookDestinationOptions) => new SourceRegistry(sources),
+    inject: [CHECKED_OPTIONS],
+  },
+  {
+    provide: IngestEndpoint,
+    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest }: WebhookDestinationOptions) =>
+      ingest && new IngestEndpoint(sources, acceptor, ingest),
+    inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
+  },
+  {
+    provide: MessageAcceptor,
+    useFactory: (router: DestinationRouter, queue: DeliveryQueue) => new MessageAcceptor(router, queue),
+    inject: [DestinationRouter, DELIVERY_QUEUE],
+  },
+  {
+    provide: DestinationRouter,
+    useFactory: ({ destinations }: WebhookDestinationOptions) => new DestinationRouter(destinations),
+    inject: [CHECKED_OPTIONS],
+  },
+  {
+    provide: DELIVERY_QUEUE,
+    useFactory: ({ queue }: WebhookDestinationOptions) => queue(),
+    inject: [CHECKED_OPTIONS],
+  },
+  {
+    provide: WebhookDispatcher,
+    useFactory: (queue: DeliveryQueue, options: WebhookDestinationOptions) => new WebhookDispatcher(queue, options),
+    inject: [DELIVERY_QUEUE, CHECKED_OPTIONS],
+  },
+  {
+    provide: UserDeletion,
+    useFactory: ({ sources }: WebhookDestinationOptions, router: DestinationRouter, queue: DeliveryQueue) =>
+      new UserDeletion(
+        sources.map(({ name }) => name),
+        router,
+        queue,
+      ),
+    inject: [CHECKED_OPTIONS, DestinationRouter, DELIVERY_QUEUE],
+  },
+  WebhookDestinationService,
+  { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
+];
+
+/** Adds the controller of one module, which finds its place once the options are known. */
+export function withIngestController(module: DynamicModule): DynamicModule {
+  const controller = createIngestController();
+  const placed: Provider = {
+    provide: INGEST_CONTROLLER,
+    useFactory: ({ ingest }: WebhookDestinationOptions) => placeIngestController(controller, ingest?.prefix),
+    inject: [CHECKED_OPTIONS],
+  };
+  return { ...module, controllers: [controller], providers: [...(module.providers ?? []), placed] };
+}

@@ -1,0 +1,147 @@
+import {
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import type { Observable } from 'rxjs';
+
+import { createAdminGate } from './admin/admin.gate.js';
+import { mountDeletion } from './admin/admin.mount.js';
+import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
+import type { DeliveryEvent } from './dispatch/delivery.event.js';
+import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
+import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
+import { IngestEndpoint } from './ingest/ingest.endpoint.js';
+import { mountIngest } from './ingest/ingest.mount.js';
+import type { AcceptResult } from './ingest/ingest.result.js';
+import { MessageAcceptor } from './ingest/message.acceptor.js';
+import { SourceRegistry } from './ingest/source.registry.js';
+import type { WebhookDestinationOptions } from './options/webhook-destination.options.js';
+import type {
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  DeliveryRecord,
+} from './queue/delivery-queue.interface.js';
+import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js';
+
+/** Forwards messages of the application's sources to webhooks. */
+@Injectable()
+export class WebhookDestinationService
+  implements InProcessIngest, OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown
+{
+  private readonly logger = new Logger('WebhookDestination');
+  private readonly producers = new Set<InProcessProducer>();
+  private createTransport!: TransportFactory;
+  private stopped: Promise<void> | undefined;
+
+  /** What became of each attempt to deliver; completes when the application closes. */
+  readonly events$: Observable<DeliveryEvent>;
+
+  constructor(
+    @Inject(CHECKED_OPTIONS) private readonly options: WebhookDestinationOptions,
+    @Inject(DELIVERY_QUEUE) private readonly queue: DeliveryQueue,
+    private readonly sources: SourceRegistry,
+    private readonly acceptor: MessageAcceptor,
+    private readonly dispatcher: WebhookDispatcher,
+    private readonly deletion: UserDeletion,
+    private readonly moduleRef: ModuleRef,
+    private readonly adapterHost: HttpAdapterHost,
+    @Inject(IngestEndpoint) endpoint: IngestEndpoint | undefined,
+  ) {
+    this.events$ = dispatcher.events$;
+    if (options.ingest && endpoint) mountIngest(adapterHost, options.ingest.prefix, endpoint);
+  }
+
+  /**
+   * Takes messages as `POST /v1/batch` does. Resolves once the good ones are in the queue, durably, and names the bad
+   * ones; rejects, with none accepted, when no source has the write key or the queue takes no messages.
+   *
+   * @param sentAt when the sender posted them, by its own clock
+   */
+  async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
+    const source = this.sources.find(writeKey);
+    if (source === undefined) throw new Error('the write key must be that of a source');
+    return this.acceptor.accept(source, { messages, sentAt });
+  }
+
+  /**
+   * Removes the user's deliveries from the queue, and sends a delete notification for each affected source to each
+   * enabled destination of it (§1, §6.1). Resolves once the notifications are in the queue, durably.
+   * Messages that name the user by `anonymousId` or `previousId` alone are not found.
+   */
+  requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
+    return this.deletion.request(request);
+  }
+
+  /** The deliveries that match, with their attempts, the newest first. */
+  deliveries(query: DeliveryQuery = {}, page?: DeliveryPage): Promise<DeliveryRecord[]> {
+    return this.queue.list(query, page);
+  }
+
+  /**
+   * Sends dead deliveries again: the one with this id, or all that match. Each gets a new retry window.
+   * Resolves with their number.
+   */
+  replay(idOrQuery: string | DeliveryQuery): Promise<number> {
+    return this.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);
+  }
+
+  /** How many deliveries wait, are under way or were given up, by destination. */
+  stats(): Promise<DeliveryCount[]> {
+    return this.queue.counts();
+  }
+
+  /** @internal */
+  attach(writeKey: string, producer: InProcessProducer): boolean {
+    if (this.sources.find(writeKey) === undefined) return false;
+    this.producers.add(producer);
+    return true;
+  }
+
+  async onModuleInit(): Promise<void> {
+    this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    await this.openAdmin();
+    await this.queue.open();
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.warnOfOrphans();
+    this.dispatcher.start(this.createTransport);
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    this.stopped ??= this.stop();
+    return this.stopped;
+  }
+
+  private async stop(): Promise<void> {
+    await Promise.all([...this.producers].map((producer) => producer.drain()));
+    await this.dispatcher.stop();
+    await this.queue.close();
+  }
+
+  private async openAdmin(): Promise<void> {
+    const { admin, ingest = { prefix: 'v1' } } = this.options;
+    if (!admin) return;
+    const gate = await createAdminGate(admin, this.moduleRef);
+    mountDeletion(this.adapterHost, ingest.prefix, new DeletionEndpoint(gate, this.deletion));
+  }
+
+  private async warnOfOrphans(): Promise<void> {
+    const served = this.options.destinations.filter(({ enabled }) => enabled).map(({ name }) => name);
+    const orphans = (await this.queue.counts()).filter(
+      ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
+    );
+    for (const { destination, count } of orphans) {
+      this.logger.warn(`${count} deliveries wait for destination "${destination}", which is not enabled any more`);
+    }
+  }
+}

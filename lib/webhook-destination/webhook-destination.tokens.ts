@@ -1,0 +1,11 @@
+/** The module's options as the application gave them. */
+export const MODULE_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destination-module-options');
+
+/** The options, checked and with their defaults. */
+export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destination-options');
+
+/** The queue of deliveries. */
+export const DELIVERY_QUEUE = Symbol.for('nestjs-analytics-relay:delivery-queue');
+
+/** The controller of the ingest routes, once it has its place. */
+export const INGEST_CONTROLLER = Symbol.for('nestjs-analytics-relay:ingest-controller');

@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DynamicModule } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import {
+  AnalyticsModule,
+  type AnalyticsModuleOptions,
+  WebhookDestinationModule,
+  type WebhookDestinationModuleOptions,
+} from 'nestjs-analytics-relay';
+
+class App {}
+
+/** What stops an application that imports the module. */
+async function bootstrapError(imported: DynamicModule): Promise<string> {
+  const start = NestFactory.create({ module: App, imports: [imported] }, { logger: false, abortOnError: false });
+  return start.then(
+    () => 'it started',
+    (error: Error) => error.message,
+  );
+}
+
+describe('A wrong option stops the application at bootstrap and is named with its rule:', () => {
+  const source = { name: 'shop', writeKey: 'wk_secret' };
+  const destination = { urls: ['https://receiver.example/hook'] };
+  const six = Array.from({ length: 6 }, (_, index) => `https://receiver.example/${index}`);
+
+  it.each<[string, string, Partial<WebhookDestinationModuleOptions> | object]>([
+    ['no write key', 'sources[0].writeKey must be a non-empty string', { sources: [{ name: 'shop' }] }],
+    ['no source', 'sources must be an array', { sources: undefined }],
+    ['six URLs', 'destinations[0].urls must hold 1 to 5 URLs (§1)', { destinations: [{ urls: six }] }],
+    ['no URL', 'destinations[0].urls must hold 1 to 5 URLs (§1)', { destinations: [{ urls: [] }] }],
+    [
+      'a URL that is none',
+      'destinations[0].urls must be an array of http or https URLs',
+      { destinations: [{ urls: ['receiver.example'] }] },
+    ],
+    [
+      'a header with a line break',
+      'destinations[0].headers must map header names to strings without line breaks',
+      { destinations: [{ ...destination, headers: { 'X-Env': 'prod\r\nHost: evil.example' } }] },
+    ],
+    [
+      'two sources with one key',
+      'sources[1].writeKey must differ from that of every other source',
+      { sources: [source, { ...source, name: 'blog' }] },
+    ],
+    [
+      'a private address',
+      'destinations[0].urls[0] must not be a private or local address outside delivery.allowedNetworks',
+      { destinations: [{ urls: ['http://0x7f000001/hook'] }] },
+    ],
+    [
+      'an unknown option',
+      'destinations[0].sharedSecert is not an option',
+      { destinations: [{ ...destination, sharedSecert: 's' }] },
+    ],
+    ['a queue that is none', 'queue must be a queue, such as sqliteQueue()', { queue: {} }],
+  ])('%s', async (_case, fault, wrong) => {
+    const options = { sources: [source], destinations: [destination], ...wrong };
+    const message = await bootstrapError(WebhookDestinationModule.forRoot(options));
+    expect(message).toContain('WebhookDestinationModule');
+    expect(message).toContain(fault);
+    expect(message).not.toContain('wk_secret');
+    expect(await bootstrapError(WebhookDestinationModule.forRootAsync({ useFactory: () => options }))).toBe(message);
+  });
+
+  it.each<[string, string, object]>([
+    ['no write key', 'writeKey must be a non-empty string', { writeKey: undefined }],
+    ['a host that is no URL', 'host must be an http or https URL', { host: 'localhost:3000' }],
+    ['a batch of none', 'flushAt must be an integer, at least 1', { flushAt: 0 }],
+    ['no time to shut down', 'shutdownTimeout must be a number of milliseconds above 0', { shutdownTimeout: 0 }],
+  ])('%s', async (_case, fault, wrong) => {
+    const options = { writeKey: 'wk_secret', ...wrong } as AnalyticsModuleOptions;
+    const message = await bootstrapError(AnalyticsModule.forRoot(options));
+    expect(message).toBe(`AnalyticsModule: ${fault}`);
+    expect(await bootstrapError(AnalyticsModule.forRootAsync({ useFactory: () => options }))).toBe(message);
+  });
+});

@@ -1,0 +1,140 @@
+import { gzipSync } from 'node:zlib';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { platforms } from '../support/platforms.js';
+import { post } from '../support/post.js';
+import { startRelayApp } from '../support/relay.app.js';
+
+describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+
+  const start = () => startRelayApp(afterwards, createAdapter());
+
+  it.each([
+    ['identify', 'identify', { userId: 'u1' }],
+    ['i', 'identify', { anonymousId: 'a1' }],
+    ['track', 'track', { userId: 'u1', event: 'Order Completed' }],
+    ['t', 'track', { userId: 'u1', event: 'Order Completed' }],
+    ['page', 'page', { userId: 'u1' }],
+    ['p', 'page', { userId: 'u1' }],
+    ['screen', 'screen', { userId: 'u1', name: 'Cart' }],
+    ['s', 'screen', { userId: 'u1', name: 'Cart' }],
+    ['group', 'group', { userId: 'u1', groupId: 'g1' }],
+    ['g', 'group', { userId: 'u1', groupId: 'g1' }],
+    ['alias', 'alias', { userId: 'u2', previousId: 'u1' }],
+    ['a', 'alias', { userId: 'u2', previousId: 'u1' }],
+  ])('takes one message at /v1/%s', async (route, type, message) => {
+    const { host, receiver } = await start();
+    const answer = await post(`${host}/v1/${route}`, message);
+    expect([answer.status, await answer.json()]).toEqual([200, { success: true }]);
+    const [webhook] = await receiver.received(1);
+    expect(webhook!.body.type).toBe(type);
+  });
+
+  it.each(['batch', 'import', 'b'])('takes an envelope at /v1/%s, and names the messages it refuses', async (route) => {
+    const { host, receiver } = await start();
+    const batch = [
+      { type: 'track', userId: 'u1', event: 'Kept' },
+      { type: 'track', event: 'Nobody did it' },
+      { type: 'track', userId: 'u1' },
+      { type: 'group', userId: 'u1', groupId: 'g1', traits: [] },
+      { type: 'purchase', userId: 'u1' },
+      'no message',
+    ];
+    const answer = await post(`${host}/v1/${route}`, { batch });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({
+      success: true,
+      rejected: [
+        { index: 1, field: 'userId', code: 'no_user_anon_id', message: expect.any(String) },
+        { index: 2, field: 'event', code: 'event_not_string', message: expect.any(String) },
+        { index: 3, field: 'traits', code: 'traits_not_object', message: expect.any(String) },
+        { index: 4, field: 'type', code: 'type_unknown', message: expect.any(String) },
+        { index: 5, field: '', code: 'message_not_object', message: expect.any(String) },
+      ],
+    });
+    const [webhook] = await receiver.received(1);
+    expect(webhook!.body.event).toBe('Kept');
+  });
+
+  it('takes a batch of 500 KB, whatever its content type, plain or gzipped', async () => {
+    const { host, receiver } = await start();
+    const message = { type: 'track', userId: 'u1', event: 'Large', properties: { text: 'x'.repeat(30_000) } };
+    const body = JSON.stringify({ writeKey: 'wk_shop', batch: Array.from({ length: 16 }, () => message) });
+    const plain = await fetch(`${host}/v1/batch`, { method: 'POST', headers: { 'Content-Type': 'text/plain' }, body });
+    expect(plain.status).toBe(200);
+    const gzipped = await fetch(`${host}/v1/batch`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Encoding': 'gzip' },
+      body: gzipSync(body),
+    });
+    expect(gzipped.status).toBe(200);
+    await receiver.received(32);
+  });
+
+  it('finds the write key in the header or in the body, and refuses an unknown one', async () => {
+    const { host, relay } = await start();
+    const message = { userId: 'u1', event: 'Order Completed' };
+    const send = (authorization: string | undefined, body: object) =>
+      fetch(`${host}/v1/track`, {
+        method: 'POST',
+        headers: authorization === undefined ? {} : { Authorization: authorization },
+        body: JSON.stringify(body),
+      });
+    const basic = (user: string) => `Basic ${Buffer.from(user).toString('base64')}`;
+    expect((await send(basic('wk_shop:'), message)).status).toBe(200);
+    expect((await send(basic('wk_shop'), message)).status).toBe(200);
+    expect((await send('Bearer wk_shop', message)).status).toBe(200);
+    expect((await send(undefined, { ...message, writeKey: 'wk_shop' })).status).toBe(200);
+    for (const refused of [await send(basic('wk_other:'), message), await send(undefined, message)]) {
+      expect(refused.status).toBe(401);
+      expect(await refused.json()).toEqual({
+        code: 'write_key_unknown',
+        field: 'writeKey',
+        message: 'the write key must be that of a source',
+      });
+    }
+    await expect(relay.accept('wk_other', [message])).rejects.toThrow('the write key must be that of a source');
+  });
+
+  it.each([
+    ['no JSON', '{', 400, 'body_not_json'],
+    ['no object', '[]', 401, 'write_key_unknown'],
+    ['no batch', { writeKey: 'wk_shop' }, 400, 'batch_not_array'],
+    ['more than 500 KB', ' '.repeat(500 * 1024 + 1), 413, 'body_too_large'],
+  ])('refuses a body that is %s', async (_case, body, status, code) => {
+    const { host } = await start();
+    const answer = await fetch(`${host}/v1/batch`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toMatchObject({ code, message: expect.any(String) });
+  });
+
+  it('refuses a message above 32 KB', async () => {
+    const { host } = await start();
+    const message = { userId: 'u1', event: 'Large', properties: { text: 'ü'.repeat(17_000) } };
+    const answer = await post(`${host}/v1/track`, message);
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { code: 'message_too_large', field: '', message: 'a message must not exceed 32768 bytes' },
+    ]);
+  });
+
+  it('keeps a given timestamp, and sets the time of receipt where there is none', async () => {
+    const { host, receiver } = await start();
+    const timestamp = '2012-12-02T00:30:12.984Z';
+    await post(`${host}/v1/track`, { userId: 'u1', event: 'Past', timestamp });
+    const [past] = await receiver.received(1);
+    expect(past!.body.timestamp).toBe(timestamp);
+
+    const before = Date.now();
+    await post(`${host}/v1/track`, { userId: 'u1', event: 'Now' });
+    const now = Date.parse((await receiver.received(2))[1]!.body.timestamp as string);
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(now).toBeLessThanOrEqual(Date.now());
+  });
+});

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { describe, expect, it } from '@jest/globals';
+
+const run = promisify(execFile);
+
+describe('The package', () => {
+  it.each(['nestjs-analytics-relay', 'nestjs-analytics-relay/client'])(
+    'loads %s as an ES module and as CommonJS, with the same names',
+    async (entry) => {
+      const { stdout } = await run(process.execPath, [
+        '--input-type=module',
+        '--eval',
+        `import { createRequire } from 'node:module';
+         const imported = await import('${entry}');
+         const required = createRequire(process.cwd() + '/')('${entry}');
+         console.log(JSON.stringify([imported, required].map((exports) => Object.keys(exports).sort())));`,
+      ]);
+      const [imported, required] = JSON.parse(stdout) as [string[], string[]];
+      expect(imported).toContain('Analytics');
+      expect(required.filter((name) => name !== '__esModule')).toEqual(imported);
+    },
+  );
+
+  it('works with both copies in one application', async () => {
+    const { stdout } = await run(process.execPath, ['test/apps/both-formats.app.mjs']);
+    expect(stdout.trim()).toBe('accepted 1, delivered Order Completed');
+  });
+
+  it('has a client that loads no dependency', async () => {
+    const { stdout } = await run(process.execPath, [
+      '--eval',
+      `require('nestjs-analytics-relay/client');
+       console.log(Object.keys(require.cache).filter((file) => !file.includes('dist')).length);`,
+    ]);
+    expect(stdout.trim()).toBe('0');
+  });
+});

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+
+import { type Browser, chromium } from 'playwright-core';
+
+/** Debian's. */
+const EXECUTABLE = '/usr/bin/chromium';
+
+/** Whether tests that need Chromium are to run: where it is installed, and in CI, which fails without it. */
+export const withChromium = existsSync(EXECUTABLE) || process.env.CI === 'true';
+if (!withChromium) console.warn(`Skipped: there is no ${EXECUTABLE} (apt-get install chromium)`);
+
+/** A headless Chromium with a new profile, which finds no host but those of loopback. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: EXECUTABLE,
+    args: [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+    ],
+  });
+}

@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** Options of {@link RelayProcess}. */
+export interface RelayProcessOptions {
+  database: string;
+  urls: string[];
+  delivery?: object;
+}
+
+/** An application with a `WebhookDestinationModule`, as a process that can be killed. */
+export class RelayProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    /** Its base URL. */
+    readonly host: string,
+  ) {}
+
+  static async start(options: RelayProcessOptions): Promise<RelayProcess> {
+    const child = spawn(process.execPath, ['test/apps/relay.app.mjs', JSON.stringify(options)], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+    for await (const line of createInterface({ input: child.stdout })) {
+      const [, host] = /^listening on (\S+)/.exec(line) ?? [];
+      if (host) return new RelayProcess(child, host);
+      errors += `${line}\n`;
+    }
+    throw new Error(`the relay did not start: ${errors}`);
+  }
+
+  /** Ends it at once, as a crash does. */
+  async kill(): Promise<void> {
+    await this.end('SIGKILL');
+  }
+
+  /** Asks it to end; resolves with its exit code. */
+  end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return Promise.resolve(this.child.exitCode);
+    this.child.kill(signal);
+    return once(this.child, 'exit').then(([code]) => code as number | null);
+  }
+}

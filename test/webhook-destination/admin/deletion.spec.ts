@@ -1,0 +1,227 @@
+import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { AdminOptions, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { listen, platforms } from '../../support/platforms.js';
+import { Receiver } from '../../support/receiver.js';
+import { Relay } from '../../support/relay.js';
+import { hang, ScriptedReceiver } from '../../support/scripted-receiver.js';
+import { waitFor } from '../../support/wait-for.js';
+
+@Injectable()
+class Directory {
+  readonly administrators = ['root'];
+}
+
+/** A guard as applications have it: with a dependency, and asking what middleware left on the request. */
+@Injectable()
+class AdministratorGuard implements CanActivate {
+  constructor(private readonly directory: Directory) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const { headers } = context.switchToHttp().getRequest<{ headers: Record<string, string | undefined> }>();
+    if (context.getType() !== 'http' || headers['x-user'] === undefined)
+      throw new UnauthorizedException('who are you?');
+    return Promise.resolve(this.directory.administrators.includes(headers['x-user']));
+  }
+}
+
+const sources = [
+  { name: 'shop', writeKey: 'wk_shop' },
+  { name: 'app', writeKey: 'wk_app' },
+  { name: 'blog', writeKey: 'wk_blog' },
+];
+
+describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
+  const cleanUp = useCleanUps();
+  let receiver: Receiver;
+  let relay: Relay;
+  let base: string;
+
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+  });
+  afterEach(() => receiver.stop());
+
+  async function start(options: Partial<WebhookDestinationModuleOptions> = {}): Promise<void> {
+    relay = await Relay.start({
+      sources,
+      destinations: [
+        { name: 'A', urls: [`${receiver.url}/a`], sources: ['shop', 'app'], types: ['track'], sharedSecret: 'shh' },
+        { name: 'B', urls: [`${receiver.url}/b`], sources: ['shop'] },
+        { name: 'Off', urls: [`${receiver.url}/off`], enabled: false },
+      ],
+      admin: { token: 'letmein' },
+      providers: [Directory, AdministratorGuard],
+      adapter: createAdapter() as never,
+      ...options,
+    });
+    cleanUp(() => relay.stop());
+    base = await listen(relay.app);
+  }
+
+  async function post(
+    body: unknown,
+    headers: Record<string, string> = { Authorization: 'Bearer letmein' },
+    path = 'v1/delete',
+  ): Promise<{ status: number; answer: unknown; headers: Headers }> {
+    const response = await fetch(`${base}/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: response.status, answer: await response.json(), headers: response.headers };
+  }
+
+  const bodiesAt = (path: string) =>
+    receiver.webhooks.filter((webhook) => webhook.path === path).map(({ body }) => body);
+
+  it('notifies each enabled destination once for each affected source', async () => {
+    await start();
+    expect(await post({ userId: 'u1' })).toMatchObject({
+      status: 200,
+      answer: { success: true, notifications: 3, purged: 0 },
+    });
+    await receiver.received(3);
+    const timestamp: unknown = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const notification = { type: 'delete', userId: 'u1', timestamp };
+    expect(bodiesAt('/hook/a')).toEqual([notification, notification]);
+    expect(bodiesAt('/hook/b')).toEqual([notification]);
+    expect(bodiesAt('/hook/off')).toEqual([]);
+    await relay.settled('delivered', 3);
+    expect(relay.events.map(({ destination, source }) => `${destination} ${source}`).sort()).toEqual([
+      'A app',
+      'A shop',
+      'B shop',
+    ]);
+    expect(receiver.webhooks.find(({ path }) => path === '/hook/a')!.headers['x-signature']).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  it('is confined to the sources that are named', async () => {
+    await start();
+    expect(await post({ userIds: ['u1', 'u2', 'u1'], sources: ['app', 'blog', 'app'] })).toMatchObject({
+      answer: { notifications: 2 },
+    });
+    await receiver.received(2);
+    expect(bodiesAt('/hook/a').map(({ userId }) => userId)).toEqual(['u1', 'u2']);
+  });
+
+  it("purges the user's queued bodies and stored attempts, and nobody else's", async () => {
+    receiver.statuses = [400, 400, 400, 400, 200];
+    await start({ destinations: [{ name: 'A', urls: [receiver.url] }] });
+    const of = (userId: string, messageId: string) => ({ type: 'track', event: 'E', userId, messageId });
+    await relay.service.accept('wk_shop', [of('u1', 'm1'), of('u2', 'm2')]);
+    await relay.service.accept('wk_app', [of('u1', 'm3'), of('u2', 'm4')]);
+    await relay.settled('dead', 4);
+    expect(await relay.service.requestDeletion({ userId: 'u1', sources: ['shop'] })).toEqual({
+      notifications: 1,
+      purged: 1,
+    });
+    expect(await relay.service.requestDeletion({ userId: 'u1' })).toMatchObject({ purged: expect.any(Number) });
+    await relay.settled('delivered', 1);
+    const left = await relay.undelivered();
+    expect(left.map(({ messageId }) => messageId).sort()).toEqual(['m2', 'm4']);
+  });
+
+  it('purges what waits for a retry', async () => {
+    receiver.statuses = [500];
+    await start({ destinations: [{ name: 'A', urls: [receiver.url], sources: ['shop'] }] });
+    await relay.track('m1');
+    await relay.settled('retry');
+    receiver.statuses = [200];
+    expect(await post({ userId: 'u1' })).toMatchObject({ answer: { notifications: 1, purged: 1 } });
+    await relay.settled('delivered');
+    expect(receiver.webhooks.map(({ body }) => body.type)).toEqual(['track', 'delete']);
+    expect(await relay.undelivered()).toEqual([]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no user', {}, 'userId'],
+    ['an empty user', { userId: '' }, 'userId'],
+    ['a number', { userId: 7 }, 'userId'],
+    ['no users', { userIds: [] }, 'userId'],
+    ['an empty user among others', { userIds: ['u1', ''] }, 'userId'],
+    ['too many users', { userIds: Array.from({ length: 1_001 }, (_, index) => `u${index}`) }, 'userIds'],
+    ['an unknown source', { userId: 'u1', sources: ['nowhere'] }, 'sources'],
+    ['sources that are no list', { userId: 'u1', sources: 'shop' }, 'sources'],
+  ])('is refused with %s', async (_what, body, field) => {
+    await start();
+    expect(await post(body)).toMatchObject({ status: 400, answer: { field, code: expect.any(String) } });
+    expect(await relay.service.stats()).toEqual([]);
+  });
+
+  it('is refused when the body is not JSON, or no object', async () => {
+    await start();
+    expect((await post('{')).status).toBe(400);
+    expect((await post('[]')).status).toBe(400);
+  });
+
+  it('takes a body of any content type', async () => {
+    await start();
+    const headers = { Authorization: 'Bearer letmein', 'Content-Type': 'text/plain' };
+    expect((await post({ userId: 'u1' }, headers)).status).toBe(200);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['no token', {}],
+    ['another token', { Authorization: 'Bearer letmeim' }],
+    ['a write key', { Authorization: `Basic ${Buffer.from('wk_shop:').toString('base64')}` }],
+    ['the token in another scheme', { Authorization: `Basic ${Buffer.from('letmein').toString('base64')}` }],
+  ])('is refused with %s', async (_what, headers) => {
+    await start();
+    const { status, answer, headers: answered } = await post({ userId: 'u1' }, headers);
+    expect([status, answered.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(JSON.stringify(answer)).not.toContain('letmein');
+    expect(await relay.service.stats()).toEqual([]);
+  });
+
+  it.each<[string, AdminOptions]>([
+    ['a guard class', { guard: AdministratorGuard }],
+    ['a guard', { guard: new AdministratorGuard(new Directory()) }],
+  ])('asks %s', async (_what, admin) => {
+    await start({ admin });
+    expect(await post({ userId: 'u1' }, {})).toMatchObject({ status: 401, answer: { message: 'who are you?' } });
+    expect((await post({ userId: 'u1' }, { 'X-User': 'guest' })).status).toBe(403);
+    expect((await post({ userId: 'u1' }, { 'X-User': 'root' })).status).toBe(200);
+  });
+
+  it('has no route without the admin option', async () => {
+    await start({ admin: undefined });
+    const unknown = await post({ userId: 'u1' }, {}, 'v1/unknown');
+    const { status, answer } = await post({ userId: 'u1' });
+    expect(status).toBe(404);
+    expect(answer).toEqual(JSON.parse(JSON.stringify(unknown.answer).replace('v1/unknown', 'v1/delete')));
+  });
+
+  it('follows the prefix of the other routes', async () => {
+    await start({ ingest: { prefix: 'collect/v2' } });
+    expect((await post({ userId: 'u1' })).status).toBe(404);
+    expect((await post({ userId: 'u1' }, undefined, 'collect/v2/delete')).status).toBe(200);
+  });
+});
+
+describe('requestDeletion', () => {
+  const cleanUp = useCleanUps();
+
+  it.each([[{ userId: '' }], [{ userId: 'u1', sources: ['nowhere'] }]])('refuses %j', async (request) => {
+    const relay = await Relay.start({});
+    cleanUp(() => relay.stop());
+    await expect(relay.service.requestDeletion(request)).rejects.toThrow(/must/);
+  });
+
+  it('sends nothing of the user that was not under way already', async () => {
+    const receiver = await ScriptedReceiver.start(hang);
+    cleanUp(() => receiver.stop());
+    const relay = await Relay.start({
+      destinations: [{ urls: [receiver.url] }],
+      delivery: { concurrency: 1, timeout: 300, initialRetryDelay: 60_000, maxRetryDelay: 60_000 },
+    });
+    cleanUp(() => relay.stop());
+    await relay.track('m1', 'm2', 'm3');
+    await waitFor(() => receiver.webhooks.length === 1);
+    await relay.service.requestDeletion({ userId: 'u1' });
+    await waitFor(() => receiver.webhooks.length === 2);
+    expect(receiver.webhooks.map(({ body }) => body.type)).toEqual(['track', 'delete']);
+  });
+});

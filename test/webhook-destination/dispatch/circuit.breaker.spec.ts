@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { CircuitBreaker } from '../../../lib/webhook-destination/dispatch/circuit.breaker.js';
+
+const THRESHOLD = 10;
+
+function opened(now: number): CircuitBreaker {
+  const circuit = new CircuitBreaker(10_000, 1_800_000);
+  for (let i = 0; i < THRESHOLD; i++) circuit.fail(now, false);
+  return circuit;
+}
+
+describe('CircuitBreaker', () => {
+  it('opens when attempts fail one after the other, and not before', () => {
+    const circuit = new CircuitBreaker(10_000, 1_800_000);
+    for (let i = 1; i < THRESHOLD; i++) expect(circuit.fail(0, false)).toBeUndefined();
+    expect(circuit.isOpen).toBe(false);
+    expect(circuit.fail(0, false)).toBe('opened');
+    expect(circuit.isOpen).toBe(true);
+  });
+
+  it('stays closed as long as some succeed', () => {
+    const circuit = new CircuitBreaker(10_000, 1_800_000);
+    for (let i = 0; i < 100; i++) {
+      for (let j = 1; j < THRESHOLD; j++) circuit.fail(0, false);
+      expect(circuit.succeed()).toBeUndefined();
+    }
+    expect(circuit.isOpen).toBe(false);
+  });
+
+  it('lets one probe through at a time, ever more rarely, but once a minute', () => {
+    const circuit = opened(0);
+    let now = 0;
+    for (const wait of [10_000, 20_000, 40_000, 60_000, 60_000]) {
+      expect(circuit.admits(now + wait - 1)).toBe(false);
+      now += wait;
+      expect(circuit.admits(now)).toBe(true);
+      expect(circuit.admits(now)).toBe(false);
+      expect(circuit.admits(now + 1_000_000)).toBe(false);
+      expect(circuit.fail(now, true)).toBeUndefined();
+    }
+  });
+
+  it('takes no notice of attempts that were under way when it opened', () => {
+    const circuit = opened(0);
+    for (let i = 0; i < 50; i++) expect(circuit.fail(5_000, false)).toBeUndefined();
+    expect(circuit.admits(10_000)).toBe(true);
+  });
+
+  it('closes at the first success, for all', () => {
+    const circuit = opened(0);
+    expect(circuit.admits(10_000)).toBe(true);
+    expect(circuit.succeed()).toBe('closed');
+    expect(circuit.admits(10_001)).toBe(true);
+    expect(circuit.admits(10_001)).toBe(true);
+  });
+
+  it('brings held deliveries back one by one from the next probe on', () => {
+    const circuit = opened(0);
+    expect([circuit.holdUntil(1), circuit.holdUntil(2), circuit.holdUntil(3)]).toEqual([10_000, 10_001, 10_002]);
+    circuit.admits(10_000);
+    expect(circuit.holdUntil(10_001)).toBe(20_001);
+    circuit.fail(15_000, true);
+    expect(circuit.holdUntil(15_001)).toBe(35_000);
+  });
+});

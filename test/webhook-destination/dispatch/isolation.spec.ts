@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { Relay } from '../../support/relay.js';
+import { hang, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+describe('A destination', () => {
+  const cleanUp = useCleanUps();
+
+  async function start(...args: Parameters<typeof Relay.start>): Promise<Relay> {
+    const relay = await Relay.start(...args);
+    cleanUp(() => relay.stop());
+    return relay;
+  }
+
+  it('has requests in flight up to its concurrency, each on a connection of its own', async () => {
+    const receiver = await ScriptedReceiver.start((response) => void setTimeout(() => response.end(), 20));
+    cleanUp(() => receiver.stop());
+    const relay = await start({ destinations: [{ urls: [receiver.url] }], delivery: { concurrency: 3 } });
+    await relay.track(...ids('m', 12));
+    await relay.settled('delivered', 12);
+    expect(receiver.mostActive).toBe(3);
+    expect(receiver.connections).toBe(3);
+  });
+
+  it('is not held up by another one that hangs', async () => {
+    const hung = await ScriptedReceiver.start(hang);
+    cleanUp(() => hung.stop());
+    const healthy = await ScriptedReceiver.start(status(200));
+    cleanUp(() => healthy.stop());
+    const relay = await start({
+      destinations: [
+        { name: 'Hung', urls: [hung.url] },
+        { name: 'Healthy', urls: [healthy.url] },
+      ],
+      delivery: { concurrency: 4, timeout: 1_000 },
+    });
+    await relay.track(...ids('m', 100));
+    const delivered = await relay.settled('delivered', 100);
+    expect(new Set(delivered.map(({ destination }) => destination))).toEqual(new Set(['Healthy']));
+    // All of them got through while the other had not settled its first four.
+    expect(hung.webhooks).toHaveLength(4);
+  });
+
+  it('that is down gets single probes, loses no attempt or message, and fills no log', async () => {
+    let isDown = true;
+    const receiver = await ScriptedReceiver.start((response, index, request) =>
+      status(isDown ? 500 : 200)(response, index, request),
+    );
+    cleanUp(() => receiver.stop());
+    const relay = await start({
+      destinations: [{ urls: [receiver.url] }],
+      delivery: { concurrency: 20, initialRetryDelay: 50, maxRetryDelay: 100, retryWindow: 600_000 },
+    });
+    await relay.track(...ids('m', 300));
+    // At most 30 until it opens: ten failures, and twenty in flight. Then one request at a time.
+    await waitFor(() => receiver.webhooks.length > 34);
+    const probes = receiver.webhooks.slice(30);
+    expect(probes[3]!.at - probes[0]!.at).toBeGreaterThanOrEqual(150);
+    const attempts = (await relay.service.deliveries({}, { limit: 1_000 })).map((delivery) => delivery.attempts.length);
+    expect(attempts).toHaveLength(300);
+    expect(attempts.filter((count) => count === 0).length).toBeGreaterThan(250);
+    expect(relay.events.every(({ type }) => type === 'retry')).toBe(true);
+    expect(relay.log.matching(/Webhooks is down/)).toHaveLength(1);
+    expect(relay.log.matching(/attempt \d+ failed/).length).toBeLessThanOrEqual(20);
+
+    isDown = false;
+    await relay.settled('delivered', 300);
+    expect(relay.log.matching(/answers again/)).toHaveLength(1);
+    const sent = receiver.webhooks.slice(-300).map(({ headers }) => headers['x-message-id']);
+    expect(new Set(sent).size).toBe(300);
+    expect(await relay.undelivered()).toEqual([]);
+  });
+
+  it('that stays down gives its deliveries up when their window is over, tried or not', async () => {
+    const receiver = await ScriptedReceiver.start(status(503));
+    cleanUp(() => receiver.stop());
+    const relay = await start({
+      destinations: [{ urls: [receiver.url] }],
+      delivery: { concurrency: 16, initialRetryDelay: 50, maxRetryDelay: 200, retryWindow: 1_000 },
+    });
+    await relay.track(...ids('m', 200));
+    await relay.settled('dead', 200);
+    const dead = await relay.service.deliveries({ state: 'dead' }, { limit: 1_000 });
+    expect(dead).toHaveLength(200);
+    for (const { reason, attempts, firstAttemptAt } of dead) {
+      expect(reason).toMatch(/^the retry window is over/);
+      for (const { startedAt } of attempts) expect(startedAt - firstAttemptAt!).toBeLessThan(1_000);
+    }
+    const recorded = dead.reduce((sum, { attempts }) => sum + attempts.length, 0);
+    expect(recorded).toBe(receiver.webhooks.length);
+    expect(recorded).toBeLessThan(60);
+    expect(relay.log.lines.length).toBeLessThan(40);
+  });
+});

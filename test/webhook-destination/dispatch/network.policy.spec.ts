@@ -1,0 +1,84 @@
+import { promisify } from 'node:util';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { isCidr, NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
+
+const closed = new NetworkPolicy([]);
+
+describe('The network policy', () => {
+  it.each([
+    ['0.0.0.0', '0.255.255.255'],
+    ['10.0.0.0', '10.255.255.255'],
+    ['100.64.0.0', '100.127.255.255'],
+    ['127.0.0.0', '127.255.255.255'],
+    ['169.254.0.0', '169.254.255.255'],
+    ['172.16.0.0', '172.31.255.255'],
+    ['192.0.0.0', '192.0.0.255'],
+    ['192.0.2.0', '192.0.2.255'],
+    ['192.88.99.0', '192.88.99.255'],
+    ['192.168.0.0', '192.168.255.255'],
+    ['198.18.0.0', '198.19.255.255'],
+    ['198.51.100.0', '198.51.100.255'],
+    ['203.0.113.0', '203.0.113.255'],
+    ['224.0.0.0', '255.255.255.255'],
+    ['::', '::ffff:ffff'],
+    ['::ffff:10.0.0.0', '::ffff:10.255.255.255'],
+    ['::ffff:0:10.0.0.1', '::ffff:0:8.8.8.8'],
+    ['64:ff9b::', '64:ff9b::ffff:ffff'],
+    ['64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
+    ['100::', '100::ffff:ffff:ffff:ffff'],
+    ['2001::', '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['2002::', '2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['fc00::', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['fe80::', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['ff00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ])('refuses %s to %s', (first, last) => {
+    expect([closed.allows(first), closed.allows(last)]).toEqual([false, false]);
+  });
+
+  it.each([
+    '1.1.1.1',
+    '9.255.255.255',
+    '11.0.0.0',
+    '100.63.255.255',
+    '172.32.0.0',
+    '223.255.255.255',
+    '::ffff:8.8.8.8',
+  ])('allows %s', (address) => expect(closed.allows(address)).toBe(true));
+
+  it.each(['2606:4700::1111', '2001:4860::8888', '2003::1', '2a00::1'])('allows %s', (address) =>
+    expect(closed.allows(address)).toBe(true),
+  );
+
+  it('exempts the allowed networks, mapped into IPv6 too, and no more', () => {
+    const policy = new NetworkPolicy(['10.1.0.0/16', 'fd00:1::/32']);
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00:1::9']) expect(policy.allows(address)).toBe(true);
+    for (const address of ['10.2.0.1', '::ffff:10.2.0.1', 'fd00:2::9', '127.0.0.1']) {
+      expect(policy.allows(address)).toBe(false);
+    }
+  });
+
+  it('answers a look-up with allowed addresses only', async () => {
+    const lookup = (policy: NetworkPolicy, all: boolean) =>
+      promisify(policy.lookup as (name: string, options: object, done: (e: Error | null, a: unknown) => void) => void)(
+        'localhost',
+        { all },
+      );
+    const policy = new NetworkPolicy(['127.0.0.0/8']);
+    expect(await lookup(policy, false)).toBe('127.0.0.1');
+    expect(await lookup(policy, true)).toEqual([{ address: '127.0.0.1', family: 4 }]);
+    await expect(lookup(closed, true)).rejects.toMatchObject({ code: 'ERR_ADDRESS_NOT_ALLOWED' });
+  });
+
+  it.each(['10.0.0.0/8', '0.0.0.0/0', '::/0', 'fd00::/8', '127.0.0.1/32'])('takes %s for a network', (cidr) => {
+    expect(isCidr(cidr)).toBe(true);
+  });
+
+  it.each(['10.0.0.0', '10.0.0.0/', '10.0.0.0/-1', '10.0.0.0/8/8', '10.0.0/8', '/8', '', 'a/8', 8, null])(
+    'does not take %j for one',
+    (cidr) => expect(isCidr(cidr)).toBe(false),
+  );
+});

@@ -1,0 +1,224 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { HttpService } from '@nestjs/axios';
+import axios from 'axios';
+
+import { AxiosTransport } from '../../../lib/webhook-destination/dispatch/axios.transport.js';
+import { guardedConnector } from '../../../lib/webhook-destination/dispatch/guarded.connector.js';
+import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
+import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
+import { classifyError } from '../../../lib/webhook-destination/dispatch/url.outcome.js';
+import type { WebhookTransport } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
+import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
+import { type Certificates, createCertificates } from '../../support/certificates.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import {
+  drip,
+  hang,
+  refusingUrl,
+  reset,
+  type Script,
+  ScriptedReceiver,
+  sequence,
+  status,
+} from '../../support/scripted-receiver.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
+interface Settings {
+  allowedNetworks?: string[];
+  ca?: string;
+  connections?: number;
+  timeout?: number;
+}
+
+type Connector = ReturnType<typeof guardedConnector>;
+type Create = (url: string, connect: Connector, connections: number, timeout: number) => WebhookTransport;
+const transports: { name: string; create: Create }[] = [
+  {
+    name: 'undici',
+    create: (url, ...settings) => new UndiciTransport(toWebhookTarget(url), ...settings),
+  },
+  {
+    name: 'axios',
+    create: (url, ...settings) =>
+      new AxiosTransport(new HttpService(axios.create()), toWebhookTarget(url), ...settings),
+  },
+];
+
+describe.each(transports)('The $name transport', ({ create }) => {
+  const cleanUp = useCleanUps();
+  let certificates: Certificates;
+  beforeAll(() => {
+    certificates = createCertificates();
+  });
+
+  async function receive(script: Script, certificate?: Certificates['trusted']): Promise<ScriptedReceiver> {
+    const receiver = await ScriptedReceiver.start(script, certificate);
+    cleanUp(() => receiver.stop());
+    return receiver;
+  }
+
+  function open(url: string, settings: Settings = {}): WebhookTransport {
+    const { allowedNetworks = LOOPBACK, ca, connections = 4, timeout = 2_000 } = settings;
+    const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
+    const transport = create(url, connect, connections, timeout);
+    cleanUp(() => transport.close());
+    return transport;
+  }
+
+  const request = { headers: { 'Content-Type': 'application/json', 'X-Test': 'yes' }, body: Buffer.from('{"a":"é"}') };
+
+  /** The error of an exchange, its class, and how long it took. */
+  async function failure(transport: WebhookTransport): Promise<{ error: Error; outcome: string; duration: number }> {
+    const start = Date.now();
+    try {
+      await transport.post(request);
+    } catch (error) {
+      return { error: error as Error, outcome: classifyError(error), duration: Date.now() - start };
+    }
+    throw new Error('the exchange succeeded');
+  }
+
+  it('posts the bytes it is given, with their length and the headers', async () => {
+    const receiver = await receive(status(204));
+    expect(await open(`${receiver.url}?a=1&b=%20`).post(request)).toEqual({ status: 204, retryAfter: undefined });
+    const [webhook] = receiver.webhooks;
+    expect(webhook).toMatchObject({ method: 'POST', path: '/hook?a=1&b=%20', raw: request.body });
+    expect(webhook!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-test': 'yes',
+      'content-length': '10',
+    });
+    expect(webhook!.headers['transfer-encoding']).toBeUndefined();
+  });
+
+  it.each([200, 201, 299, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('resolves with %i', async (code) => {
+    const receiver = await receive(status(code, { 'Retry-After': '7' }));
+    expect(await open(receiver.url).post(request)).toEqual({ status: code, retryAfter: '7' });
+  });
+
+  it.each([301, 302, 303, 307, 308])('does not follow a %i', async (code) => {
+    const elsewhere = await receive(status(200));
+    const receiver = await receive(status(code, { Location: elsewhere.url }));
+    expect((await open(receiver.url).post(request)).status).toBe(code);
+    expect(elsewhere.connections).toBe(0);
+  });
+
+  it('keeps its connections and never opens more than it may', async () => {
+    const receiver = await receive((response) => void setTimeout(() => response.end('done'), 10));
+    const transport = open(receiver.url, { connections: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => transport.post(request)));
+    expect(receiver.webhooks).toHaveLength(12);
+    expect(receiver.connections).toBe(3);
+  });
+
+  it.each([
+    ['hangs', hang],
+    ['drips for ever', drip],
+  ])('ends the exchange at the deadline when a receiver %s, and drops the connection', async (_how, script) => {
+    const receiver = await receive(script);
+    const { error, outcome, duration } = await failure(open(receiver.url, { timeout: 150 }));
+    expect(error.message).toBe('timeout: no complete answer within 150 ms');
+    expect(outcome).toBe('temporary');
+    expect(duration).toBeGreaterThanOrEqual(145);
+    expect(duration).toBeLessThan(1_000);
+    await waitFor(() => receiver.active === 0);
+  });
+
+  it('counts the wait for a connection to the deadline', async () => {
+    const receiver = await receive(sequence(hang, status(200)));
+    const transport = open(receiver.url, { connections: 1, timeout: 150 });
+    const failures = await Promise.all([failure(transport), failure(transport)]);
+    for (const { error, duration } of failures) {
+      expect(error.message).toMatch(/^timeout/);
+      expect(duration).toBeLessThan(1_000);
+    }
+    // The one that waited is not sent afterwards.
+    await transport.post(request);
+    expect(receiver.webhooks).toHaveLength(2);
+  });
+
+  it('answers in time when a slow receiver does', async () => {
+    const receiver = await receive((response) => void setTimeout(() => response.end(), 200));
+    expect((await open(receiver.url, { timeout: 2_000 }).post(request)).status).toBe(200);
+  });
+
+  it('reads an answer to a bound and drops its connection', async () => {
+    const receiver = await receive((response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384)));
+        if (!response.destroyed) response.once('drain', more);
+      };
+      more();
+    });
+    expect((await open(receiver.url).post(request)).status).toBe(200);
+    await waitFor(() => receiver.active === 0);
+  });
+
+  it('fails for now when the connection is refused', async () => {
+    const { error, outcome } = await failure(open(await refusingUrl()));
+    expect(error.message).toContain('ECONNREFUSED');
+    expect(outcome).toBe('temporary');
+  });
+
+  it('fails for now when the connection is reset', async () => {
+    const receiver = await receive(reset);
+    expect((await failure(open(receiver.url))).outcome).toBe('temporary');
+    expect(receiver.webhooks).toHaveLength(1);
+  });
+
+  it('fails for now when the answer breaks off', async () => {
+    const receiver = await receive((response) => {
+      response.writeHead(200, { 'Content-Length': 100 }).write('half');
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect((await failure(open(receiver.url))).outcome).toBe('temporary');
+  });
+
+  it('fails for now when the name is not known', async () => {
+    const { error, outcome } = await failure(open('http://receiver.invalid/hook'));
+    expect(error.message).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(outcome).toBe('temporary');
+  });
+
+  it.each(['selfSigned', 'expired', 'wrongName', 'trusted'] as const)(
+    'sends nothing to a receiver whose certificate (%s) is not to be trusted',
+    async (kind) => {
+      const receiver = await receive(status(200), certificates[kind]);
+      const ca = kind === 'trusted' ? undefined : certificates.ca;
+      expect((await failure(open(receiver.url, { ca }))).outcome).toBe('permanent');
+      expect(receiver.webhooks).toHaveLength(0);
+    },
+  );
+
+  it('trusts a private authority that it is told of', async () => {
+    const receiver = await receive(status(200), certificates.trusted);
+    const byAddress = open(receiver.url, { ca: certificates.ca });
+    const byName = open(receiver.url.replace('127.0.0.1', 'localhost'), { ca: certificates.ca });
+    expect((await byAddress.post(request)).status).toBe(200);
+    expect((await byName.post(request)).status).toBe(200);
+  });
+
+  it.each(['127.0.0.1', '0x7f000001', '2130706433', '017700000001', '127.1', '[::ffff:127.0.0.1]', 'localhost'])(
+    'does not connect to a private address, written as %s',
+    async (host) => {
+      const receiver = await receive(status(200));
+      const transport = open(receiver.url.replace('127.0.0.1', host), { allowedNetworks: ['10.0.0.0/8'] });
+      const { error, outcome } = await failure(transport);
+      expect(error.message).toMatch(/is not public/);
+      expect(outcome).toBe('permanent');
+      expect(receiver.webhooks).toHaveLength(0);
+    },
+  );
+
+  it('rejects what is under way when it is closed', async () => {
+    const receiver = await receive(hang);
+    const transport = open(receiver.url, { timeout: 60_000 });
+    const ended = failure(transport);
+    await waitFor(() => receiver.webhooks.length === 1);
+    await transport.close();
+    expect((await ended).outcome).toBe('temporary');
+    await waitFor(() => receiver.active === 0);
+  });
+});

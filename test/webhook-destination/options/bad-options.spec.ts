@@ -1,0 +1,242 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Test } from '@nestjs/testing';
+import { WebhookDestinationModule, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+
+import { createCertificates } from '../../support/certificates.js';
+
+const source = { name: 'shop', writeKey: 'wk_shop' };
+const url = 'https://receiver.example/hook';
+
+/** Compiles an application with these options; resolves with the error that stops it. */
+async function boot(options: unknown): Promise<string | undefined> {
+  try {
+    const testing = await Test.createTestingModule({
+      imports: [WebhookDestinationModule.forRoot(options as WebhookDestinationModuleOptions)],
+    }).compile();
+    await testing.close();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const withDestination = (fields: object) => ({ sources: [source], destinations: [{ urls: [url], ...fields }] });
+const withDelivery = (delivery: unknown) => ({ sources: [source], destinations: [{ urls: [url] }], delivery });
+const withUrl = (given: unknown) => withDestination({ urls: [given] });
+const withHeader = (name: string, value: unknown = 'x') => withDestination({ headers: { [name]: value } });
+
+const NOT_PUBLIC = 'destinations[0].urls[0] must not be a private or local address';
+const NO_URL = 'destinations[0].urls must be an array of http or https URLs';
+const HEADERS = 'destinations[0].headers must map';
+
+const cases: [what: string, options: unknown, error: string][] = [
+  ['no options', undefined, 'sources must be an array'],
+  ['no sources', { destinations: [] }, 'sources must be an array'],
+  ['no destinations', { sources: [] }, 'destinations must be an array'],
+  ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not an option'],
+  ['a source that is no object', { sources: ['shop'], destinations: [] }, 'sources'],
+  ['a source without a key', { sources: [{ name: 'shop' }], destinations: [] }, 'sources[0].writeKey must be'],
+  ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
+  [
+    'two sources of one name',
+    { sources: [source, { ...source, writeKey: 'other' }], destinations: [] },
+    'sources[1].name must differ',
+  ],
+  [
+    'two sources of one key',
+    { sources: [source, { ...source, name: 'other' }], destinations: [] },
+    'sources[1].writeKey must differ',
+  ],
+  [
+    'two destinations of one name',
+    { sources: [source], destinations: [{ urls: [url] }, { urls: [url] }] },
+    'destinations[1].name must differ',
+  ],
+  ['an empty destination name', withDestination({ name: '' }), 'destinations[0].name must be'],
+  ['a destination named All', withDestination({ name: 'All' }), 'destinations[0].name must be'],
+  ['an unknown source', withDestination({ sources: ['nowhere'] }), '"nowhere" is none'],
+  ['sources that are no array', withDestination({ sources: 'shop' }), 'destinations[0].sources must be'],
+  ['an empty list of sources', withDestination({ sources: [] }), 'destinations[0].sources must be'],
+  ['an unknown type', withDestination({ types: ['track', 'click'] }), 'destinations[0].types must be'],
+  ['a type of other case', withDestination({ types: ['Track'] }), 'destinations[0].types must be'],
+  ['an inherited name as type', withDestination({ types: ['constructor'] }), 'destinations[0].types must be'],
+  ['an empty list of types', withDestination({ types: [] }), 'destinations[0].types must be'],
+  ['enabled that is no boolean', withDestination({ enabled: 'yes' }), 'destinations[0].enabled must be a boolean'],
+  ['no URLs', withDestination({ urls: undefined }), 'destinations[0].urls must'],
+  ['an empty list of URLs', withDestination({ urls: [] }), 'destinations[0].urls must hold 1 to 5 URLs'],
+  [
+    'six URLs',
+    withDestination({ urls: [1, 2, 3, 4, 5, 6].map((n) => `${url}${n}`) }),
+    'destinations[0].urls must hold 1 to 5 URLs',
+  ],
+  ['a URL twice', withDestination({ urls: [url, url] }), 'destinations[0].urls must not hold a URL twice'],
+  ['an empty secret', withDestination({ sharedSecret: '' }), 'destinations[0].sharedSecret must be'],
+  ['no secret in the list', withDestination({ sharedSecret: [] }), 'destinations[0].sharedSecret must be'],
+  ['one secret in the list', withDestination({ sharedSecret: ['a'] }), 'destinations[0].sharedSecret must be'],
+  ['three secrets', withDestination({ sharedSecret: ['a', 'b', 'c'] }), 'destinations[0].sharedSecret must be'],
+  ['one secret twice', withDestination({ sharedSecret: ['a', 'a'] }), 'destinations[0].sharedSecret must be'],
+  ['a secret that is no string', withDestination({ sharedSecret: 42 }), 'destinations[0].sharedSecret must be'],
+  ['standardWebhooks unsigned', withDestination({ standardWebhooks: true }), 'standardWebhooks must come with'],
+  ['standardWebhooks no boolean', withDestination({ standardWebhooks: 1 }), 'standardWebhooks must be a boolean'],
+
+  ['a URL that is no string', withUrl(42), NO_URL],
+  ['an empty URL', withUrl(''), NO_URL],
+  ['a relative URL', withUrl('/hook'), NO_URL],
+  ['a URL without a scheme', withUrl('receiver.example/hook'), NO_URL],
+  ['a file', withUrl('file:///etc/passwd'), NO_URL],
+  ['an ftp URL', withUrl('ftp://receiver.example/'), NO_URL],
+  ['a script', withUrl('javascript:alert(1)'), NO_URL],
+  ['a data URL', withUrl('data:text/plain,x'), NO_URL],
+  ['gopher', withUrl('gopher://127.0.0.1:6379/_FLUSHALL'), NO_URL],
+  ['a URL without a host', withUrl('http:///hook'), NO_URL],
+  ['a URL with a backslash for a host', withUrl('http://\\receiver.example'), NO_URL],
+  ['a URL with a line break', withUrl('https://receiver.example/\r\nHost: evil'), NO_URL],
+  ['a URL with a tab in its host', withUrl('https://recei\tver.example/'), NO_URL],
+  ['a URL with a space', withUrl('https://receiver.example/a b'), NO_URL],
+  ['a port out of range', withUrl('https://receiver.example:65536/'), NO_URL],
+  ['a malformed IPv6 address', withUrl('http://[::1'), NO_URL],
+
+  ['loopback', withUrl('http://127.0.0.1/'), NOT_PUBLIC],
+  ['another loopback', withUrl('https://127.255.255.254:8443/'), NOT_PUBLIC],
+  ['loopback in hexadecimal', withUrl('http://0x7f000001/'), NOT_PUBLIC],
+  ['loopback as one number', withUrl('http://2130706433/'), NOT_PUBLIC],
+  ['loopback in octal', withUrl('http://0177.0.0.1/'), NOT_PUBLIC],
+  ['loopback shortened', withUrl('http://127.1/'), NOT_PUBLIC],
+  ['loopback with a last dot', withUrl('http://127.0.0.1./'), NOT_PUBLIC],
+  ['loopback percent-encoded', withUrl('http://%31%32%37.0.0.1/'), NOT_PUBLIC],
+  ['loopback in full-width digits', withUrl('http://１２７.0.0.1/'), NOT_PUBLIC],
+  ['loopback behind user info', withUrl('http://receiver.example@127.0.0.1/'), NOT_PUBLIC],
+  ['the unspecified address', withUrl('http://0.0.0.0/'), NOT_PUBLIC],
+  ['zero', withUrl('http://0/'), NOT_PUBLIC],
+  ['IPv6 loopback', withUrl('http://[::1]/'), NOT_PUBLIC],
+  ['IPv6 unspecified', withUrl('http://[::]/'), NOT_PUBLIC],
+  ['mapped loopback', withUrl('http://[::ffff:127.0.0.1]/'), NOT_PUBLIC],
+  ['mapped loopback in hexadecimal', withUrl('http://[::ffff:7f00:1]/'), NOT_PUBLIC],
+  ['compatible loopback', withUrl('http://[::127.0.0.1]/'), NOT_PUBLIC],
+  ['NAT64 of loopback', withUrl('http://[64:ff9b::7f00:1]/'), NOT_PUBLIC],
+  ['6to4 of loopback', withUrl('http://[2002:7f00:1::]/'), NOT_PUBLIC],
+  ['private 10/8', withUrl('https://10.1.2.3/'), NOT_PUBLIC],
+  ['private 172.16/12', withUrl('https://172.31.255.255/'), NOT_PUBLIC],
+  ['private 192.168/16', withUrl('https://192.168.0.1/'), NOT_PUBLIC],
+  ['CGNAT', withUrl('https://100.64.0.1/'), NOT_PUBLIC],
+  ['cloud metadata', withUrl('http://169.254.169.254/latest/meta-data/'), NOT_PUBLIC],
+  ['cloud metadata, IPv6', withUrl('http://[fd00:ec2::254]/'), NOT_PUBLIC],
+  ['link-local IPv6', withUrl('http://[fe80::1]/'), NOT_PUBLIC],
+  ['multicast', withUrl('http://224.0.0.1/'), NOT_PUBLIC],
+  ['broadcast', withUrl('http://255.255.255.255/'), NOT_PUBLIC],
+  [
+    'an address outside the allowed networks',
+    { ...withUrl('http://10.0.1.1/'), delivery: { allowedNetworks: ['10.0.0.0/24'] } },
+    NOT_PUBLIC,
+  ],
+
+  ['the header Host', withHeader('Host'), HEADERS],
+  ['the header content-length', withHeader('content-length', '0'), HEADERS],
+  ['the header Transfer-Encoding', withHeader('Transfer-Encoding', 'chunked'), HEADERS],
+  ['the header Connection', withHeader('Connection', 'close'), HEADERS],
+  ['the header CONTENT-TYPE', withHeader('CONTENT-TYPE', 'text/plain'), HEADERS],
+  ['the header User-Agent', withHeader('User-Agent'), HEADERS],
+  ['the header x-signature', withHeader('x-signature'), HEADERS],
+  ['the header X-Signature-Previous', withHeader('X-Signature-Previous'), HEADERS],
+  ['the header X-Message-Id', withHeader('X-Message-Id'), HEADERS],
+  ['the header Webhook-Signature', withHeader('Webhook-Signature'), HEADERS],
+  ['an empty header name', withHeader(''), HEADERS],
+  ['a header name with a space', withHeader('X Env'), HEADERS],
+  ['a header name with a colon', withHeader('X-Env:'), HEADERS],
+  ['a header name beyond ASCII', withHeader('X-Ümlaut'), HEADERS],
+  ['a line break in a header name', withHeader('X-A\r\nX-B'), HEADERS],
+  ['a line break in a header value', withHeader('X-A', 'a\r\nX-B: b'), HEADERS],
+  ['a NUL in a header value', withHeader('X-A', 'a\0'), HEADERS],
+  ['a header value beyond Latin-1', withHeader('X-A', '🙂'), HEADERS],
+  ['a header value that is no string', withHeader('X-A', 1), HEADERS],
+  ['headers that are a list', withDestination({ headers: ['X-A: 1'] }), HEADERS],
+
+  ['delivery that is no object', withDelivery('fast'), 'delivery must be an object'],
+  ['a delivery option nobody knows', withDelivery({ retries: 1 }), 'delivery.retries is not an option'],
+  ['no time at all', withDelivery({ timeout: 0 }), 'delivery.timeout must be'],
+  ['a timeout in words', withDelivery({ timeout: '5s' }), 'delivery.timeout must be'],
+  ['a timeout no timer can take', withDelivery({ timeout: 2 ** 31 }), 'delivery.timeout must be'],
+  ['a window that is not a number', withDelivery({ retryWindow: NaN }), 'delivery.retryWindow must be'],
+  ['a window without end', withDelivery({ retryWindow: Infinity }), 'delivery.retryWindow must be'],
+  ['a negative delay', withDelivery({ initialRetryDelay: -1 }), 'delivery.initialRetryDelay must be'],
+  [
+    'a first delay above the longest',
+    withDelivery({ initialRetryDelay: 10, maxRetryDelay: 5 }),
+    'delivery.initialRetryDelay must not be above delivery.maxRetryDelay',
+  ],
+  ['no concurrency', withDelivery({ concurrency: 0 }), 'delivery.concurrency must be'],
+  ['half a request', withDelivery({ concurrency: 1.5 }), 'delivery.concurrency must be'],
+  ['networks that are no list', withDelivery({ allowedNetworks: '10.0.0.0/8' }), 'delivery.allowedNetworks must be'],
+  ['a network without a length', withDelivery({ allowedNetworks: ['10.0.0.0'] }), 'delivery.allowedNetworks must be'],
+  ['a length out of range', withDelivery({ allowedNetworks: ['10.0.0.0/33'] }), 'delivery.allowedNetworks must be'],
+  ['an IPv6 length out of range', withDelivery({ allowedNetworks: ['::/129'] }), 'delivery.allowedNetworks must be'],
+  ['a name for a network', withDelivery({ allowedNetworks: ['localhost/8'] }), 'delivery.allowedNetworks must be'],
+  ['a CA that is no PEM', withDelivery({ ca: 'certificate' }), 'delivery.ca must be'],
+  ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
+  ['an unknown transport', withDelivery({ transport: 'fetch' }), "delivery.transport must be 'undici' or 'axios'"],
+
+  ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
+  ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],
+  ['a guard that guards nothing', { ...withDestination({}), admin: { guard: class {} } }, 'admin must be { token }'],
+  [
+    'both a token and a guard',
+    { ...withDestination({}), admin: { token: 't', guard: { canActivate: () => true } } },
+    'admin must be { token }',
+  ],
+  ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
+];
+
+describe('Options', () => {
+  it.each(cases)('stop the application with what is wrong: %s', async (_what, options, error) => {
+    expect(await boot(options)).toContain(error);
+  });
+
+  it('are refused as a whole, each fault on a line, none of it with a secret', async () => {
+    const message = await boot({
+      sources: [{ name: '', writeKey: 's3cret-key' }],
+      destinations: [
+        { urls: ['nowhere://s3cret-url'], sharedSecret: ['s3cret-a', ''], headers: { 'X-A': 's3cret-header\n' } },
+      ],
+      admin: { token: 's3cret-token', guard: 1 },
+      delivery: { timeout: -1 },
+    });
+    expect(message?.split('\n  - ').sort()).toEqual([
+      'WebhookDestinationModule: ',
+      expect.stringMatching(/^admin must/),
+      expect.stringMatching(/^delivery\.timeout must/),
+      expect.stringMatching(/^destinations\[0\]\.headers must/),
+      expect.stringMatching(/^destinations\[0\]\.sharedSecret must/),
+      expect.stringMatching(/^destinations\[0\]\.urls must/),
+      expect.stringMatching(/^sources\[0\]\.name must/),
+    ]);
+    expect(message).not.toContain('s3cret');
+  });
+
+  describe('that are right', () => {
+    let ca: string;
+    beforeAll(() => {
+      ({ ca } = createCertificates());
+    });
+
+    it.each<[string, () => unknown]>([
+      ['the least', () => ({ sources: [], destinations: [] })],
+      ['a public address', () => withUrl('https://1.1.1.1/hook')],
+      ['a public IPv6 address', () => withUrl('https://[2606:4700:4700::1111]/hook')],
+      ['a name', () => withUrl('https://receiver.example:8443/a/b?c=d#e')],
+      [
+        'an allowed address',
+        () => ({ ...withUrl('http://10.0.0.9/'), delivery: { allowedNetworks: ['10.0.0.0/24'] } }),
+      ],
+      ['an allowed IPv6 one', () => ({ ...withUrl('http://[::1]/'), delivery: { allowedNetworks: ['::1/128'] } })],
+      ['five URLs', () => withDestination({ urls: [1, 2, 3, 4, 5].map((n) => `${url}${n}`) })],
+      ['headers', () => withDestination({ headers: { Authorization: 'Bearer x', 'X-Latin': 'é', 'x-empty': '' } })],
+      ['two secrets', () => withDestination({ sharedSecret: ['new', 'old'], standardWebhooks: true })],
+      ['deletions alone', () => withDestination({ types: ['delete'] })],
+      ['a CA', () => withDelivery({ ca: [ca, ca] })],
+      ['no ingest', () => ({ ...withDestination({}), ingest: false })],
+      ['a guard', () => ({ ...withDestination({}), admin: { guard: { canActivate: () => true } } })],
+    ])('start the application: %s', async (_what, options) => {
+      expect(await boot(options())).toBeUndefined();
+    });
+  });
+});

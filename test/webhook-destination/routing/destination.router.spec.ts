@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+
+import type { Message } from '../../../lib/client/message/message.interface.js';
+import { DestinationOptions } from '../../../lib/webhook-destination/options/destination.options.js';
+import { DestinationRouter } from '../../../lib/webhook-destination/routing/destination.router.js';
+
+const destination = (fields: Partial<DestinationOptions>): DestinationOptions =>
+  Object.assign(new DestinationOptions(), { urls: ['https://receiver.example/'] }, fields);
+
+const track: Message = {
+  type: 'track',
+  messageId: 'm1',
+  timestamp: '2026-01-02T03:04:05.678Z',
+  userId: 'u1',
+  event: 'Ordered',
+};
+
+function takers(
+  destinations: Partial<DestinationOptions>[],
+  message: Partial<Message> = {},
+  source = 'shop',
+): string[] {
+  const router = new DestinationRouter(destinations.map(destination));
+  return router.route(source, { ...track, ...message }, 1).map(({ destination: name }) => name);
+}
+
+describe('Routing', () => {
+  it('makes a delivery for each destination, all of the same bytes', () => {
+    const router = new DestinationRouter([destination({ name: 'A' }), destination({ name: 'B' })]);
+    const body = '{"version":1,"type":"track","userId":"u1","event":"Ordered","timestamp":"2026-01-02T03:04:05.678Z"}';
+    const common = { source: 'shop', messageId: 'm1', userId: 'u1', body, acceptedAt: 7 };
+    expect(router.route('shop', track, 7)).toEqual([
+      { destination: 'A', ...common },
+      { destination: 'B', ...common },
+    ]);
+  });
+
+  it('takes a message to the enabled destinations of its source', () => {
+    const destinations = [
+      { name: 'Every' },
+      { name: 'Shop', sources: ['shop', 'app'] },
+      { name: 'Other', sources: ['app'] },
+      { name: 'Off', enabled: false },
+    ];
+    expect(takers(destinations)).toEqual(['Every', 'Shop']);
+    expect(takers(destinations, {}, 'app')).toEqual(['Every', 'Shop', 'Other']);
+  });
+
+  it('takes it to those that want its type', () => {
+    const destinations = [{ name: 'Some', types: ['track' as const, 'alias' as const] }, { name: 'All types' }];
+    expect(takers(destinations)).toEqual(['Some', 'All types']);
+    expect(takers(destinations, { type: 'page' })).toEqual(['All types']);
+    expect(takers([{ types: ['delete'] }])).toEqual([]);
+  });
+
+  it.each([
+    [undefined, true],
+    [{}, true],
+    [{ All: true }, true],
+    [{ All: false }, false],
+    [{ Webhooks: false }, false],
+    [{ Webhooks: true }, true],
+    [{ All: false, Webhooks: true }, true],
+    [{ All: true, Webhooks: false }, false],
+    [{ All: false, Webhooks: { option: 1 } }, true],
+    // Names are case sensitive, and so is `All`.
+    [{ webhooks: false }, true],
+    [{ WEBHOOKS: false }, true],
+    [{ all: false }, true],
+    [{ All: false, webhooks: true }, false],
+    [{ Other: false }, true],
+    [{ All: false, Other: true }, false],
+    // What the object inherits is not in it.
+    [JSON.parse('{"__proto__":{"All":false}}') as object, true],
+  ])('with integrations %j: %j (§2.2)', (integrations, expected) => {
+    expect(takers([{}], { integrations: integrations as Message['integrations'] }).length === 1).toBe(expected);
+  });
+
+  it('tells by integrations for each destination alone', () => {
+    const destinations = [{ name: 'A' }, { name: 'B' }, { name: 'toString' }];
+    expect(takers(destinations, { integrations: { All: false, B: true } })).toEqual(['B']);
+    expect(takers(destinations, { integrations: { A: false } })).toEqual(['B', 'toString']);
+  });
+
+  it('takes a delete notification to each enabled destination of the source, whatever its types', () => {
+    const router = new DestinationRouter(
+      [
+        { name: 'A', types: ['track' as const] },
+        { name: 'B', sources: ['app'] },
+        { name: 'C', enabled: false },
+      ].map(destination),
+    );
+    const [notification, ...others] = router.routeDeletion('shop', 'u1', 1_000);
+    expect(others).toEqual([]);
+    expect(notification).toMatchObject({ destination: 'A', source: 'shop', userId: 'u1', acceptedAt: 1_000 });
+    expect(notification!.body).toBe('{"type":"delete","userId":"u1","timestamp":"1970-01-01T00:00:01.000Z"}');
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from '@jest/globals';
+import { sqliteQueue } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describe('The file of the SQLite queue', () => {
+  const afterwards = useCleanUps();
+
+  async function setUp() {
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    const path = folder.path('missing/folder/relay.db');
+    return { path, createQueue: sqliteQueue({ path }) };
+  }
+
+  it('is made with its folders, and can be opened again once closed', async () => {
+    const { createQueue } = await setUp();
+    for (let times = 0; times < 3; times++) {
+      const queue = createQueue();
+      await queue.open();
+      await queue.close();
+    }
+  });
+
+  it('is refused while it is open elsewhere, with an error that says so', async () => {
+    const { path, createQueue } = await setUp();
+    const queue = createQueue();
+    await queue.open();
+    afterwards(() => queue.close());
+    await expect(createQueue().open()).rejects.toThrow(
+      `SQLite queue ${path}: it is open already; each process needs a file of its own, or a shared queue`,
+    );
+  });
+});
