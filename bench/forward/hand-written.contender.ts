@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { HttpModule, HttpService } from '@nestjs/axios';
 import { Body, Controller, HttpCode, Injectable, Module, type OnModuleInit, Post } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { firstValueFrom, from, mergeMap, Subject } from 'rxjs';
 
 import { type Contender, Counter } from './contender.js';
@@ -73,7 +74,7 @@ export const handWritten: Contender = {
 
   async serve(url) {
     receiver = url;
-    const app = await NestFactory.create(ForwardModule, { logger: ['error'] });
+    const app = await NestFactory.create(ForwardModule, new FastifyAdapter(), { logger: ['error'] });
     await app.listen(0, '127.0.0.1');
     return {
       url: await app.getUrl(),

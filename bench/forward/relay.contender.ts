@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   type DeliveryQueueFactory,
   memoryQueue,
@@ -90,7 +91,9 @@ export function relay(engine: 'memory' | 'sqlite', transport: Transport): Conten
 
     async serve(receiver) {
       const { factory, remove } = await create();
-      const app = await NestFactory.create(RelayModule.with(factory, receiver, transport), { logger: ['error'] });
+      const app = await NestFactory.create(RelayModule.with(factory, receiver, transport), new FastifyAdapter(), {
+        logger: ['error'],
+      });
       await app.listen(0, '127.0.0.1');
       return {
         url: await app.getUrl(),

@@ -14,8 +14,8 @@ const STORE_RETRY_DELAY = 1_000;
 /** Longest delay that a timer takes; a later moment is reached in steps. */
 const MAX_TIMER_DELAY = 2 ** 31 - 1;
 
-/** Settles a leased delivery, or gives it back; resolves with whether it was leased still. */
-export type Settle = (settlement: Settlement) => Promise<boolean>;
+/** Settles a leased delivery, or gives it back; calls `onEnd`, then resolves with whether it was leased still. */
+export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<boolean>;
 
 /**
  * Hands one destination's deliveries to its consumer: the newly accepted straight from memory while there is room,
@@ -126,25 +126,25 @@ export class DestinationFeed {
     let settled = false;
     return {
       delivery,
-      settle: async (outcome) => {
-        if (settled) return false;
+      settle: (outcome) => {
+        if (settled) return Promise.resolve(false);
         settled = true;
-        try {
-          return await this.settle({ delivery, outcome });
-        } finally {
-          this.inFlight--;
-          this.held--;
-          this.pump();
-        }
+        return this.settle({ delivery, outcome }, this.onSettled);
       },
     };
   }
+
+  private readonly onSettled = (): void => {
+    this.inFlight--;
+    this.held--;
+    this.pump();
+  };
 
   private giveBack(): void {
     this.held -= this.ready.length;
     for (const delivery of this.ready.splice(0)) {
       // What the closing store does not take back is due again when it is opened.
-      this.settle({ delivery, outcome: undefined }).catch(() => undefined);
+      this.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
     }
   }
 

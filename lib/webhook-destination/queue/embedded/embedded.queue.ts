@@ -10,7 +10,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import type { Retention } from '../retention.options.js';
-import { DestinationFeed } from './destination.feed.js';
+import { DestinationFeed, type Settle } from './destination.feed.js';
 import { type DeliveryStore, type Settlement, type StoreBatch, toDelivery } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
@@ -62,7 +62,7 @@ export class EmbeddedQueue implements DeliveryQueue {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
       const { writer } = this;
-      const settle = (settlement: Settlement) => this.settle(writer, settlement);
+      const settle: Settle = (settlement, onEnd) => this.settle(writer, settlement, onEnd);
       const feed = new DestinationFeed(this.store, destination, concurrency, subscriber, settle);
       this.feeds.set(destination, feed);
       feed.wake();
@@ -108,14 +108,16 @@ export class EmbeddedQueue implements DeliveryQueue {
     await this.store.close();
   }
 
-  private async settle(writer: SettlementWriter, settlement: Settlement): Promise<boolean> {
-    const settled = await writer.write(settlement);
-    const { delivery, outcome } = settlement;
-    // By now the destination may have another consumer.
-    const feed = this.feeds.get(delivery.destination);
-    if (outcome === undefined) feed?.wake();
-    else if (outcome.state === 'waiting') feed?.wakeAt(outcome.nextAttemptAt);
-    return settled;
+  private settle(writer: SettlementWriter, settlement: Settlement, onEnd: () => void): Promise<boolean> {
+    return writer.write(settlement, () => {
+      onEnd();
+      const { delivery, outcome } = settlement;
+      if (outcome !== undefined && outcome.state !== 'waiting') return;
+      // By now the destination may have another consumer.
+      const feed = this.feeds.get(delivery.destination);
+      if (outcome === undefined) feed?.wake();
+      else feed?.wakeAt(outcome.nextAttemptAt);
+    });
   }
 }
 

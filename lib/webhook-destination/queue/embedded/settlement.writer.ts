@@ -10,6 +10,7 @@ const RETRY_DELAY = 1_000;
 
 interface Entry {
   settlement: Settlement;
+  onEnd: () => void;
   resolve: (settled: boolean) => void;
   reject: (error: Error) => void;
 }
@@ -26,10 +27,13 @@ export class SettlementWriter {
 
   constructor(private readonly store: DeliveryStore) {}
 
-  /** Resolves, once durable, with whether the delivery was leased; rejects when the queue closes before that. */
-  write(settlement: Settlement): Promise<boolean> {
+  /**
+   * Resolves, once durable, with whether the delivery was leased; rejects when the queue closes before that.
+   * @param onEnd called before either
+   */
+  write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      this.group.push({ settlement, resolve, reject });
+      this.group.push({ settlement, onEnd, resolve, reject });
       this.writing ??= this.run();
     });
   }
@@ -47,10 +51,16 @@ export class SettlementWriter {
       this.group = [];
       try {
         const settled = await this.store.settle(entries.map(({ settlement }) => settlement));
-        entries.forEach(({ resolve }, index) => resolve(settled[index]!));
+        entries.forEach(({ onEnd, resolve }, index) => {
+          onEnd();
+          resolve(settled[index]!);
+        });
       } catch (error) {
         if (this.closing.signal.aborted) {
-          for (const { reject } of entries) reject(error as Error);
+          for (const { onEnd, reject } of entries) {
+            onEnd();
+            reject(error as Error);
+          }
           continue;
         }
         this.logger.error(

@@ -140,12 +140,11 @@ export class MemoryStore implements DeliveryStore {
       this.makeDue(entry, attempts.length === 0 ? 'queued' : 'waiting');
       return true;
     }
-    entry.delivery = {
-      ...delivery,
-      firstAttemptAt: firstAttemptAt(settlement, now),
-      attempts: outcome.attempt ? [...attempts, outcome.attempt] : attempts,
-      failedUrls: outcome.state === 'delivered' ? delivery.failedUrls : outcome.failedUrls,
-    };
+    const settled = toDelivery(delivery, delivery.id);
+    settled.firstAttemptAt = firstAttemptAt(settlement, now);
+    settled.attempts = outcome.attempt ? [...attempts, outcome.attempt] : attempts;
+    settled.failedUrls = outcome.state === 'delivered' ? delivery.failedUrls : outcome.failedUrls;
+    entry.delivery = settled;
     entry.state = outcome.state;
     if (outcome.state === 'waiting') {
       entry.dueAt = outcome.nextAttemptAt;
