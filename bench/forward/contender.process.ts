@@ -75,5 +75,6 @@ async function run(order: Order): Promise<Report> {
   }
 }
 
+process.on('disconnect', () => process.exit());
 process.on('message', (order: Order) => void run(order).then((report) => process.send!(report)));
 process.send!('ready');

@@ -14,16 +14,16 @@ interface Webhook {
 
 /** The least that can be done: bare `node:http` and pooled undici, the same signature, nothing kept. */
 export const floor: Contender = {
-  async queue(messages, receiver) {
+  queue(messages, receiver) {
     const webhooks = messages.map(toWebhook);
     const poster = new Poster(receiver);
-    return {
+    return Promise.resolve({
       start: () => {
         poster.post(webhooks);
         return poster.delivered.reached(webhooks.length);
       },
       close: () => poster.close(),
-    };
+    });
   },
 
   async serve(receiver) {

@@ -7,16 +7,19 @@ import type { ReceiverReport } from './receiver.js';
 import { type Goal, printGoals, printTable } from './table.js';
 
 const full = process.argv.includes('--full');
-const only = process.argv
-  .find((argument) => argument.startsWith('--only='))
-  ?.slice('--only='.length)
-  .split(',');
+const only = listOf('--only=');
+const columns = listOf('--columns=') ?? ['floor', 'hand-written', 'memory', 'sqlite', 'memory, axios', 'sqlite, axios'];
 
 const COUNT = 20_000;
 const WARM_UP = 5_000;
 const ROUNDS = full ? 5 : 3;
 
-const COLUMNS = ['floor', 'hand-written', 'memory', 'sqlite', 'memory, axios', 'sqlite, axios'];
+function listOf(option: string): string[] | undefined {
+  return process.argv
+    .find((argument) => argument.startsWith(option))
+    ?.slice(option.length)
+    .split(';');
+}
 
 async function runDispatch(contender: string, receiver: string): Promise<Cost> {
   const [child] = await Child.start('contender.process', contender);
@@ -78,7 +81,6 @@ async function compare(scenario: Scenario, columns: string[]): Promise<Map<strin
 }
 
 const wanted = (part: string): boolean => only === undefined || only.includes(part);
-const columns = COLUMNS.filter((column) => full || !column.endsWith('axios') || only?.includes('axios'));
 const goals: Goal[] = [];
 
 if (wanted('dispatch')) {

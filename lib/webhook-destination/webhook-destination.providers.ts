@@ -1,4 +1,5 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
 
 import { UserDeletion } from './admin/user.deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
@@ -13,6 +14,7 @@ import {
   type WebhookDestinationOptions,
 } from './options/webhook-destination.options.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { DestinationRouter } from './routing/destination.router.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
 import { CHECKED_OPTIONS, DELIVERY_QUEUE, INGEST_CONTROLLER, MODULE_OPTIONS } from './webhook-destination.tokens.js';
@@ -49,6 +51,11 @@ export const webhookDestinationProviders: Provider[] = [
     provide: DELIVERY_QUEUE,
     useFactory: ({ queue }: WebhookDestinationOptions) => queue(),
     inject: [CHECKED_OPTIONS],
+  },
+  {
+    provide: RetentionSweeper,
+    useFactory: (queue: DeliveryQueue, registry?: SchedulerRegistry) => new RetentionSweeper(queue, registry),
+    inject: [DELIVERY_QUEUE, { token: SchedulerRegistry, optional: true }],
   },
   {
     provide: WebhookDispatcher,

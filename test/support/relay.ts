@@ -4,13 +4,12 @@ import { Test } from '@nestjs/testing';
 import {
   type DeliveryEvent,
   type DeliveryRecord,
-  sqliteQueue,
+  memoryQueue,
   WebhookDestinationModule,
   type WebhookDestinationModuleOptions,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 
-import { temporaryFolder } from './temporary-folder.js';
 import { waitFor } from './wait-for.js';
 
 type RelayOptions = Partial<WebhookDestinationModuleOptions> & {
@@ -39,20 +38,18 @@ export class LogLines implements LoggerService {
   }
 }
 
-/** An application that relays from the source `shop` (write key `wk_shop`), with a queue in a folder of its own. */
+/** An application that relays from the source `shop` (write key `wk_shop`), with a queue in memory. */
 export class Relay {
   readonly events: DeliveryEvent[] = [];
 
   private constructor(
     readonly app: INestApplication,
     readonly log: LogLines,
-    private readonly remove: () => Promise<void>,
   ) {
     this.service.events$.subscribe((event) => this.events.push(event));
   }
 
   static async start({ imports = [], providers = [], adapter, ...options }: RelayOptions): Promise<Relay> {
-    const folder = await temporaryFolder();
     const log = new LogLines();
     const testing = await Test.createTestingModule({
       imports: [
@@ -60,7 +57,7 @@ export class Relay {
         WebhookDestinationModule.forRoot({
           sources: [{ name: 'shop', writeKey: 'wk_shop' }],
           destinations: [],
-          queue: sqliteQueue({ path: folder.path('relay.db') }),
+          queue: memoryQueue(),
           ...options,
           delivery: { allowedNetworks: ['127.0.0.0/8'], ...options.delivery },
         }),
@@ -72,7 +69,7 @@ export class Relay {
     const app = testing.createNestApplication(adapter ?? new ExpressAdapter());
     app.useLogger(log);
     await app.init();
-    return new Relay(app, log, folder.remove);
+    return new Relay(app, log);
   }
 
   get service(): WebhookDestinationService {
@@ -104,6 +101,5 @@ export class Relay {
 
   async stop(): Promise<void> {
     await this.app.close();
-    await this.remove();
   }
 }

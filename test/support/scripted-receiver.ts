@@ -1,5 +1,5 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 import type { Certificate } from './certificates.js';
@@ -82,6 +82,11 @@ export class ScriptedReceiver {
 
   get url(): string {
     return `${this.scheme}://127.0.0.1:${this.port}/hook`;
+  }
+
+  /** Has another certificate from now on. */
+  renew(certificate: Certificate): void {
+    (this.server as HttpsServer).setSecureContext(certificate);
   }
 
   async stop(): Promise<void> {

@@ -23,7 +23,7 @@ interface FastifyScope {
 
 /**
  * Adds `POST /<prefix>/delete`, after the application's middleware: its guard may rely on sessions and the like.
- * The application's global prefix does not apply, as with the other routes.
+ * The application's global prefix and global guards do not apply.
  */
 export function mountDeletion({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: DeletionEndpoint): void {
   const path = `/${prefix}/delete`;

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryOutcome, Lease } from '../queue/delivery-queue.i
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
 import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery.event.js';
-import type { DestinationSender } from './destination.sender.js';
+import type { DestinationSender, SendResult } from './destination.sender.js';
 import { LogLimiter } from './log.limiter.js';
 import { lastAttemptAt } from './retry.schedule.js';
 
@@ -38,7 +38,7 @@ export class DestinationDispatcher {
       if (this.released) return;
       if (await lease.settle(outcome)) this.report(delivery, outcome);
     } catch (error) {
-      this.logger.error(`Delivery ${delivery.messageId} could not be settled: ${describe(error)}`);
+      this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${describe(error)}`);
     } finally {
       if (--this.inFlight === 0) this.onIdle?.();
     }
@@ -74,8 +74,8 @@ export class DestinationDispatcher {
     const isProbe = this.circuit.isOpen;
     const sent = await this.sender.send(delivery, startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt);
-    const failed = outcome.state !== 'delivered' && sent.some(({ result }) => result.outcome === 'temporary');
-    this.note(failed ? this.circuit.fail(Date.now(), isProbe) : this.circuit.succeed());
+    const answers = outcome.state === 'delivered' || refuses(sent);
+    this.note(answers ? this.circuit.succeed() : this.circuit.fail(Date.now(), isProbe));
     return outcome;
   }
 
@@ -98,6 +98,13 @@ export class DestinationDispatcher {
     }
     this.events.next(event);
   }
+}
+
+/** Whether a receiver answered that it will not have this message, and nothing else went wrong: it is there. */
+function refuses(sent: SendResult[]): boolean {
+  return (
+    sent.some(({ result }) => result.status !== undefined) && sent.every(({ result }) => result.outcome === 'permanent')
+  );
 }
 
 function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {

@@ -20,13 +20,20 @@ export interface SendResult {
 export interface Route {
   target: WebhookTarget;
   transport: WebhookTransport;
+  /** Requests under way, those included that wait for a connection. */
+  active: number;
 }
 
 /** Makes the requests of one destination. */
 export class DestinationSender {
+  /**
+   * @param maxActive requests under way to one URL, at most; a slow URL beside a fast one would pile them up, as a
+   * settled delivery does not wait for it
+   */
   constructor(
     private readonly headers: WebhookHeaders,
     private readonly routes: Route[],
+    private readonly maxActive: number,
   ) {}
 
   /**
@@ -42,7 +49,7 @@ export class DestinationSender {
       const results: SendResult[] = [];
       if (routes.length === 0) return resolve(results);
       for (const route of routes) {
-        void post(route, headers, bytes, now).then((result) => {
+        void post(route, headers, bytes, now, this.maxActive).then((result) => {
           results.push(result);
           if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
         });
@@ -57,14 +64,17 @@ export class DestinationSender {
 
 /** One request; resolves whatever becomes of it. */
 async function post(
-  { target, transport }: Route,
+  route: Route,
   headers: Record<string, string>,
   body: Buffer,
   start: number,
+  maxActive: number,
 ): Promise<SendResult> {
-  const { id: urlId, shown, authorization } = target;
+  const { id: urlId, shown, authorization } = route.target;
+  route.active++;
   try {
-    const answer = await transport.post({
+    if (route.active > maxActive) throw new Error('too many requests are under way');
+    const answer = await route.transport.post({
       headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
       body,
     });
@@ -78,5 +88,7 @@ async function post(
   } catch (error) {
     const result = { url: shown, outcome: classifyError(error), error: describe(error), duration: Date.now() - start };
     return { urlId, result, retryAfter: undefined };
+  } finally {
+    route.active--;
   }
 }

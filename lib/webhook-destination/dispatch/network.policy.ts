@@ -1,5 +1,7 @@
-import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, type LookupOptions, promises as dns } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
+
+type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 type Subnet = [network: string, prefix: number];
 
@@ -68,9 +70,16 @@ export function isCidr(value: unknown): boolean {
 /** Which addresses webhooks may be sent to: the public ones and those of the allowed networks. */
 export class NetworkPolicy {
   private readonly allowed = new BlockList();
+  private readonly pending = new Map<string, Promise<LookupAddress[]>>();
 
-  /** @param allowedNetworks CIDRs that are exempt from the rule. */
-  constructor(allowedNetworks: string[]) {
+  /**
+   * @param allowedNetworks CIDRs that are exempt from the rule
+   * @param ask looks a name up
+   */
+  constructor(
+    allowedNetworks: string[],
+    private readonly ask: (hostname: string, options: LookupAllOptions) => Promise<LookupAddress[]> = dns.lookup,
+  ) {
     for (const cidr of allowedNetworks) {
       const parsed = parseCidr(cidr);
       if (!parsed) throw new Error(`${cidr} is not a network in CIDR notation`);
@@ -92,18 +101,27 @@ export class NetworkPolicy {
   }
 
   /** `dns.lookup` that answers with allowed addresses only, and fails when a name has none. */
-  readonly lookup = (
-    hostname: string,
-    options: LookupOptions,
-    callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
-  ): void => {
-    dnsLookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, []);
-      const usable = addresses.filter(({ address }) => this.allows(address));
-      const [first] = usable;
-      if (!first) return callback(new AddressNotAllowedError(addresses[0]?.address ?? hostname), []);
-      if (options.all) callback(null, usable);
-      else callback(null, first.address, first.family);
-    });
+  readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
+    this.resolve(hostname, options).then(
+      (addresses) => {
+        const usable = addresses.filter(({ address }) => this.allows(address));
+        const [first] = usable;
+        if (!first) return callback(new AddressNotAllowedError(addresses[0]?.address ?? hostname), []);
+        if (options.all) callback(null, usable);
+        else callback(null, first.address, first.family);
+      },
+      (error: Error) => callback(error, []),
+    );
   };
+
+  /** One question at a time for a name: look-ups that hang would take up the few threads that all names share. */
+  private resolve(hostname: string, { family, hints }: LookupOptions): Promise<LookupAddress[]> {
+    const key = `${hostname} ${family} ${hints}`;
+    let answer = this.pending.get(key);
+    if (!answer) {
+      answer = this.ask(hostname, { family, hints, all: true }).finally(() => this.pending.delete(key));
+      this.pending.set(key, answer);
+    }
+    return answer;
+  }
 }

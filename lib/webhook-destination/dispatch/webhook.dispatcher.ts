@@ -17,6 +17,9 @@ const DRAIN_TIME = 2_000;
 /** How long a shutdown waits in all until it releases what is still in flight, in ms. */
 const STOP_TIME = 5_000;
 
+/** Requests under way to one URL, as a multiple of the concurrency. */
+const ACTIVE_FACTOR = 4;
+
 /** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
 export class WebhookDispatcher {
   private readonly events = new Subject<DeliveryEvent>();
@@ -38,8 +41,13 @@ export class WebhookDispatcher {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
         target,
         transport: createTransport(target),
+        active: 0,
       }));
-      const sender = new DestinationSender(new WebhookHeaders(destination), routes);
+      const sender = new DestinationSender(
+        new WebhookHeaders(destination),
+        routes,
+        delivery.concurrency * ACTIVE_FACTOR,
+      );
       const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events);
       this.dispatchers.push(dispatcher);
       this.queue

@@ -27,6 +27,7 @@ interface SignedRequest {
 @Injectable()
 export class WebhookSignatureGuard implements CanActivate {
   private readonly logger = new Logger(WebhookSignatureGuard.name);
+  private explained = false;
 
   /** @param secrets the shared secret, or all that are valid while it is rotated */
   constructor(@Inject(WEBHOOK_SECRET) private readonly secrets: string | readonly string[]) {
@@ -40,7 +41,7 @@ export class WebhookSignatureGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
     if (!rawBody) {
-      this.logger.warn('A request has no rawBody: create the application with { rawBody: true }');
+      this.explain();
     } else if (
       [headers['x-signature'], headers['x-signature-previous']].some(
         (signature) => typeof signature === 'string' && verifySignature(rawBody, signature, this.secrets),
@@ -49,5 +50,12 @@ export class WebhookSignatureGuard implements CanActivate {
       return true;
     }
     throw new UnauthorizedException('the signature does not fit the body');
+  }
+
+  /** Once: anybody may send a request without a body. */
+  private explain(): void {
+    if (this.explained) return;
+    this.explained = true;
+    this.logger.warn('A request has no rawBody: create the application with { rawBody: true }');
   }
 }

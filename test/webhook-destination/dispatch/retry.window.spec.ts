@@ -29,8 +29,8 @@ describe('The window of four hours, in fake time', () => {
   /** Takes one delivery from its first attempt to its end, each attempt at the moment that was asked for. */
   async function run(post: () => Promise<{ status: number; retryAfter: undefined }>, until = Infinity) {
     const transport = { post, close: () => Promise.resolve() };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), transport }];
-    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes);
+    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), transport, active: 0 }];
+    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const events = new Subject<DeliveryEvent>();
     const dispatcher = new DestinationDispatcher('Webhooks', sender, new DeliveryOptions(), events);
     let delivery: Delivery = {
@@ -130,5 +130,5 @@ describe('A short window, in real time', () => {
     cleanUp(() => second.stop());
     expect(await second.settled('dead')).toMatchObject([{ messageId: 'm2', results: [] }]);
     expect(receiver.webhooks).toHaveLength(count);
-  });
+  }, 20_000);
 });

@@ -18,7 +18,6 @@ import {
   reset,
   type Script,
   ScriptedReceiver,
-  sequence,
   status,
 } from '../../support/scripted-receiver.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -127,16 +126,13 @@ describe.each(transports)('The $name transport', ({ create }) => {
   });
 
   it('counts the wait for a connection to the deadline', async () => {
-    const receiver = await receive(sequence(hang, status(200)));
+    const receiver = await receive(hang);
     const transport = open(receiver.url, { connections: 1, timeout: 150 });
     const failures = await Promise.all([failure(transport), failure(transport)]);
     for (const { error, duration } of failures) {
       expect(error.message).toMatch(/^timeout/);
       expect(duration).toBeLessThan(1_000);
     }
-    // The one that waited is not sent afterwards.
-    await transport.post(request);
-    expect(receiver.webhooks).toHaveLength(2);
   });
 
   it('answers in time when a slow receiver does', async () => {

@@ -22,9 +22,10 @@ class HookController {
 describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter }) => {
   let app: INestApplication;
   let base: string;
-  const log = new LogLines();
+  let log: LogLines;
 
   async function start(rawBody: boolean): Promise<void> {
+    log = new LogLines();
     const testing = await Test.createTestingModule({
       controllers: [HookController],
       providers: [{ provide: WEBHOOK_SECRET, useValue: 'new' }],
@@ -80,8 +81,10 @@ describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter 
 
   it('answers with 401 and says what is missing when the application does not keep the raw body', async () => {
     await start(false);
-    expect(await post('by-class', { 'X-Signature': signBody(body, 'new') })).toBe(401);
-    expect(log.matching(/^warn .*rawBody: true/)).not.toHaveLength(0);
+    for (let i = 0; i < 3; i++) {
+      expect(await post('by-class', { 'X-Signature': signBody(body, 'new') })).toBe(401);
+    }
+    expect(log.matching(/^warn .*rawBody: true/)).toHaveLength(1);
   });
 });
 

@@ -22,6 +22,23 @@ export interface Settlement {
   outcome: DeliveryOutcome | undefined;
 }
 
+/** A delivery that nobody has attempted; copied field by field, as this is done for each one accepted. */
+export function toDelivery(accepted: NewDelivery, id: string): Delivery {
+  const { destination, source, messageId, userId, body, acceptedAt } = accepted;
+  return {
+    destination,
+    source,
+    messageId,
+    userId,
+    body,
+    acceptedAt,
+    id,
+    firstAttemptAt: undefined,
+    attempts: [],
+    failedUrls: [],
+  };
+}
+
 /** When the window of a settled delivery began; a delivery that was never handed out has none. */
 export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
   return delivery.firstAttemptAt ?? (outcome && (outcome.attempt?.startedAt ?? now));

@@ -1,7 +1,6 @@
 import { Observable, type Subscriber } from 'rxjs';
 
 import type {
-  Delivery,
   DeliveryCount,
   DeliveryPage,
   DeliveryQuery,
@@ -12,7 +11,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import type { Retention } from '../retention.options.js';
 import { DestinationFeed } from './destination.feed.js';
-import type { DeliveryStore, Settlement, StoreBatch } from './delivery-store.interface.js';
+import { type DeliveryStore, type Settlement, type StoreBatch, toDelivery } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
@@ -143,8 +142,4 @@ function toBatches(deliveries: NewDelivery[]): Batch[] {
     }
   }
   return batches;
-}
-
-function toDelivery(delivery: NewDelivery, id: string): Delivery {
-  return { ...delivery, id, firstAttemptAt: undefined, attempts: [], failedUrls: [] };
 }

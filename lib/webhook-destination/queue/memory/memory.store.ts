@@ -1,20 +1,33 @@
 import { Logger } from '@nestjs/common';
 
-import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from '../delivery-queue.interface.js';
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryRecord,
+  DeliveryState,
+} from '../delivery-queue.interface.js';
 import {
   type Claim,
   type DeliveryStore,
   firstAttemptAt,
   type Settlement,
   type StoreBatch,
+  toDelivery,
 } from '../embedded/delivery-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { DueList } from './due.list.js';
 
 /** A delivery and the state it is in. */
-export interface MemoryEntry extends DeliveryRecord {
+interface MemoryEntry {
+  delivery: Delivery;
+  state: DeliveryState;
   /** When it falls due, in ms since the epoch. */
   dueAt: number;
+  /** When it was leased first, in ms since the epoch; a window that did not start otherwise starts there. */
+  leasedAt: number | undefined;
+  reason: string | undefined;
   /** When it was delivered or died, in ms since the epoch. */
   endedAt: number;
 }
@@ -31,30 +44,25 @@ export class MemoryStore implements DeliveryStore {
   /** What a run before this one had leased is due again. */
   open(): Promise<void> {
     this.logger.warn('Deliveries are kept in memory only, and lost when the process ends: use it for tests');
-    for (const entry of this.entries.values()) if (entry.state === 'delivering') this.makeDue(entry, 'waiting');
+    for (const entry of this.entries.values()) {
+      if (entry.state !== 'delivering') continue;
+      entry.delivery = { ...entry.delivery, firstAttemptAt: entry.delivery.firstAttemptAt ?? entry.leasedAt };
+      this.makeDue(entry, 'waiting');
+    }
     return Promise.resolve();
   }
 
   insert(batches: StoreBatch[]): Promise<string[][]> {
     return Promise.resolve(
       batches.map(({ deliveries, leased }) =>
-        deliveries.map((delivery) => {
-          const id = String(++this.lastId);
-          const entry: MemoryEntry = {
-            ...delivery,
-            id,
-            firstAttemptAt: leased ? delivery.acceptedAt : undefined,
-            attempts: [],
-            failedUrls: [],
-            state: 'delivering',
-            nextAttemptAt: undefined,
-            reason: undefined,
-            dueAt: delivery.acceptedAt,
-            endedAt: 0,
-          };
-          this.entries.set(id, entry);
+        deliveries.map((accepted) => {
+          const delivery = toDelivery(accepted, String(++this.lastId));
+          const dueAt = accepted.acceptedAt;
+          const leasedAt = leased ? dueAt : undefined;
+          const entry: MemoryEntry = { delivery, state: 'delivering', dueAt, leasedAt, reason: undefined, endedAt: 0 };
+          this.entries.set(delivery.id, entry);
           if (!leased) this.makeDue(entry, 'queued');
-          return id;
+          return delivery.id;
         }),
       ),
     );
@@ -62,13 +70,10 @@ export class MemoryStore implements DeliveryStore {
 
   claim(destination: string, limit: number, now: number): Promise<Claim> {
     const due = this.due.get(destination);
-    const taken = due?.take(limit, now) ?? [];
-    const deliveries = taken.map((entry) => {
-      const { id, source, messageId, userId, body, acceptedAt, firstAttemptAt, attempts, failedUrls } = entry;
+    const deliveries = (due?.take(limit, now) ?? []).map((entry) => {
       entry.state = 'delivering';
-      entry.nextAttemptAt = undefined;
-      entry.firstAttemptAt ??= now;
-      return { id, destination, source, messageId, userId, body, acceptedAt, firstAttemptAt, attempts, failedUrls };
+      entry.leasedAt = now;
+      return entry.delivery;
     });
     const nextDueAt = due?.nextDueAt;
     const more = nextDueAt !== undefined && nextDueAt <= now;
@@ -76,45 +81,22 @@ export class MemoryStore implements DeliveryStore {
   }
 
   settle(settlements: Settlement[]): Promise<boolean[]> {
-    return Promise.resolve(
-      settlements.map(({ delivery, outcome }) => {
-        const entry = this.entries.get(delivery.id);
-        if (entry?.state !== 'delivering') return false;
-        entry.firstAttemptAt = firstAttemptAt({ delivery, outcome }, Date.now());
-        if (outcome === undefined) {
-          this.makeDue(entry, delivery.attempts.length === 0 ? 'queued' : 'waiting');
-          return true;
-        }
-        if (outcome.attempt) entry.attempts = [...delivery.attempts, outcome.attempt];
-        entry.state = outcome.state;
-        if (outcome.state !== 'delivered') entry.failedUrls = outcome.failedUrls;
-        if (outcome.state === 'waiting') {
-          entry.dueAt = outcome.nextAttemptAt;
-          this.makeDue(entry, 'waiting');
-        } else {
-          entry.endedAt = Date.now();
-          if (outcome.state === 'dead') entry.reason = outcome.reason;
-        }
-        return true;
-      }),
-    );
+    const now = Date.now();
+    return Promise.resolve(settlements.map((settlement) => this.settleOne(settlement, now)));
   }
 
   list(query: DeliveryQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
-    const matching = this.find(query).filter(({ id }) => after === undefined || Number(id) < Number(after));
-    return Promise.resolve(
-      matching
-        .reverse()
-        .slice(0, limit)
-        .map(({ dueAt: _dueAt, endedAt: _endedAt, ...record }) => record),
+    const matching = this.find(query).filter(
+      ({ delivery: { id } }) => after === undefined || Number(id) < Number(after),
     );
+    return Promise.resolve(matching.reverse().slice(0, limit).map(toRecord));
   }
 
   counts(): Promise<DeliveryCount[]> {
     const counts = new Map<string, DeliveryCount>();
-    for (const { destination, state } of this.entries.values()) {
-      const key = `${state} ${destination}`;
-      const count = counts.get(key) ?? { destination, state, count: 0 };
+    for (const { delivery, state } of this.entries.values()) {
+      const key = `${state} ${delivery.destination}`;
+      const count = counts.get(key) ?? { destination: delivery.destination, state, count: 0 };
       counts.set(key, count);
       count.count++;
     }
@@ -124,10 +106,12 @@ export class MemoryStore implements DeliveryStore {
   replay(query: DeliveryQuery, now: number): Promise<string[]> {
     const dead = this.find(query).filter(({ state }) => state === 'dead');
     for (const entry of dead) {
-      Object.assign(entry, { dueAt: now, firstAttemptAt: undefined, failedUrls: [], reason: undefined });
+      entry.delivery = { ...entry.delivery, firstAttemptAt: undefined, failedUrls: [] };
+      entry.dueAt = now;
+      entry.reason = undefined;
       this.makeDue(entry, 'queued');
     }
-    return Promise.resolve(dead.map(({ destination }) => destination));
+    return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
   }
 
   purge(query: DeliveryQuery): Promise<number> {
@@ -147,13 +131,43 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve();
   }
 
+  private settleOne(settlement: Settlement, now: number): boolean {
+    const { delivery, outcome } = settlement;
+    const entry = this.entries.get(delivery.id);
+    if (entry?.state !== 'delivering') return false;
+    const { attempts } = delivery;
+    if (outcome === undefined) {
+      this.makeDue(entry, attempts.length === 0 ? 'queued' : 'waiting');
+      return true;
+    }
+    entry.delivery = {
+      ...delivery,
+      firstAttemptAt: firstAttemptAt(settlement, now),
+      attempts: outcome.attempt ? [...attempts, outcome.attempt] : attempts,
+      failedUrls: outcome.state === 'delivered' ? delivery.failedUrls : outcome.failedUrls,
+    };
+    entry.state = outcome.state;
+    if (outcome.state === 'waiting') {
+      entry.dueAt = outcome.nextAttemptAt;
+      this.makeDue(entry, 'waiting');
+    } else {
+      entry.endedAt = now;
+      if (outcome.state === 'dead') entry.reason = outcome.reason;
+    }
+    return true;
+  }
+
   private find(query: DeliveryQuery): MemoryEntry[] {
-    const terms = Object.entries(query).filter(([, value]) => value !== undefined) as [keyof DeliveryQuery, string][];
-    return [...this.entries.values()].filter((entry) => terms.every(([field, value]) => entry[field] === value));
+    const { state, ...fields } = query;
+    const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
+    return [...this.entries.values()].filter(
+      (entry) =>
+        (state ?? entry.state) === entry.state && terms.every(([field, value]) => entry.delivery[field] === value),
+    );
   }
 
   private remove(entries: MemoryEntry[]): number {
-    for (const { id } of entries) this.entries.delete(id);
+    for (const { delivery } of entries) this.entries.delete(delivery.id);
     const removed = new Set(entries);
     for (const list of this.due.values()) list.remove(removed);
     return entries.length;
@@ -161,9 +175,13 @@ export class MemoryStore implements DeliveryStore {
 
   private makeDue(entry: MemoryEntry, state: 'queued' | 'waiting'): void {
     entry.state = state;
-    entry.nextAttemptAt = entry.dueAt;
-    let list = this.due.get(entry.destination);
-    if (!list) this.due.set(entry.destination, (list = new DueList()));
+    const { destination } = entry.delivery;
+    let list = this.due.get(destination);
+    if (!list) this.due.set(destination, (list = new DueList()));
     list.add(entry);
   }
+}
+
+function toRecord({ delivery, state, dueAt, reason }: MemoryEntry): DeliveryRecord {
+  return { ...delivery, state, nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined, reason };
 }

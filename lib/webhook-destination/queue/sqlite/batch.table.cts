@@ -16,11 +16,13 @@ interface StoredBatch {
   id: number;
   destination: string;
   source: string;
-  state: 'q' | 'l' | 's';
+  state: 'q' | 'r' | 'l';
   accepted_at: number;
-  leased_at: number | null;
+  leased_at: number;
   items: string;
   bodies: string;
+  /** Null until a delivery has an outcome. */
+  open: number | null;
   entries: string | null;
 }
 
@@ -36,29 +38,36 @@ export class BatchTable {
   /** Positions without outcome of the batches that are leased; what is not here is read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
+  private lastId: number;
   private readonly statements;
 
   constructor(private readonly db: Database.Database) {
     this.statements = {
       insert: db.prepare(
-        `INSERT INTO batch (destination, source, state, size, accepted_at, leased_at, items, bodies)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-      queued: db.prepare(`SELECT id, size FROM batch WHERE destination = ? AND state = 'q' ORDER BY id LIMIT ?`),
-      read: db.prepare('SELECT batch.*, entries FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?'),
-      lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = coalesce(leased_at, ?) WHERE id = ?`),
+      queued: db.prepare('SELECT id, size FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
+      read: db.prepare('SELECT batch.*, open, entries FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?'),
+      lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = ? WHERE id = ?`),
       note: db.prepare(
-        `INSERT INTO outcome (batch, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET ended_at = excluded.ended_at, delivered = delivered + excluded.delivered,
-           gone = gone + excluded.gone, entries = entries || ',' || excluded.entries`,
+        `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT DO UPDATE SET open = excluded.open, ended_at = excluded.ended_at,
+           delivered = delivered + excluded.delivered, gone = gone + excluded.gone,
+           entries = entries || ',' || excluded.entries`,
       ),
       delivered: db.prepare('SELECT delivered FROM outcome WHERE batch = ?'),
-      settle: db.prepare(`UPDATE batch SET state = 's' WHERE id = ?`),
-      rewrite: db.prepare('UPDATE batch SET size = ?, items = ?, bodies = ? WHERE id = ?'),
-      rewriteOutcome: db.prepare('UPDATE outcome SET delivered = ?, gone = ?, entries = ? WHERE batch = ?'),
+      rewrite: db.prepare('UPDATE batch SET state = ?, size = ?, items = ?, bodies = ? WHERE id = ?'),
+      rewriteOutcome: db.prepare('UPDATE outcome SET open = ?, delivered = ?, gone = ?, entries = ? WHERE batch = ?'),
       removeOutcome: db.prepare('DELETE FROM outcome WHERE batch = ?'),
       remove: db.prepare('DELETE FROM batch WHERE id = ?'),
     };
+    const { last } = db
+      .prepare(
+        `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ?) AS last`,
+      )
+      .get(BATCH_SLOTS) as { last: number };
+    this.lastId = Math.floor(last);
   }
 
   /** Drops what is known of a transaction that was rolled back. */
@@ -69,38 +78,32 @@ export class BatchTable {
 
   /** Leases that ended with their process are void. */
   recover(): void {
-    this.db.exec(`UPDATE batch SET state = 'q' WHERE state = 'l'`);
+    this.db.exec(
+      `UPDATE batch SET state = 'r' WHERE state = 'l' AND NOT EXISTS (SELECT * FROM outcome WHERE batch = id AND open = 0)`,
+    );
   }
 
   insert({ destination, source, size, acceptedAt, items, bodies, leased }: NewBatchRow): number {
-    const { lastInsertRowid } = this.statements.insert.run(
-      destination,
-      source,
-      leased ? 'l' : 'q',
-      size,
-      acceptedAt,
-      leased ? acceptedAt : null,
-      items,
-      bodies,
-    );
-    const id = Number(lastInsertRowid);
+    const id = ++this.lastId;
+    const state = leased ? 'l' : 'q';
+    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, bodies);
     if (leased) this.pending.set(id, new Set(Array.from({ length: size }, (_, position) => position)));
     return id;
   }
 
   /** Leases the oldest batches, up to the first that reaches the limit. */
   claim(destination: string, limit: number, now: number): ClaimedBatch[] {
-    const queued = this.statements.queued.all(destination, limit) as { id: number; size: number }[];
     const claimed: ClaimedBatch[] = [];
-    let count = 0;
-    for (const { id } of queued) {
-      if (count >= limit) break;
-      const { source, accepted_at, leased_at, items, bodies, entries } = this.read(id)!;
-      this.statements.lease.run(now, id);
-      const pending = toPending(decodeItems(items), decodeOutcomes(entries));
-      this.pending.set(id, pending);
-      claimed.push({ id, source, accepted_at, leased_at, items, bodies, pending: [...pending] });
-      count += pending.size;
+    let room = limit;
+    // What was leased before is older than all that never was.
+    for (const state of ['r', 'q']) {
+      const queued = (room > 0 ? this.statements.queued.all(destination, state, room) : []) as { id: number }[];
+      for (const { id } of queued) {
+        if (room <= 0) break;
+        const batch = this.lease(id, now);
+        room -= batch.pending.length;
+        claimed.push(batch);
+      }
     }
     return claimed;
   }
@@ -122,11 +125,14 @@ export class BatchTable {
     outcome.entries.push(attempt === undefined ? `[${position}]` : `[${position},${attempt}]`);
   }
 
-  /** Writes what was noted, one row for each batch. */
+  /** Writes what was noted, one row for each batch; one without records and pending deliveries is removed. */
   writeNotes(now: number): void {
     for (const [batch, { delivered, gone, entries }] of this.group) {
-      this.statements.note.run(batch, now, delivered, gone, entries.join(','));
-      if (this.pendingOf(batch).size === 0) this.finish(batch);
+      const open = this.pendingOf(batch).size > 0;
+      this.statements.note.run(batch, Number(open), now, delivered, gone, entries.join(','));
+      if (open) continue;
+      this.pending.delete(batch);
+      if (delivered === 0 && this.deliveredOf(batch) === 0) this.remove(batch);
     }
     this.group.clear();
   }
@@ -151,11 +157,13 @@ export class BatchTable {
     const outcomes = decodeOutcomes(stored.entries).filter(([position]) => !positions.has(position));
     const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
     const size = items.filter((item) => item !== null).length;
+    const open = toPending(items, outcomes).size > 0;
+    if (!open && delivered === 0) return this.remove(batch);
     this.pending.delete(batch);
-    this.statements.rewrite.run(size, JSON.stringify(items), bodies.join(''), batch);
+    this.statements.rewrite.run(open ? stored.state : 'l', size, JSON.stringify(items), bodies.join(''), batch);
+    const entries = encodeOutcomes(outcomes);
     if (outcomes.length === 0) this.statements.removeOutcome.run(batch);
-    else this.statements.rewriteOutcome.run(delivered, outcomes.length - delivered, encodeOutcomes(outcomes), batch);
-    if (toPending(items, outcomes).size === 0) this.finish(batch);
+    else this.statements.rewriteOutcome.run(Number(open), delivered, outcomes.length - delivered, entries, batch);
   }
 
   remove(batch: number): void {
@@ -164,21 +172,24 @@ export class BatchTable {
     this.pending.delete(batch);
   }
 
-  /** A batch without pending deliveries is kept for the records of the delivered, if it has any. */
-  private finish(batch: number): void {
-    const { delivered } = (this.statements.delivered.get(batch) as { delivered: number } | undefined) ?? {
-      delivered: 0,
-    };
-    if (delivered === 0) return this.remove(batch);
-    this.statements.settle.run(batch);
-    this.pending.delete(batch);
+  private lease(id: number, now: number): ClaimedBatch {
+    const { source, state, accepted_at, leased_at, items, bodies, entries } = this.read(id)!;
+    const leasedBefore = state === 'r' ? leased_at : null;
+    this.statements.lease.run(leasedBefore ?? now, id);
+    const pending = toPending(decodeItems(items), decodeOutcomes(entries));
+    this.pending.set(id, pending);
+    return { id, source, accepted_at, leased_at: leasedBefore, items, bodies, pending: [...pending] };
+  }
+
+  private deliveredOf(batch: number): number {
+    return (this.statements.delivered.get(batch) as { delivered: number }).delivered;
   }
 
   private pendingOf(batch: number): Set<number> {
     const known = this.pending.get(batch);
     if (known) return known;
     const stored = this.read(batch);
-    if (stored?.state !== 'l') return new Set();
+    if (stored?.state !== 'l' || stored.open === 0) return new Set();
     const pending = toPending(decodeItems(stored.items), decodeOutcomes(stored.entries));
     this.pending.set(batch, pending);
     return pending;
@@ -214,11 +225,11 @@ export function toRows({
       source,
       message_id: item[0],
       user_id: item[1],
-      state: attempt ? 'delivered' : state === 'q' ? 'queued' : 'delivering',
+      state: attempt ? 'delivered' : state === 'l' ? 'delivering' : 'queued',
       body: bodies[position]!,
       accepted_at,
       due_at: accepted_at,
-      first_attempt_at: attempt?.startedAt ?? leased_at,
+      first_attempt_at: attempt?.startedAt ?? (state === 'q' ? null : leased_at),
       attempts: attempt ? JSON.stringify([attempt]) : '[]',
       failed_urls: '[]',
       reason: null,

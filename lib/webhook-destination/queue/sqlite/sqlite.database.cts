@@ -12,6 +12,12 @@ import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
 import { SqliteSweep } from './sqlite.sweep.cjs';
 import { SqliteWalk } from './sqlite.walk.cjs';
 
+/** Pages of 4 KiB that the write-ahead log grows by before it is copied into the file. */
+const CHECKPOINT_PAGES = 4_096;
+
+/** Memory for pages of the file. */
+const CACHE_KIB = 16_384;
+
 /** What a claim found. */
 export interface SqliteClaim {
   rows: DeliveryRow[];
@@ -96,8 +102,10 @@ export class SqliteDatabase {
         `SELECT destination, state, sum(count) AS count FROM (
            SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination
            UNION ALL
-           SELECT destination, iif(state = 'q', 'queued', 'delivering'), sum(size) - total(delivered + gone)
-             FROM batch LEFT JOIN outcome ON batch = id WHERE state <> 's' GROUP BY destination, state
+           SELECT destination, 'queued', sum(size) FROM batch WHERE state = 'q' GROUP BY destination
+           UNION ALL
+           SELECT destination, iif(state = 'r', 'queued', 'delivering'), sum(size) - total(delivered + gone)
+             FROM batch LEFT JOIN outcome ON batch = id WHERE state <> 'q' AND open IS NOT 0 GROUP BY destination, state
            UNION ALL
            SELECT destination, 'delivered', sum(delivered) FROM outcome JOIN batch ON id = batch GROUP BY destination
          ) GROUP BY destination, state HAVING sum(count) > 0`,
@@ -124,6 +132,8 @@ export class SqliteDatabase {
   private prepareFile(): void {
     // Exclusive locking keeps other processes out until this one ends, however it ends.
     this.db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    // Pages that change often are copied into the file once for many commits.
+    this.db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB};`);
     this.db.exec('BEGIN IMMEDIATE');
     const [{ user_version: version }] = this.db.pragma('user_version') as [{ user_version: number }];
     if (version > SCHEMA_VERSION) throw new Error('the file was written by a newer version of nestjs-analytics-relay');

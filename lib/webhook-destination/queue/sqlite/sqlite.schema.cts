@@ -5,29 +5,32 @@ export const SCHEMA_VERSION = 1;
 export const BATCH_SLOTS = 4_096;
 
 /**
- * What is accepted together lies together, in a row of `batch` that is written once; `outcome` has what became of its
- * deliveries: most are delivered at the first attempt, and never become a row of their own.
- * Only one that must wait, died, or was given back leaves its batch and becomes a row of `delivery`.
+ * What is accepted together lies together, in a row of `batch`, and what became of it in a row of `outcome`: most
+ * messages are delivered at the first attempt, and never become a row of their own. Only one that must wait, died, or
+ * was given back leaves its batch and becomes a row of `delivery`.
  *
- * - `batch.state` is of one length, so that a change rewrites one page: (q)ueued, (l)eased, (s)ettled.
+ * A batch is long, and what is written costs: it is inserted once, and changed only when it is leased after it waited.
+ * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
+ *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
  * - `batch.items` is `[[messageId, userId, length of the body] or null when purged, ...]`.
  * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
  */
 export const SCHEMA = `
   CREATE TABLE batch (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     destination TEXT NOT NULL,
     source TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('q', 'l', 's')),
+    state TEXT NOT NULL CHECK (state IN ('q', 'r', 'l')),
     size INTEGER NOT NULL,
     accepted_at INTEGER NOT NULL,
-    leased_at INTEGER,
+    leased_at INTEGER NOT NULL,
     items TEXT NOT NULL,
     bodies TEXT NOT NULL
   ) STRICT;
   CREATE INDEX batch_state ON batch (destination, state, id, size);
   CREATE TABLE outcome (
     batch INTEGER PRIMARY KEY,
+    open INTEGER NOT NULL,
     ended_at INTEGER NOT NULL,
     delivered INTEGER NOT NULL,
     gone INTEGER NOT NULL,

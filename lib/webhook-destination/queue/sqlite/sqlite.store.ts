@@ -35,7 +35,7 @@ export class SqliteStore implements DeliveryStore {
     worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
     worker.on('error', (error) => this.fail(error));
     worker.on('exit', () => {
-      if (this.worker === worker) this.fail(new Error('it is closed'));
+      if (this.worker === worker) this.fail(new Error('its thread has ended; open the queue again'));
     });
     return this.call('open');
   }

@@ -30,8 +30,7 @@ export class SqliteSweep {
       rowCount: db.prepare('SELECT count(*) AS count FROM delivery WHERE state = ?'),
       removeRow: db.prepare('DELETE FROM delivery WHERE id = ?'),
       batches: db.prepare(
-        `SELECT id, ended_at, delivered AS count FROM outcome JOIN batch ON id = batch WHERE state = 's'
-         ORDER BY batch LIMIT ${SLICE}`,
+        `SELECT batch AS id, ended_at, delivered AS count FROM outcome WHERE open = 0 ORDER BY batch LIMIT ${SLICE}`,
       ),
       batchCount: db.prepare('SELECT coalesce(sum(delivered), 0) AS count FROM outcome'),
     };

@@ -3,7 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { SqliteAnswer, SqliteCall } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
 import { SqliteDatabase } from './sqlite.database.cjs';
 
+/** Shortest time from one commit to the next, in ms: under load it decides how much one sync of the disk is shared by. */
+const COMMIT_INTERVAL = 3;
+
 const port = parentPort!;
+let lastCommitAt = 0;
 let database: SqliteDatabase | undefined;
 let group: SqliteCall[] = [];
 
@@ -50,8 +54,9 @@ function runAlone(call: SqliteCall): SqliteAnswer {
   }
 }
 
-/** Group commit: what came in while the last one was being written becomes durable together. */
+/** Group commit: what came in since the last one becomes durable together. */
 function commit(): void {
+  lastCommitAt = performance.now();
   const calls = group;
   group = [];
   let answers: SqliteAnswer[];
@@ -68,6 +73,10 @@ function commit(): void {
 }
 
 port.on('message', (calls: SqliteCall[]) => {
-  if (group.length === 0) setImmediate(commit);
+  if (group.length === 0) {
+    const wait = lastCommitAt + COMMIT_INTERVAL - performance.now();
+    if (wait > 0) setTimeout(commit, wait);
+    else setImmediate(commit);
+  }
   group.push(...calls);
 });

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Injectable, type ModuleMetadata } from '@nestjs/common';
+import { Cron, Interval, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import {
+  type DeliveryQueue,
+  memoryQueue,
+  WebhookDestinationModule,
+  WebhookDestinationService,
+} from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+
+const SWEEP = 'nestjs-analytics-relay:sweep';
+const SWEEP_INTERVAL = 15_000;
+
+/** A job of the host application. */
+@Injectable()
+class HostJobs {
+  intervals = 0;
+  crons = 0;
+
+  @Interval(1_000)
+  onInterval(): void {
+    this.intervals++;
+  }
+
+  @Cron('* * * * * *')
+  onCron(): void {
+    this.crons++;
+  }
+}
+
+describe('The sweep of old records', () => {
+  const afterwards = useCleanUps();
+
+  beforeEach(
+    () =>
+      void jest.useFakeTimers({ now: 1_700_000_000_000, doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }),
+  );
+  afterEach(() => void jest.useRealTimers());
+
+  /** An application with a record that is past its retention. */
+  async function startApp(metadata: ModuleMetadata, modules = 1) {
+    const queues: DeliveryQueue[] = [];
+    const relay = (name: string) =>
+      WebhookDestinationModule.forRoot({
+        sources: [{ name: 'shop', writeKey: 'wk' }],
+        destinations: [{ name, urls: ['https://receiver.example/hook'] }],
+        queue: () => {
+          const queue = memoryQueue({ retention: { dead: { age: 0 } } })();
+          queues.push(queue);
+          return queue;
+        },
+      });
+    const testing = await Test.createTestingModule({
+      ...metadata,
+      imports: [
+        ...Array.from({ length: modules }, (_, index) => relay(`Webhooks ${index}`)),
+        ...(metadata.imports ?? []),
+      ],
+    }).compile();
+    const app = testing.createNestApplication({ logger: false });
+    await app.init();
+    afterwards(() => app.close());
+    for (const queue of queues) {
+      await queue.add([
+        { destination: 'Other', source: 'shop', messageId: 'm1', userId: 'u1', body: '{}', acceptedAt: Date.now() },
+      ]);
+      queue
+        .consume('Other', 1)
+        .subscribe((lease) => void lease.settle({ state: 'dead', reason: 'too late', failedUrls: [] }));
+      await jest.advanceTimersByTimeAsync(0);
+    }
+    return { app, service: app.get(WebhookDestinationService) };
+  }
+
+  it('runs in the registry of the host, and each job of the host runs once', async () => {
+    const { app, service } = await startApp({ imports: [ScheduleModule.forRoot()], providers: [HostJobs] });
+    expect(await service.deliveries({ state: 'dead' })).toHaveLength(1);
+    expect(app.get(SchedulerRegistry).getIntervals()).toContain(SWEEP);
+    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    expect(await service.deliveries({ state: 'dead' })).toEqual([]);
+    const jobs = app.get(HostJobs);
+    expect({ intervals: jobs.intervals, crons: jobs.crons }).toEqual({ intervals: 15, crons: 15 });
+    await app.close();
+    expect(app.get(SchedulerRegistry).getIntervals()).toEqual([]);
+  });
+
+  it('runs without a ScheduleModule, and starts no job that the host left off', async () => {
+    const { app, service } = await startApp({ providers: [HostJobs] });
+    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    expect(await service.deliveries({ state: 'dead' })).toEqual([]);
+    expect(app.get(HostJobs)).toEqual({ intervals: 0, crons: 0 });
+    await app.close();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('runs for each module of an application', async () => {
+    const { app } = await startApp({ imports: [ScheduleModule.forRoot({ cronJobs: false })] }, 2);
+    expect(app.get(SchedulerRegistry).getIntervals()).toEqual([SWEEP, `${SWEEP}:2`]);
+  });
+
+  it('can be stopped by the host', async () => {
+    const { app, service } = await startApp({ imports: [ScheduleModule.forRoot()] });
+    app.get(SchedulerRegistry).deleteInterval(SWEEP);
+    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    expect(await service.deliveries({ state: 'dead' })).toHaveLength(1);
+  });
+});
