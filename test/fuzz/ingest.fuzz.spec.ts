@@ -1,6 +1,5 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import type { DeliveryRecord } from 'nestjs-analytics-relay';
@@ -20,13 +19,11 @@ const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 10_000);
 /** Requests after which memory has what it keeps: compiled code, pools, caches. */
 const WARM_UP = Math.floor(REQUESTS * 0.3);
 const CONNECTIONS = 16;
-/** Longest wait for an answer, in ms, besides what this process itself was late by. */
+/** Longest wait for an answer, in ms. */
 const MAX_WAIT = 2_000;
 const MAX_GROWTH = 8 * 1024 * 1024;
 
-const ownDelay = monitorEventLoopDelay();
-ownDelay.enable();
-jest.setTimeout(120_000);
+jest.setTimeout(180_000);
 
 describe.each(['Express', 'Fastify'])('On %s', (platform) => {
   const afterwards = useCleanUps();
@@ -35,29 +32,38 @@ describe.each(['Express', 'Fastify'])('On %s', (platform) => {
     const { relay, host } = await start();
     const port = await relay.ask('port');
     const faults: string[] = [];
-    let next = 0;
 
-    async function attack(upTo: number): Promise<void> {
-      const connection = new RawConnection(port);
-      while (next < upTo && faults.length < 10 && relay.isRunning) {
-        const index = next++;
-        const request = hostileRequest(new Random(SEED ^ Math.imul(index + 1, 0x9e3779b1)));
-        const answer = await connection.send(request);
-        const fault = faultOf(request, answer);
-        if (fault) faults.push(`${index}, ${request.kind}: ${fault}, ${shown(answer)}; sent ${sent(request)}`);
-      }
-      connection.close();
+    /** Sends requests over some connections, each when the one before is answered; answers which were answered late. */
+    async function send(indices: Iterator<number>, connections: number): Promise<number[]> {
+      const late: number[] = [];
+      const work = async () => {
+        const connection = new RawConnection(port);
+        while (faults.length < 10 && relay.isRunning) {
+          const { value: index, done } = indices.next();
+          if (done) break;
+          const request = hostileRequest(new Random(SEED ^ Math.imul(index + 1, 0x9e3779b1)));
+          const answer = await connection.send(request);
+          const fault = faultOf(request, answer);
+          if (isLate(request, answer)) late.push(index);
+          else if (fault) faults.push(`${index}, ${request.kind}: ${fault}, ${shown(answer)}; sent ${sent(request)}`);
+        }
+        connection.close();
+      };
+      await Promise.all(Array.from({ length: connections }, work));
+      return late;
     }
-    const attackUpTo = async (upTo: number) => {
-      await Promise.all(Array.from({ length: CONNECTIONS }, () => attack(upTo)));
+    const attack = async (from: number, upTo: number) => {
+      const late = await send(range(from, upTo), CONNECTIONS);
+      // Where other programs keep the machine busy, all is late at times: what a request is to blame for comes again.
+      expect(await send(late.values(), 1)).toEqual([]);
       expect(faults).toEqual([]);
       expect(relay.isRunning).toBe(true);
       await everythingDelivered(relay);
     };
 
-    await attackUpTo(WARM_UP);
+    await attack(0, WARM_UP);
     const before = await relay.ask('heap');
-    await attackUpTo(REQUESTS);
+    await attack(WARM_UP, REQUESTS);
     const after = await relay.ask('heap');
     expect(after - before).toBeLessThan(MAX_GROWTH);
 
@@ -87,11 +93,19 @@ async function everythingDelivered(relay: FuzzedRelay): Promise<void> {
   expect(undelivered).toEqual([]);
 }
 
+function* range(from: number, upTo: number): Generator<number, void> {
+  for (let index = from; index < upTo; index++) yield index;
+}
+
+/** Whether an answer came late, or tells that the body did, though it did not. */
+function isLate({ expected }: HostileRequest, { status, after }: RawAnswer): boolean {
+  if (status === 0 || (status !== undefined && status >= 500)) return false;
+  return after > MAX_WAIT || (status === 408 && expected !== undefined && expected.status !== 408);
+}
+
 /** What is wrong with an answer, if anything. */
-function faultOf({ expected, brokenHttp, then }: HostileRequest, answer: RawAnswer): string | undefined {
-  const { status, body, after } = answer;
+function faultOf({ expected, brokenHttp, then }: HostileRequest, { status, body }: RawAnswer): string | undefined {
   if (status === 0) return 'no answer';
-  if (after - ownDelay.max / 1e6 > MAX_WAIT) return `answered after ${Math.round(after)} ms`;
   if (status !== undefined && status >= 500) return 'a 5xx';
   if (brokenHttp) return undefined;
   if (status === undefined) return then === 'vanish' ? undefined : 'closed without an answer';
