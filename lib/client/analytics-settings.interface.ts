@@ -24,7 +24,7 @@ export interface AnalyticsSettings {
    */
   maxRetries?: number | undefined;
   /**
-   * Events that make a batch, which is then sent at once; 1 turns batching off. A request holds at most 2,500.
+   * Events that make a batch, which is then sent at once; 1 turns batching off.
    *
    * @default 15
    */

@@ -1,4 +1,4 @@
-import { ValidateBy, validateSync, type ValidationError, type ValidationOptions } from 'class-validator';
+import { ValidateBy, ValidateIf, validateSync, type ValidationError, type ValidationOptions } from 'class-validator';
 
 /** A decorator for an option: the rule in words follows the option's name in the error. */
 export function Must(rule: string, holds: (value: unknown) => boolean, options?: ValidationOptions): PropertyDecorator {
@@ -6,6 +6,11 @@ export function Must(rule: string, holds: (value: unknown) => boolean, options?:
     { name: `must ${rule}`, validator: { validate: holds, defaultMessage: () => `must ${rule}` } },
     options,
   );
+}
+
+/** A decorator for an option that need not be given: `undefined` breaks no rule, and `null` does. */
+export function IfGiven(): PropertyDecorator {
+  return ValidateIf((_options: object, value: unknown) => value !== undefined);
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
+  type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
@@ -35,7 +36,7 @@ import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
 export class WebhookDestinationService
-  implements InProcessIngest, OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown
+  implements InProcessIngest, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
@@ -54,7 +55,7 @@ export class WebhookDestinationService
     private readonly deletion: UserDeletion,
     private readonly moduleRef: ModuleRef,
     private readonly adapterHost: HttpAdapterHost,
-    @Inject(IngestEndpoint) endpoint: IngestEndpoint | undefined,
+    @Inject(IngestEndpoint) private readonly endpoint: IngestEndpoint | undefined,
   ) {
     this.events$ = dispatcher.events$;
     if (options.ingest && endpoint) mountIngest(adapterHost, options.ingest.prefix, endpoint);
@@ -115,6 +116,11 @@ export class WebhookDestinationService
   async onApplicationBootstrap(): Promise<void> {
     await this.warnOfOrphans();
     this.dispatcher.start(this.createTransport);
+  }
+
+  /** Comes before the server closes. */
+  onModuleDestroy(): void {
+    this.endpoint?.close();
   }
 
   onApplicationShutdown(): Promise<void> {

@@ -80,6 +80,21 @@ describe('httpClient', () => {
     expect((await outcome).err).toHaveProperty('message', 'of the client');
   });
 
+  it('that comes to a request only after it was given up, learns so', async () => {
+    let request!: HTTPClientRequest;
+    const makeRequest = (given: HTTPClientRequest) => {
+      request = given;
+      return new Promise<HTTPResponse>(() => undefined);
+    };
+    const analytics = create({ httpRequestTimeout: 10, maxRetries: 0, httpClient: { makeRequest } });
+    analytics.track(event());
+    await analytics.flush();
+    const stop = jest.fn();
+    request.onAbort!(stop);
+    expect(stop).toHaveBeenCalledTimes(1);
+    expect(request.signal!.aborted).toBe(true);
+  });
+
   it('that rejects with nothing fails the event all the same', async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is what is tested
     const makeRequest = () => Promise.reject(undefined);

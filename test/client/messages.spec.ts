@@ -51,6 +51,11 @@ describe('messages', () => {
       { type: 'page', userId: 'u', name: 'N', category: 'C', properties: { url: '/', category: 'C' } },
     ],
     [
+      'an empty messageId counts as none:',
+      (a) => a.page({ userId: 'u', messageId: '' }),
+      { type: 'page', userId: 'u', properties: {} },
+    ],
+    [
       'screen',
       (a) => a.screen({ userId: 'u', name: 'N', category: 'C' }),
       { type: 'screen', userId: 'u', name: 'N', category: 'C', properties: {} },
@@ -132,10 +137,10 @@ describe('messages', () => {
       'timestamp must be a valid',
     ],
     [
-      'an empty messageId',
-      (a) => a.track(event({ messageId: '' })),
+      'a number as messageId',
+      (a) => a.track(event(untyped({ messageId: 1 }))),
       'messageId',
-      'messageId must be a non-empty string',
+      'messageId must be a string',
     ],
     [
       'a long messageId',

@@ -145,6 +145,14 @@ describe('retries', () => {
     expect(signals[0]!.aborted).toBe(true);
   });
 
+  it('a callback comes with the answer, and no time later', async () => {
+    const { analytics } = scripted([200]);
+    const callback = jest.fn();
+    analytics.track(event(), callback);
+    await passTime(0);
+    expect(callback.mock.calls).toEqual([[undefined, expect.anything()]]);
+  });
+
   it('no timer is left once nothing is pending', async () => {
     const { analytics } = scripted([503, 200]);
     const outcome = tracked(analytics);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import type { Browser, Response } from 'playwright-core';
 
@@ -8,6 +8,9 @@ import { startRelayApp } from '../support/relay.app.js';
 import { launchChromium, withChromium } from './support/chromium.js';
 import { expectWebhooks, SHARED_SECRET } from './support/expect-webhooks.js';
 import { ShopController } from './support/shop.controller.js';
+
+// A browser is slow to start where other tests run beside it.
+jest.setTimeout(30_000);
 
 const ANONYMOUS_ID: unknown = expect.stringMatching(/^[\w-]{36}$/);
 

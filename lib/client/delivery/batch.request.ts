@@ -7,6 +7,7 @@ import type { HTTPClientRequest } from './http-client.interface.js';
  */
 export class BatchRequest implements HTTPClientRequest {
   readonly method = 'POST';
+  private isAborted = false;
   private controller: AbortController | undefined;
   private stop: (() => void) | undefined;
 
@@ -23,16 +24,21 @@ export class BatchRequest implements HTTPClientRequest {
 
   // Made when it is asked for: an AbortController costs as much as stringifying several events.
   get signal(): AbortSignal | undefined {
-    if (typeof AbortController === 'function') this.controller ??= new AbortController();
+    if (!this.controller && typeof AbortController === 'function') {
+      this.controller = new AbortController();
+      if (this.isAborted) this.controller.abort();
+    }
     return this.controller?.signal;
   }
 
   onAbort(stop: () => void): void {
     this.stop = stop;
+    if (this.isAborted) stop();
   }
 
   /** Tells the HTTP client that the request is given up. */
   abort(): void {
+    this.isAborted = true;
     this.controller?.abort();
     this.stop?.();
   }

@@ -1,4 +1,4 @@
-import { MAX_BATCH_BYTES, MAX_BATCH_MESSAGES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
+import { MAX_BATCH_BYTES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
 import { Batch } from './batch.js';
 import type { BatchPublisher } from './batch.publisher.js';
 import { EventFifo } from './event.fifo.js';
@@ -18,7 +18,6 @@ export class EventQueue {
   private readonly waiting = new EventFifo();
   // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
   private inFlight: Batch[] = [];
-  private readonly maxEvents: number;
   private readonly maxBytes: number;
   /** Size of the waiting events in a body: each with the comma that follows it. */
   private waitingBytes = 0;
@@ -31,7 +30,6 @@ export class EventQueue {
     private readonly publisher: BatchPublisher,
     private readonly ledger: EventLedger,
   ) {
-    this.maxEvents = Math.min(settings.maxEventsInBatch, MAX_BATCH_MESSAGES);
     this.maxBytes = MAX_BATCH_BYTES - publisher.envelopeBytes;
   }
 
@@ -86,13 +84,17 @@ export class EventQueue {
   }
 
   private hasBatch(): boolean {
-    return this.due > 0 || this.waiting.length >= this.maxEvents || this.waitingBytes > this.maxBytes;
+    return this.due > 0 || this.waiting.length >= this.settings.maxEventsInBatch || this.waitingBytes > this.maxBytes;
   }
 
   private cut(): Batch {
     const events: PendingEvent[] = [];
     let room = this.maxBytes + 1; // The last event has no comma after it.
-    for (let next = this.waiting.peek(); next && events.length < this.maxEvents; next = this.waiting.peek()) {
+    for (
+      let next = this.waiting.peek();
+      next && events.length < this.settings.maxEventsInBatch;
+      next = this.waiting.peek()
+    ) {
       room -= next.bytes + 1;
       if (room < 0) break;
       events.push(next);

@@ -31,7 +31,7 @@ export interface HTTPClientRequest {
   httpRequestTimeout: number;
   /** Aborted when the library gives the request up. Undefined on Node 14, which has no `AbortSignal`. */
   readonly signal?: AbortSignal | undefined;
-  /** Says what to do when the library gives the request up: on every Node version, and cheaper than `signal`. */
+  /** Says what to do when the library gives the request up, or has: on every Node version, and cheaper than `signal`. */
   onAbort?(stop: () => void): void;
 }
 

@@ -44,10 +44,15 @@ function exchange(start: typeof http.request, agent: http.Agent, request: HTTPCl
       headers: { ...request.headers, 'Content-Length': Buffer.byteLength(request.body) },
     });
     const giveUp = () => outgoing.destroy(new Error('The request was aborted'));
-    if (request.onAbort) request.onAbort(giveUp);
-    else outgoing.setTimeout(request.httpRequestTimeout, giveUp);
+    if (request.onAbort) {
+      request.onAbort(giveUp);
+    } else {
+      const timer = setTimeout(giveUp, request.httpRequestTimeout);
+      outgoing.on('close', () => clearTimeout(timer));
+    }
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // The receiver closed an idle connection just as it was used again: it has not seen the request.
+      // The receiver closed an idle connection just as it was used again. Should it have seen the request all the same,
+      // the messages' ids tell.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(start, agent, request));
       else reject(error);
     });

@@ -59,7 +59,7 @@ export function createMessage(type: MessageType, params: unknown): Message {
   const { timestamp } = params as { timestamp?: Date | string | null };
   const message: Message = {
     type,
-    messageId: (params.messageId as string | null | undefined) ?? randomUUID(),
+    messageId: text(params.messageId) ?? randomUUID(),
     timestamp: typeof timestamp === 'string' ? timestamp : (timestamp ?? new Date()).toISOString(),
     userId: text(params.userId),
     anonymousId: text(params.anonymousId),

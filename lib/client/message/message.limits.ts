@@ -6,6 +6,3 @@ export const MAX_BATCH_BYTES = 500 * 1024;
 
 /** A messageId is shorter than this many characters. */
 export const MAX_MESSAGE_ID_LENGTH = 100;
-
-/** Most messages that one batch request may hold. */
-export const MAX_BATCH_MESSAGES = 2500;

@@ -67,9 +67,9 @@ const someIdentity: Rule = (message) =>
 
 const messageId: Rule = (message) => {
   const id = message.messageId;
-  if (id === undefined || id === null) return undefined;
-  if (typeof id !== 'string' || id === '') {
-    return { field: 'messageId', code: 'message_id_not_string', message: 'messageId must be a non-empty string' };
+  if (isMissing(id)) return undefined;
+  if (typeof id !== 'string') {
+    return { field: 'messageId', code: 'message_id_not_string', message: 'messageId must be a string' };
   }
   if (id.length < MAX_MESSAGE_ID_LENGTH) return undefined;
   return {

@@ -81,8 +81,9 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     if (Number(request.headers['content-length']) > MAX_BATCH_BYTES) {
       return fail(413, 'body_too_large', `not exceed ${MAX_BATCH_BYTES} bytes, inflated`);
     }
-    request.on('data', goOn).on('close', cutOff);
-    request.on('error', cutOff);
+    request.on('data', goOn).on('close', cutOff).on('error', cutOff);
+    // How long it then takes to inflate is not the sender's fault.
+    request.once('end', () => clearTimeout(stall));
     source.on('data', take);
     source.once('end', () => finish(() => resolve(Buffer.concat(chunks, size))));
     gunzip?.once('error', () => fail(400, 'body_not_gzip', 'be gzip, as its Content-Encoding says'));

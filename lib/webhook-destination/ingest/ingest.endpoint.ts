@@ -26,6 +26,7 @@ const SUCCESS = { success: true };
 export class IngestEndpoint {
   private readonly logger = new Logger('WebhookDestinationIngest');
   private readonly rateLimiter: RateLimiter | undefined;
+  private closing = false;
   /** Which web pages may post; none where it is undefined. */
   readonly cors: CorsPolicy | undefined;
 
@@ -38,8 +39,14 @@ export class IngestEndpoint {
     this.rateLimiter = rateLimit && new RateLimiter(rateLimit);
   }
 
+  /** The server is about to close: connections end with their next answer, or a busy client would keep it open. */
+  close(): void {
+    this.closing = true;
+  }
+
   /** Handles a POST to a route. Never rejects. */
   async handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.closing) response.setHeader('Connection', 'close');
     this.cors?.apply(request, response);
     try {
       answer(request, response, 200, await this.take(route, request));

@@ -2,6 +2,7 @@ import { isPlainObject } from '../../client/message/message.rules.js';
 import type { JsonBody } from './body.reader.js';
 import { IngestError } from './ingest.error.js';
 import type { IngestRoute } from './ingest.routes.js';
+import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
 
 /** Most messages in one batch. */
 const MAX_MESSAGES = 2_500;
@@ -37,6 +38,10 @@ function shareFields(batch: unknown[], shared: Record<string, unknown>): unknown
   if (fields.length === 0) return batch;
   for (const [field, value] of fields) {
     if (!isPlainObject(value)) throw new IngestError(400, `${field}_not_object`, `${field} must be an object`, field);
+    if (isDeeperThan(value, MAX_DEPTH)) {
+      const rule = `${field} must not be nested deeper than ${MAX_DEPTH} levels`;
+      throw new IngestError(400, `${field}_too_deep`, rule, field);
+    }
     if (Buffer.byteLength(JSON.stringify(value)) * batch.length > MAX_SHARED_BYTES) {
       const rule = `${field} must not add more than ${MAX_SHARED_BYTES} bytes to the messages of its batch`;
       throw new IngestError(400, `${field}_too_large`, rule, field);

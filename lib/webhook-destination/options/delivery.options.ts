@@ -1,8 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-import { IsOptional } from 'class-validator';
-
-import { Must } from '../../common/options.rules.js';
+import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { isCidr } from '../dispatch/network.policy.js';
 
@@ -67,7 +65,7 @@ export class DeliveryOptions {
   allowedNetworks: string[] = [];
 
   /** Certificates of authorities trusted besides the public ones, PEM. */
-  @IsOptional()
+  @IfGiven()
   @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
 

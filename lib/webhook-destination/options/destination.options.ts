@@ -1,8 +1,6 @@
-import { IsOptional } from 'class-validator';
-
 import { isMessageType } from '../../client/message/message.rules.js';
 import type { MessageType } from '../../client/message/message.interface.js';
-import { Must } from '../../common/options.rules.js';
+import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areHeaders } from '../dispatch/header.rules.js';
 
@@ -37,7 +35,7 @@ export class DestinationOptions {
   enabled: boolean = true;
 
   /** Names of the sources whose messages it gets. Default: every source. */
-  @IsOptional()
+  @IfGiven()
   @Must('be an array of one or more source names', (value) => isFilledArray(value) && value.every(isNonEmptyString))
   sources?: string[];
 
@@ -64,7 +62,7 @@ export class DestinationOptions {
    * Signs every request (§5.1). While it is rotated, `[current, previous]`: the signature under the previous one then
    * goes along in `X-Signature-Previous`. Default: requests are not signed.
    */
-  @IsOptional()
+  @IfGiven()
   @Must('be a non-empty string, or [current, previous] of two that differ', isSharedSecret)
   sharedSecret?: string | [current: string, previous: string];
 
@@ -80,7 +78,7 @@ export class DestinationOptions {
    * Kinds of message it gets; delete notifications come whatever is named, so `['delete']` is for those alone.
    * Default: all.
    */
-  @IsOptional()
+  @IfGiven()
   @Must(
     'be an array of one or more of identify, track, page, screen, group, alias, delete',
     (value) => isFilledArray(value) && value.every((type) => isMessageType(type) || type === 'delete'),

@@ -1,7 +1,7 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
 import { OptionsError } from '../../common/options.error.js';
-import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js';
+import { findOptionFaults, IfGiven, Must, toOptions } from '../../common/options.rules.js';
 import type { DeliveryQueueFactory } from '../queue/delivery-queue.interface.js';
 import { sqliteQueue } from '../queue/sqlite/sqlite.queue.js';
 import { type AdminOptions, areAdminOptions } from './admin.options.js';
@@ -31,7 +31,7 @@ export class WebhookDestinationOptions {
   @ValidateNested({ message: 'must be an object' })
   delivery: DeliveryOptions = new DeliveryOptions();
 
-  @IsOptional()
+  @IfGiven()
   @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
   admin?: AdminOptions;
 }

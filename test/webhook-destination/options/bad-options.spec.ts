@@ -183,6 +183,14 @@ const cases: [what: string, options: unknown, error: string][] = [
     { ...withDestination({}), admin: { token: 't', guard: { canActivate: () => true } } },
     'admin must be { token }',
   ],
+  ['null for destinations', { sources: [], destinations: null }, 'destinations must be an array'],
+  ['null for the sources of one', withDestination({ sources: null }), 'destinations[0].sources must be'],
+  ['null for the types', withDestination({ types: null }), 'destinations[0].types must be'],
+  ['null for the headers', withDestination({ headers: null }), HEADERS],
+  ['null for a secret', withDestination({ sharedSecret: null }), 'destinations[0].sharedSecret must be'],
+  ['null for delivery', withDelivery(null), 'delivery must be an object'],
+  ['null for a CA', withDelivery({ ca: null }), 'delivery.ca must be'],
+  ['null for admin', { ...withDestination({}), admin: null }, 'admin must be { token }'],
   ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
 ];
 

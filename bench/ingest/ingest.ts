@@ -1,0 +1,96 @@
+// npm run bench:ingest: what taking events over HTTP costs, beside a bare Nest controller that parses the same JSON.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Child } from '../forward/child.js';
+import { printTable } from '../forward/table.js';
+import { BATCH, type Shape } from './events.js';
+import type { ContenderName, Platform, ServerCost } from './server.process.js';
+
+const ROUNDS = Number(process.argv.find((argument) => argument.startsWith('--rounds='))?.slice(9) ?? 5);
+const REQUESTS: Record<Shape, number> = { batch: 3_000, single: 10_000 };
+/** Part of the requests that comes before, unmeasured. */
+const WARM_UP = 0.5;
+
+const PLATFORMS: Platform[] = ['Fastify', 'Express'];
+const SHAPES: Shape[] = ['batch', 'single'];
+const CONTENDERS: ContenderName[] = ['floor', 'memory', 'sqlite'];
+
+/** Least requests a second of batches, as a part of the floor's. */
+const GOALS: Record<Platform, Record<Exclude<ContenderName, 'floor'>, number>> = {
+  Fastify: { memory: 0.8, sqlite: 0.65 },
+  Express: { memory: 0.85, sqlite: 0.75 },
+};
+
+interface Result {
+  /** Requests a second. */
+  rate: number;
+  /** CPU of the server's threads for each event, in us. */
+  cpu: number;
+}
+
+async function run(contender: ContenderName, platform: Platform, shape: Shape): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'ingest-bench-'));
+  const database = join(folder, 'relay.db');
+  const [server, { url }] = await Child.start<{ url: string }>(
+    '../ingest/server.process',
+    contender,
+    platform,
+    database,
+  );
+  const [load] = await Child.start('../ingest/load.process');
+  const count = REQUESTS[shape];
+  const warmUp = count * WARM_UP;
+  const events = shape === 'batch' ? BATCH : 1;
+  await load.ask({ url, shape, count: warmUp, first: 0 });
+  await server.ask<ServerCost>({});
+  const { elapsed } = await load.ask<{ elapsed: number }>({ url, shape, count, first: warmUp * events });
+  const { cpu, queued } = await server.ask<ServerCost>({});
+  await Promise.all([server.stop(), load.stop()]);
+  await rm(folder, { recursive: true });
+  const expected = contender === 'floor' ? 0 : (warmUp + count) * events;
+  if (queued !== expected) throw new Error(`${contender} on ${platform}: ${queued} of ${expected} are queued`);
+  return { rate: count / (elapsed / 1_000), cpu: (cpu * 1_000) / (count * events) };
+}
+
+const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+/** Rounds of all contenders in turn; a ratio compares what ran in the same round. */
+async function compare(platform: Platform, shape: Shape): Promise<Map<ContenderName, number>> {
+  const results = new Map<ContenderName, Result[]>(CONTENDERS.map((contender) => [contender, []]));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const contender of CONTENDERS) results.get(contender)!.push(await run(contender, platform, shape));
+  }
+  const floor = results.get('floor')!;
+  const ratio = (list: Result[], figure: keyof Result) =>
+    median(list.map((result, round) => result[figure] / floor[round]![figure]));
+  printTable(
+    `${platform}, ${shape === 'batch' ? `batches of ${BATCH} events` : 'single events'}: medians of ${ROUNDS} rounds`,
+    ['', 'requests/s', 'x floor', 'CPU us/event', 'x floor'],
+    [...results].map(([contender, list]) => [
+      contender,
+      median(list.map(({ rate }) => rate)).toFixed(0),
+      ratio(list, 'rate').toFixed(2),
+      median(list.map(({ cpu }) => cpu)).toFixed(1),
+      ratio(list, 'cpu').toFixed(2),
+    ]),
+  );
+  return new Map([...results].map(([contender, list]) => [contender, ratio(list, 'rate')]));
+}
+
+const rows: string[][] = [];
+for (const platform of PLATFORMS) {
+  for (const shape of SHAPES) {
+    const ratios = await compare(platform, shape);
+    if (shape !== 'batch') continue;
+    for (const [contender, goal] of Object.entries(GOALS[platform]) as [ContenderName, number][]) {
+      const ratio = ratios.get(contender)!;
+      const reached = ratio >= goal;
+      if (!reached) process.exitCode = 1;
+      const figure = `${platform}, ${contender} queue, batches, requests/s x floor`;
+      rows.push([figure, ratio.toFixed(2), goal.toFixed(2), reached ? 'reached' : 'MISSED']);
+    }
+  }
+}
+printTable('goals', ['figure', 'measured', 'at least', ''], rows);
