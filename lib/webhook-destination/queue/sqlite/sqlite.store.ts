@@ -10,7 +10,7 @@ import type { SqliteAnswer, SqliteCall, SqliteOperation, SqliteOperations } from
 import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
 
 /** Shortest time from one commit to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
-const COMMIT_INTERVAL = 5;
+const COMMIT_INTERVAL = 3;
 
 interface PendingCall {
   resolve: (result: never) => void;
