@@ -142,7 +142,7 @@ const KINDS: Kind[] = [
           expected: { status: 400, code: 'message_too_deep' },
         }),
         () => post(r, `{"batch":[${message}]}`),
-        () => post(r, `{"batch":[{"type":"track","userId":"u1","event":"e"}],"extra":${deep}}`),
+        () => post(r, `{"batch":[{"type":"track","userId":"u1","event":"e"}],"${field}":${deep}}`),
         () => post(r, `{"batch":${deep}}`),
         () => post(r, deep, { routes: ROUTES }),
       ])();
