@@ -6,7 +6,7 @@ import type { Delivery, DeliveryQuery, Lease } from '../delivery-queue.interface
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
-const WINDOW_FACTOR = 4;
+const WINDOW_FACTOR = 16;
 
 /** How long a failed read of the store is left alone, in ms. */
 const STORE_RETRY_DELAY = 1_000;
