@@ -9,6 +9,9 @@ import { toBatchRow, toDeliveries, toDelivery, toIds, toRecord, toSettlementRow 
 import type { SqliteAnswer, SqliteCall, SqliteOperation, SqliteOperations } from './sqlite.protocol.js';
 import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
 
+/** Shortest time from one commit to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
+const COMMIT_INTERVAL = 5;
+
 interface PendingCall {
   resolve: (result: never) => void;
   reject: (error: Error) => void;
@@ -20,7 +23,10 @@ export class SqliteStore implements DeliveryStore {
   private worker: Worker | undefined;
   private failure: Error | undefined;
   private readonly pending = new Map<number, PendingCall>();
+  /** The calls of the next group; it goes out once the one before it is durable. */
   private outbox: SqliteCall[] = [];
+  private posting = false;
+  private lastPostAt = -Infinity;
   private lastCallId = 0;
 
   constructor(path: string) {
@@ -112,18 +118,29 @@ export class SqliteStore implements DeliveryStore {
       const id = ++this.lastCallId;
       if (this.pending.size === 0) this.worker?.ref();
       this.pending.set(id, { resolve, reject });
-      if (this.outbox.length === 0) setImmediate(() => this.post());
       this.outbox.push({ id, operation, args } as SqliteCall);
+      this.schedule();
     });
+  }
+
+  private schedule(): void {
+    if (this.posting || this.outbox.length === 0) return;
+    this.posting = true;
+    const wait = this.lastPostAt + COMMIT_INTERVAL - performance.now();
+    if (wait > 0) setTimeout(() => this.post(), wait);
+    else setImmediate(() => this.post());
   }
 
   private post(): void {
     const calls = this.outbox;
+    if (calls.length === 0) return;
     this.outbox = [];
+    this.lastPostAt = performance.now();
     this.worker?.postMessage(calls);
   }
 
   private receive(answers: SqliteAnswer[]): void {
+    this.posting = false;
     for (const { id, result, error } of answers) {
       const call = this.pending.get(id);
       this.pending.delete(id);
@@ -131,6 +148,7 @@ export class SqliteStore implements DeliveryStore {
       else call?.resolve(result as never);
     }
     if (this.pending.size === 0) this.worker?.unref();
+    this.schedule();
   }
 
   private explain({ message, code }: { message: string; code: string | undefined }): Error {
@@ -144,5 +162,7 @@ export class SqliteStore implements DeliveryStore {
     this.failure ??= this.explain({ message: error.message, code: undefined });
     for (const { reject } of this.pending.values()) reject(this.failure);
     this.pending.clear();
+    this.outbox = [];
+    this.posting = false;
   }
 }

@@ -3,13 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { SqliteAnswer, SqliteCall } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
 import { SqliteDatabase } from './sqlite.database.cjs';
 
-/** Shortest time from one commit to the next, in ms: under load it decides how much one sync of the disk is shared by. */
-const COMMIT_INTERVAL = 3;
-
 const port = parentPort!;
-let lastCommitAt = 0;
 let database: SqliteDatabase | undefined;
-let group: SqliteCall[] = [];
 
 function run(db: SqliteDatabase, call: SqliteCall): unknown {
   switch (call.operation) {
@@ -54,11 +49,8 @@ function runAlone(call: SqliteCall): SqliteAnswer {
   }
 }
 
-/** Group commit: what came in since the last one becomes durable together. */
-function commit(): void {
-  lastCommitAt = performance.now();
-  const calls = group;
-  group = [];
+/** Group commit: what comes together becomes durable together. */
+port.on('message', (calls: SqliteCall[]) => {
   let answers: SqliteAnswer[];
   try {
     answers = runTogether(calls);
@@ -70,13 +62,4 @@ function commit(): void {
   if (closing) database?.close();
   port.postMessage(answers);
   if (closing) port.close();
-}
-
-port.on('message', (calls: SqliteCall[]) => {
-  if (group.length === 0) {
-    const wait = lastCommitAt + COMMIT_INTERVAL - performance.now();
-    if (wait > 0) setTimeout(commit, wait);
-    else setImmediate(commit);
-  }
-  group.push(...calls);
 });
