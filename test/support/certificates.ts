@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import forge from 'node-forge';
 
 /** A server's key and certificate, PEM. */
 export interface Certificate {
@@ -18,45 +15,48 @@ export interface Certificates {
   selfSigned: Certificate;
 }
 
-/** Made anew with `openssl`, so that no key lies in the repository. */
+interface Issued {
+  keys: forge.pki.rsa.KeyPair;
+  cert: forge.pki.Certificate;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+const LOOPBACK = [
+  { type: 7, ip: '127.0.0.1' },
+  { type: 2, value: 'localhost' },
+];
+
+/** Issues a certificate for two days, or one that ended yesterday; without an issuer it is signed by itself. */
+function issue(name: string, extensions: object[], issuer?: Issued, end: number = Date.now() + DAY): Issued {
+  const keys = forge.pki.rsa.generateKeyPair(2048);
+  const cert = forge.pki.createCertificate();
+  const subject = [{ name: 'commonName', value: name }];
+  cert.publicKey = keys.publicKey;
+  cert.serialNumber = `0${forge.util.bytesToHex(forge.random.getBytesSync(8))}`;
+  cert.validity.notBefore = new Date(end - 2 * DAY);
+  cert.validity.notAfter = new Date(end);
+  cert.setSubject(subject);
+  cert.setIssuer(issuer?.cert.subject.attributes ?? subject);
+  cert.setExtensions(extensions);
+  cert.sign((issuer ?? { keys }).keys.privateKey, forge.md.sha256.create());
+  return { keys, cert };
+}
+
+const toPem = ({ keys, cert }: Issued): Certificate => ({
+  key: forge.pki.privateKeyToPem(keys.privateKey),
+  cert: forge.pki.certificateToPem(cert),
+});
+
+/** Made anew each time, so that no key lies in the repository. */
 export function createCertificates(): Certificates {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-tls-'));
-  const file = (name: string) => join(folder, name);
-  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
-  const read = (name: string) => readFileSync(file(name), 'utf8');
-  const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const loopback = 'subjectAltName=IP:127.0.0.1,DNS:localhost';
-  const signed = (name: string, extension: string, days: string): Certificate => {
-    openssl('req', ...newKey, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${name}`);
-    writeFileSync(file('extension'), extension);
-    const ca = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-extfile', 'extension'];
-    openssl('x509', '-req', '-in', `${name}.csr`, ...ca, '-days', days, '-out', `${name}.crt`);
-    return { key: read(`${name}.key`), cert: read(`${name}.crt`) };
+  const ca = issue('Relay test CA', [{ name: 'basicConstraints', cA: true, critical: true }]);
+  const server = (altNames: object[], end?: number) =>
+    toPem(issue('localhost', [{ name: 'subjectAltName', altNames }], ca, end));
+  return {
+    ca: toPem(ca).cert,
+    trusted: server(LOOPBACK),
+    expired: server(LOOPBACK, Date.now() - DAY),
+    wrongName: server([{ type: 2, value: 'elsewhere.example' }]),
+    selfSigned: toPem(issue('localhost', [{ name: 'subjectAltName', altNames: LOOPBACK }])),
   };
-  try {
-    openssl(
-      'req',
-      '-x509',
-      ...newKey,
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.crt',
-      '-subj',
-      '/CN=Relay test CA',
-      '-days',
-      '2',
-    );
-    const own = ['-subj', '/CN=localhost', '-days', '2', '-addext', loopback];
-    openssl('req', '-x509', ...newKey, '-keyout', 'own.key', '-out', 'own.crt', ...own);
-    return {
-      ca: read('ca.crt'),
-      trusted: signed('trusted', loopback, '2'),
-      expired: signed('expired', loopback, '-1'),
-      wrongName: signed('wrong', 'subjectAltName=DNS:other.example', '2'),
-      selfSigned: { key: read('own.key'), cert: read('own.crt') },
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
 }

@@ -1,3 +1,6 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
 import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 
@@ -21,6 +24,18 @@ describe('The file of the SQLite queue', () => {
       await queue.open();
       await queue.close();
     }
+  });
+
+  it('of another program is refused with the reason, and let go', async () => {
+    const { path, createQueue } = await setUp();
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'no database, but a text that is longer than the header of one: '.repeat(20));
+    const queue = createQueue();
+    await expect(queue.open()).rejects.toThrow(`SQLite queue ${path}: file is not a database`);
+    await queue.close();
+    rmSync(path);
+    await queue.open();
+    await queue.close();
   });
 
   it('is refused while it is open elsewhere, with an error that says so', async () => {

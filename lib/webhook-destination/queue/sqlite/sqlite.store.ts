@@ -33,7 +33,7 @@ export class SqliteStore implements DeliveryStore {
     this.path = resolve(path);
   }
 
-  open(): Promise<void> {
+  async open(): Promise<void> {
     const worker = new Worker(sqliteWorkerPath, { workerData: this.path });
     this.worker = worker;
     this.failure = undefined;
@@ -43,7 +43,13 @@ export class SqliteStore implements DeliveryStore {
     worker.on('exit', () => {
       if (this.worker === worker) this.fail(new Error('its thread has ended; open the queue again'));
     });
-    return this.call('open');
+    try {
+      await this.call('open');
+    } catch (error) {
+      this.failure ??= error as Error;
+      await worker.terminate();
+      throw error;
+    }
   }
 
   async insert(batches: StoreBatch[]): Promise<string[][]> {

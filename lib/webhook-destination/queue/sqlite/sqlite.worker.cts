@@ -5,6 +5,7 @@ import { SqliteDatabase } from './sqlite.database.cjs';
 
 const port = parentPort!;
 let database: SqliteDatabase | undefined;
+let openFailure: Error | undefined;
 
 function run(db: SqliteDatabase, call: SqliteCall): unknown {
   switch (call.operation) {
@@ -30,9 +31,20 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
   }
 }
 
+/** The database, opened by the first call. What keeps it from opening stays: a second try would meet the first one's lock. */
+function openDatabase(): SqliteDatabase {
+  if (openFailure) throw openFailure;
+  try {
+    return (database ??= new SqliteDatabase(workerData as string));
+  } catch (error) {
+    openFailure = error as Error;
+    throw error;
+  }
+}
+
 /** Runs calls as one durable unit. */
 function runTogether(calls: SqliteCall[]): SqliteAnswer[] {
-  const db = (database ??= new SqliteDatabase(workerData as string));
+  const db = openDatabase();
   const answers: SqliteAnswer[] = [];
   db.transaction(() => {
     for (const call of calls) answers.push({ id: call.id, result: run(db, call) });
