@@ -7,6 +7,7 @@ import { describe } from '../../common/error.util.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { readJsonBody } from '../ingest/body.reader.js';
 import { IngestError } from '../ingest/ingest.error.js';
+import { answerJson } from '../ingest/json.answer.js';
 import type { AdminGate } from './admin.gate.js';
 import type { DeletionResult, UserDeletion } from './user.deletion.js';
 
@@ -30,12 +31,14 @@ export class DeletionEndpoint {
   async handle(request: IncomingMessage, response: ServerResponse, context: () => ExecutionContext): Promise<void> {
     try {
       await this.gate.check(request, context);
-      answer(response, 200, { success: true, ...(await this.delete((await readJsonBody(request)).value)) });
+      answerJson(request, response, 200, {
+        success: true,
+        ...(await this.delete((await readJsonBody(request)).value)),
+      });
     } catch (error) {
       const { status, code, message, field } = this.toIngestError(error);
       if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-      if (!request.complete) response.setHeader('Connection', 'close');
-      answer(response, status, { code, message, field });
+      answerJson(request, response, status, { code, message, field });
     }
   }
 
@@ -73,9 +76,4 @@ export class DeletionEndpoint {
     this.logger.error(`A deletion was not done: ${describe(error)}`);
     return new IngestError(503, 'deletion_failed', 'the deletion was not done; ask for it again');
   }
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify(body));
 }

@@ -10,15 +10,13 @@ import { IngestError } from './ingest.error.js';
 import type { IngestRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { toPostedBatch } from './posted.batch.js';
+import { answerJson } from './json.answer.js';
 import { RateLimiter } from './rate.limiter.js';
 import type { SourceRegistry } from './source.registry.js';
 import { readKeyOfBody, readKeyOfHeader } from './write-key.reader.js';
 
 /** When a client may try again while the queue takes nothing, in s. */
 const QUEUE_RETRY_AFTER = 5;
-
-/** How long the rest of a refused body is read and dropped, in ms: a client that still sends would not see the answer. */
-const DISCARD_TIME = 2_000;
 
 const SUCCESS = { success: true };
 
@@ -49,11 +47,11 @@ export class IngestEndpoint {
     if (this.closing) response.setHeader('Connection', 'close');
     this.cors?.apply(request, response);
     try {
-      answer(request, response, 200, await this.take(route, request));
+      answerJson(request, response, 200, await this.take(route, request));
     } catch (error) {
       const { status, code, message, field, retryAfter } = this.toIngestError(error);
       if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
-      answer(request, response, status, { code, message, field });
+      answerJson(request, response, status, { code, message, field });
     }
   }
 
@@ -92,23 +90,4 @@ export class IngestEndpoint {
     const rule = 'the queue takes no messages now; try again later';
     return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
   }
-}
-
-function answer(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
-  const json = JSON.stringify(body);
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(json));
-  if (request.complete) response.writeHead(status).end(json);
-  else answerEarly(request, response.writeHead(status, { Connection: 'close' }), json);
-}
-
-/** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */
-function answerEarly(request: IncomingMessage, response: ServerResponse, json: string): void {
-  const end = () => {
-    clearTimeout(timer);
-    response.end();
-  };
-  const timer = setTimeout(end, DISCARD_TIME).unref();
-  response.write(json);
-  request.once('end', end).once('close', end).resume();
 }

@@ -1,0 +1,24 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** How long the rest of a refused body is read and dropped, in ms: a client that still sends would not see the answer. */
+const DISCARD_TIME = 2_000;
+
+/** Answers with JSON, whether or not the request has been read to its end. */
+export function answerJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
+  const json = JSON.stringify(body);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(json));
+  if (request.complete) response.writeHead(status).end(json);
+  else answerEarly(request, response.writeHead(status, { Connection: 'close' }), json);
+}
+
+/** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */
+function answerEarly(request: IncomingMessage, response: ServerResponse, json: string): void {
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, DISCARD_TIME).unref();
+  response.write(json);
+  request.once('end', end).once('close', end).resume();
+}
