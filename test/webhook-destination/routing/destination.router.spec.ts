@@ -24,7 +24,7 @@ function takers(
   source = 'shop',
 ): string[] {
   const router = new DestinationRouter(destinations.map(destination));
-  return router.route(source, incoming({ ...track, ...message }), 1).map(({ destination: name }) => name);
+  return router.route(source, [incoming({ ...track, ...message })], 1).map(({ destination: name }) => name);
 }
 
 describe('Routing', () => {
@@ -34,7 +34,7 @@ describe('Routing', () => {
       '{"version":1,"type":"track","userId":"u1","event":"Ordered","timestamp":"2026-01-02T03:04:05.678Z"}',
     );
     const common = { source: 'shop', messageId: 'm1', userId: 'u1', body, acceptedAt: 7 };
-    expect(router.route('shop', incoming(track), 7)).toEqual([
+    expect(router.route('shop', [incoming(track)], 7)).toEqual([
       { destination: 'A', ...common },
       { destination: 'B', ...common },
     ]);
@@ -98,6 +98,8 @@ describe('Routing', () => {
     const [notification, ...others] = router.routeDeletion('shop', 'u1', 1_000);
     expect(others).toEqual([]);
     expect(notification).toMatchObject({ destination: 'A', source: 'shop', userId: 'u1', acceptedAt: 1_000 });
-    expect(notification!.body.toString()).toBe('{"type":"delete","userId":"u1","timestamp":"1970-01-01T00:00:01.000Z"}');
+    expect(notification!.body.toString()).toBe(
+      '{"type":"delete","userId":"u1","timestamp":"1970-01-01T00:00:01.000Z"}',
+    );
   });
 });

@@ -1,7 +1,7 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
 import type { RetentionBound } from '../retention.options.js';
 
-/** When messages of one destination and source were accepted, in ms since the epoch, the oldest first. */
+/** When messages of one destination and source were accepted, in s since the epoch, the oldest first. */
 type Accepted = Map<string, number>;
 
 /** Remembers which messages were accepted, within both bounds. */
@@ -15,15 +15,17 @@ export class MessageIdMemory {
   takeNew(deliveries: NewDelivery[], now: number): NewDelivery[] {
     const accepted = this.acceptedOf(deliveries[0]!);
     const before = accepted.size;
+    const start = now - this.bound.age;
+    const second = Math.floor(now / 1_000);
     const fresh = deliveries.filter(({ messageId }) => {
       const at = accepted.get(messageId);
-      if (at !== undefined && at > now - this.bound.age) return false;
+      if (at !== undefined && at * 1_000 > start) return false;
       if (at !== undefined) accepted.delete(messageId);
-      accepted.set(messageId, now);
+      accepted.set(messageId, second);
       return true;
     });
     this.count += accepted.size - before;
-    this.trim(accepted, now);
+    this.trim(accepted, start);
     return fresh;
   }
 
@@ -34,9 +36,9 @@ export class MessageIdMemory {
     return accepted;
   }
 
-  private trim(accepted: Accepted, now: number): void {
+  private trim(accepted: Accepted, start: number): void {
     for (const [messageId, at] of accepted) {
-      if (this.count <= this.bound.count && at > now - this.bound.age) return;
+      if (this.count <= this.bound.count && at * 1_000 > start) return;
       accepted.delete(messageId);
       this.count--;
     }
