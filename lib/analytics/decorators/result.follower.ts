@@ -24,21 +24,16 @@ interface Thenable {
 export function followResult(result: unknown, onEnded: OnEnded): unknown {
   if (isPromise(result)) return followPromise(result, onEnded);
   if (isObjectLike(result)) {
-    if (isPlainObservable(result)) return followObservable(result, onEnded);
-    if (willTell(result, onEnded)) return result;
+    try {
+      if (isPlainObservable(result)) return followObservable(result, onEnded);
+      if (isThenable(result) && followThenable(result, onEnded)) return result;
+      if (isAsyncIterable(result) && followAsyncIterable(result, onEnded)) return result;
+    } catch {
+      // An object that does not let itself be looked at, such as a strict proxy, is a value.
+    }
   }
   onEnded({ result });
   return result;
-}
-
-/** Whether the object will tell of an end; not one that does not let itself be looked at or changed. */
-function willTell(result: object, onEnded: OnEnded): boolean {
-  try {
-    if (isThenable(result)) return followThenable(result, onEnded);
-    return isAsyncIterable(result) && followAsyncIterable(result, onEnded);
-  } catch {
-    return false;
-  }
 }
 
 function isObjectLike(value: unknown): value is object {
