@@ -2,16 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
-/** A request of Fastify's, as far as hooks here need it. */
-export interface FastifyRequest {
-  raw: IncomingMessage;
-}
-
 /** As much of Fastify as is used here; the application may not have it installed. */
 export interface FastifyHooks {
   addHook(
-    name: 'onRequest' | 'preValidation',
-    hook: (request: FastifyRequest, reply: { raw: ServerResponse; hijack(): void }, next: () => void) => void,
+    name: 'onRequest',
+    hook: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }, next: () => void) => void,
   ): void;
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -10,8 +11,6 @@ import {
   type ExecutionContext,
   Get,
   Injectable,
-  type MiddlewareConsumer,
-  Module,
   Param,
   Post,
   Req,
@@ -290,25 +289,30 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
     for (const other of others) expect(other.context).not.toHaveProperty('campaign');
   });
 
-  it('has what a middleware of the application set, also where the request has a body', async () => {
-    @Module({ controllers: [Routes] })
-    class RoutesModule {
-      configure(consumer: MiddlewareConsumer) {
-        consumer
-          .apply((_request: unknown, _response: unknown, next: () => void) => {
-            AnalyticsContext.set({ anonymousId: 'cookie' });
-            next();
-          })
-          .forRoutes('*path');
-      }
-    }
-    const { host, events } = await start({ controllers: [], imports: [RoutesModule] });
-    const response = await fetch(`${host}/posted`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'A', padding: 'x'.repeat(90_000) }),
+  it('has what a middleware of the application set, also where the body comes later', async () => {
+    let middlewareCalls = 0;
+    const { host, events } = await start({
+      prepare: (app) =>
+        app.use((_request: unknown, _response: unknown, next: () => void) => {
+          AnalyticsContext.set({ anonymousId: 'cookie' });
+          middlewareCalls++;
+          next();
+        }),
     });
-    expect(response.status).toBe(201);
+    const socket = connect(Number(new URL(host).port), '127.0.0.1');
+    const body = JSON.stringify({ name: 'A', padding: 'x'.repeat(50_000) });
+    const head = [
+      'POST /posted HTTP/1.1',
+      'Host: shop.example',
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    await waitFor(() => middlewareCalls === 1);
+    socket.write(body.slice(0, 100));
+    socket.write(body.slice(100));
+    await once(socket, 'data');
+    socket.destroy();
     expect(await events()).toMatchObject([
       { type: 'identify', anonymousId: 'cookie', context: { page: { path: '/posted' } } },
       { type: 'track', anonymousId: 'cookie', properties: { path: '/posted' } },

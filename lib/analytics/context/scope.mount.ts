@@ -1,7 +1,7 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import { mountOnHttp } from '../../common/http-adapter.util.js';
-import { type ContextScope, runInScope, scopes } from './context.scope.js';
+import { scopes } from './context.scope.js';
 
 /**
  * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers.
@@ -10,17 +10,8 @@ import { type ContextScope, runInScope, scopes } from './context.scope.js';
 export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
   mountOnHttp(adapterHost, {
     express: (adapter) => adapter.use((request, _response, next) => open(request, request.socket, next)),
-    fastify: (instance) => {
-      const opened = new WeakMap<object, ContextScope>();
-      instance.addHook('onRequest', (request, _reply, next) => {
-        open(request, request.raw.socket, () => {
-          opened.set(request, scopes.getStore()!);
-          next();
-        });
-      });
-      // Fastify goes on from the end of the body, an event of the connection, which is in no scope.
-      instance.addHook('preValidation', (request, _reply, next) => runInScope(opened.get(request), next));
-    },
+    fastify: (instance) =>
+      instance.addHook('onRequest', (request, _reply, next) => open(request, request.raw.socket, next)),
     other: () => undefined,
   });
 }
