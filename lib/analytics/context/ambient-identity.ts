@@ -39,8 +39,8 @@ export function toMessageId(field: string, value: unknown): string | undefined {
  * The ids of an event, the open ones filled in. Where it names somebody else than the ambient ids do, they are not:
  * an event with the ids of two people would make them one to every receiver.
  */
-export function completeIds(own: MessageIds, ambient: MessageIds): MessageIds {
-  const isOther = (id: keyof MessageIds) => !!own[id] && !!ambient[id] && own[id] !== ambient[id];
-  if (isOther('userId') || isOther('anonymousId')) return own;
-  return { userId: own.userId || ambient.userId, anonymousId: own.anonymousId || ambient.anonymousId };
+export function completeIds({ userId, anonymousId }: MessageIds, ambient: MessageIds): MessageIds {
+  const isOther = (own: string | undefined, given: string | undefined) => !!own && !!given && own !== given;
+  if (isOther(userId, ambient.userId) || isOther(anonymousId, ambient.anonymousId)) return { userId, anonymousId };
+  return { userId: userId || ambient.userId, anonymousId: anonymousId || ambient.anonymousId };
 }
