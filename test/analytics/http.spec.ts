@@ -86,7 +86,7 @@ function createShop(track: Decorate) {
 
     @UseGuards(UserGuard)
     @Sse('stream')
-    @track('Streamed', { properties: ({ result }) => ({ result }) })
+    @track('Streamed', { properties: ({ result }) => ({ data: (result as { data: string }).data }) })
     stream() {
       return timer(0).pipe(map(() => ({ data: 'tick' })));
     }
@@ -166,7 +166,7 @@ describe.each(platforms)('On $platform, a decorated route', ({ createAdapter }) 
       ['track', 'Between', 'u1', { message: 'not like this' }],
       ['track', 'Second', 'u1', {}],
       ['track', 'First', 'u1', {}],
-      ['track', 'Streamed', 'u1', { result: { data: 'tick' } }],
+      ['track', 'Streamed', 'u1', { data: 'tick' }],
       ['track', 'Inherited', 'u1', { by: 'ChildController' }],
       ['track', 'Scoped', 'u1', { result: { agent: 'u1' } }],
     ]);

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
 import { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
@@ -117,7 +116,7 @@ describe('A decorated method that returns', () => {
 
   describe('a promise', () => {
     it('leaves a failure that nobody handles to the process', () => {
-      const app = fileURLToPath(new URL('../apps/unhandled.app.mjs', import.meta.url));
+      const app = 'test/apps/unhandled.app.mjs';
       const { status, stderr } = spawnSync(process.execPath, [app], { encoding: 'utf8' });
       expect([status, stderr]).toEqual([1, expect.stringContaining('Error: nobody handles this')]);
     });
