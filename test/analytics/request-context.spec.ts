@@ -16,10 +16,12 @@ import {
   Req,
   UseGuards,
 } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   AnalyticsContext,
+  AnalyticsContextInterceptor,
   AnalyticsModule,
   type AnalyticsRequest,
   AnalyticsService,
@@ -317,6 +319,14 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
       { type: 'identify', anonymousId: 'cookie', context: { page: { path: '/posted' } } },
       { type: 'track', anonymousId: 'cookie', properties: { path: '/posted' } },
     ]);
+  });
+
+  it('keeps the context of the request under a global AnalyticsContextInterceptor', async () => {
+    const { get, events } = await start({
+      providers: [{ provide: APP_INTERCEPTOR, useClass: AnalyticsContextInterceptor }],
+    });
+    await get('set', as({ id: 'u1' }));
+    expect(await events()).toMatchObject([{ userId: '8', context: { page: { path: '/set' } } }, { userId: '8' }]);
   });
 
   it('is of its own request, with hundreds in flight', async () => {
