@@ -492,7 +492,9 @@ export function itConforms(engine: QueueEngine): void {
       it('removes deliveries of every state, bodies and attempts', async () => {
         const users = ['u1', 'u2', 'u1', 'u2', 'u1', 'u2', 'u1', 'u2', 'u1', 'u2'];
         await queue.add(
-          users.map((userId, index) => message(`m${index}`, { userId, body: Buffer.from(`{"of":"${userId}-${index}"}`) })),
+          users.map((userId, index) =>
+            message(`m${index}`, { userId, body: Buffer.from(`{"of":"${userId}-${index}"}`) }),
+          ),
         );
         const { leases, subscription } = consume(8);
         await leased(8, leases);
