@@ -1,4 +1,5 @@
 import type { AnalyticsSettings } from '../client/index.js';
+import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
 
 /** Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. */
 export interface AnalyticsModuleOptions extends AnalyticsSettings {
@@ -9,6 +10,12 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings {
    * @default 10_000
    */
   shutdownTimeout?: number;
+  /**
+   * The event classes that track events are checked against, and what one gets that breaks its class.
+   *
+   * @default only events recorded as a class are checked, and a violation is logged
+   */
+  trackingPlan?: TrackingPlanOptions;
 }
 
 /** What `forRoot` and `forRootAsync` take beside the options. */

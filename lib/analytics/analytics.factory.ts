@@ -5,6 +5,7 @@ import { OptionsError } from '../common/options.error.js';
 import { isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { AnalyticsService } from './analytics.service.js';
+import { findPlanFaults } from './tracking-plan/tracking-plan.options.js';
 
 const MODULE = 'AnalyticsModule';
 
@@ -12,13 +13,19 @@ const MODULE = 'AnalyticsModule';
  * The instance that a module's options describe.
  * @throws {OptionsError} that names the option at fault and its rule.
  */
-export function createAnalytics(options: AnalyticsModuleOptions, moduleRef: ModuleRef): AnalyticsService {
-  const { shutdownTimeout } = options;
+export function createAnalytics(
+  options: AnalyticsModuleOptions,
+  moduleRef: ModuleRef,
+  Service: new (options: AnalyticsModuleOptions, moduleRef: ModuleRef) => AnalyticsService = AnalyticsService,
+): AnalyticsService {
+  const { shutdownTimeout, trackingPlan } = options;
+  const faults = findPlanFaults(trackingPlan);
   if (shutdownTimeout !== undefined && !isPositiveNumber(shutdownTimeout)) {
-    throw new OptionsError(MODULE, ['shutdownTimeout must be a number of milliseconds above 0']);
+    faults.push('shutdownTimeout must be a number of milliseconds above 0');
   }
+  if (faults.length > 0) throw new OptionsError(MODULE, faults);
   try {
-    return new AnalyticsService(options, moduleRef);
+    return new Service(options, moduleRef);
   } catch (error) {
     throw error instanceof ValidationError ? new OptionsError(MODULE, [error.message]) : error;
   }

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
-import { Analytics, keepAliveHttpClient } from '../client/index.js';
+import { Analytics, type Callback, keepAliveHttpClient, type TrackParams, ValidationError } from '../client/index.js';
 import { describe } from '../common/error.util.js';
 import {
   IN_PROCESS_INGEST,
@@ -11,6 +11,14 @@ import {
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
+import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
+import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
+import type {
+  EventClass,
+  EventName,
+  PlannedTrackParams,
+  TrackEventFields,
+} from './tracking-plan/tracking-plan.interface.js';
 
 const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
@@ -19,6 +27,7 @@ const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 export class AnalyticsService extends Analytics implements InProcessProducer, OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('AnalyticsService');
   private readonly deferred: DeferredHttpClient;
+  private readonly plan: PlanEnforcer;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
 
@@ -29,8 +38,33 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
     const deferred = new DeferredHttpClient();
     super({ ...options, httpClient: options.httpClient ?? deferred });
     this.deferred = deferred;
+    this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ reason }) => this.reportUndelivered(reason));
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
+  }
+
+  /**
+   * Records what a user did (§2.2). Where the application has a `TrackingPlan`, its types know the event's properties;
+   * where the option `trackingPlan` has a class of this event, they are checked.
+   */
+  override track<E extends EventName>(message: PlannedTrackParams<E>, callback?: Callback): void {
+    this.trackAs(this.plan.find(message?.event), message, callback);
+  }
+
+  /**
+   * Records an event that is an instance of its class: one with `@TrackedEvent`, or made by `defineEvent`.
+   * Its fields are the properties; they are checked.
+   *
+   * @throws {ValidationError} for an object of any other class.
+   */
+  trackEvent(event: object, fields: TrackEventFields, callback?: Callback): void {
+    const type = (event as object | undefined)?.constructor as EventClass | undefined;
+    const definition = definitionOf(type);
+    if (!type || !definition) {
+      const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';
+      throw new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
+    }
+    this.trackAs(type, { ...fields, event: definition.name, properties: event }, callback);
   }
 
   /** @internal */
@@ -43,9 +77,15 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
     return this.drain();
   }
 
+  /** @internal Records a track event, if the rules of its class let it. */
+  trackAs(type: EventClass | undefined, message: TrackParams, callback?: Callback): void {
+    this.record('track', message, callback, this.plan.judge(type, message?.properties));
+  }
+
   /** @internal Closes, and delivers what is queued; the second call waits for the first. */
   drain(): Promise<void> {
     this.connect();
+    this.plan.report();
     this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout ?? DEFAULT_SHUTDOWN_TIMEOUT });
     return this.drained;
   }
@@ -68,6 +108,7 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
 
   /** Events of one batch fail together: one line tells of all. */
   private reportUndelivered(reason: unknown): void {
+    if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
       this.logger.error(`Events not delivered: ${this.undelivered} (${describe(reason)})`);
