@@ -36,7 +36,9 @@ function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOp
     inject: [token],
   };
   const isDefault = (options.name ?? DEFAULT_INSTANCE) === DEFAULT_INSTANCE;
-  const providers = (module.providers ?? []).filter((provider) => (provider as { provide?: unknown }).provide !== token);
+  const providers = (module.providers ?? []).filter(
+    (provider) => (provider as { provide?: unknown }).provide !== token,
+  );
   return {
     ...module,
     module: RecordingModule,

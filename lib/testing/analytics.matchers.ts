@@ -1,5 +1,5 @@
 import type { EventProperties, Message, UserTraits } from '../client/index.js';
-import { type AnalyticsRecorder, findRecorder, summarise } from './analytics.recorder.js';
+import { findRecorder, summarise } from './analytics.recorder.js';
 import { differences, type Equals, nearestEvent } from './nearest.event.js';
 
 /** What a matcher needs of Jest (or Vitest), which passes it as `this`. */
@@ -27,19 +27,25 @@ interface Expectation {
 export const analyticsMatchers = {
   /** Whether a track event of this name was recorded, with at least these properties where any are given. */
   toHaveTracked(this: MatcherContext, recorder: unknown, event: string, properties: EventProperties = {}) {
-    const nameOf = (message: Message) => message.event ?? '';
     return judge(this, recorder, {
-      ...{ matcher: 'toHaveTracked', type: 'track', wanted: event, nameOf },
-      ...{ field: 'properties', fields: properties },
+      matcher: 'toHaveTracked',
+      type: 'track',
+      wanted: event,
+      nameOf: (message) => message.event ?? '',
+      field: 'properties',
+      fields: properties,
     });
   },
 
   /** Whether this user, or anonymous user, was identified, with at least these traits where any are given. */
   toHaveIdentified(this: MatcherContext, recorder: unknown, userId: string, traits: UserTraits = {}) {
-    const nameOf = (message: Message) => message.userId ?? message.anonymousId ?? '';
     return judge(this, recorder, {
-      ...{ matcher: 'toHaveIdentified', type: 'identify', wanted: userId, nameOf },
-      ...{ field: 'traits', fields: traits },
+      matcher: 'toHaveIdentified',
+      type: 'identify',
+      wanted: userId,
+      nameOf: (message) => message.userId ?? message.anonymousId ?? '',
+      field: 'traits',
+      fields: traits,
     });
   },
 };
@@ -53,7 +59,8 @@ function judge({ equals, utils }: MatcherContext, received: unknown, expectation
   const events = recorder.ofType(type);
   const differing = (event: Message) => differences(event[field], fields, equals);
   const found = events.find((event) => nameOf(event) === wanted && differing(event).length === 0);
-  const hint = `expect(recorder).${found ? 'not.' : ''}${matcher}(${[wanted, ...given(fields)].map(utils.printExpected).join(', ')})`;
+  const args = [wanted, ...given(fields)].map((arg) => utils.printExpected(arg)).join(', ');
+  const hint = `expect(recorder).${found ? 'not.' : ''}${matcher}(${args})`;
   return {
     pass: found !== undefined,
     message: () => [hint, '', ...(found ? unwanted(found) : missing())].join('\n'),
@@ -89,6 +96,3 @@ export interface AnalyticsMatchers<R> {
   /** Whether this user was identified, with at least these traits where any are given. */
   toHaveIdentified(userId: string, traits?: UserTraits): R;
 }
-
-/** What the matchers are made for. */
-export type { AnalyticsRecorder };

@@ -71,7 +71,7 @@ export class AnalyticsRecorder {
           if (!matches(event)) return;
           resolve(event);
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
         end();
       };

@@ -24,7 +24,9 @@ export function checkOf(type: EventClass): EventCheck {
     ? (properties) => schemaFaults(schema, properties)
     : (properties) =>
         // A nested object whose class nobody knows has no rules to break.
-        validateSync(toInstance(type, properties), { forbidUnknownValues: false }).flatMap((error) => classFaults(error));
+        validateSync(toInstance(type, properties), { forbidUnknownValues: false }).flatMap((error) =>
+          classFaults(error),
+        );
   return (properties) => {
     try {
       return find(properties);

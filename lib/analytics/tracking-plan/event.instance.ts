@@ -20,7 +20,7 @@ export function toInstance(type: EventClass, properties: object): object {
   if (properties instanceof type && plain.length === 0) return properties;
   const copied = Object.getOwnPropertyDescriptors(properties);
   for (const [property, nested] of plain) {
-    copied[property as never] = { value: toInstance(nested, fields[property] as object), enumerable: true } as never;
+    copied[property as never] = { value: toInstance(nested, fields[property] as object), enumerable: true };
   }
   return Object.create(type.prototype as object, copied) as object;
 }

@@ -52,7 +52,7 @@ export class PlanEnforcer {
    */
   judge(type: EventClass | undefined, properties: unknown = {}): ValidationError | undefined {
     if (!type || !isPlainObject(properties ?? {})) return undefined;
-    const faults = this.checkFor(type)((properties ?? {}) as object);
+    const faults = this.checkFor(type)(properties ?? {});
     if (faults.length === 0) return undefined;
     const { name } = definitionOf(type)!;
     const error = toError(name, faults);

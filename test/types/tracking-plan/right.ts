@@ -27,8 +27,7 @@ export class Shop {
   }
 
   @Track<Shop['refund'], OrderCompleted>(OrderCompleted, {
-    properties: ({ result, args: [orderId] }) =>
-      Object.assign(new OrderCompleted(), { orderId, revenue: -result }),
+    properties: ({ result, args: [orderId] }) => Object.assign(new OrderCompleted(), { orderId, revenue: -result }),
   })
   refund(_orderId: string): number {
     return 1;

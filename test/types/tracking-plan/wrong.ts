@@ -26,7 +26,7 @@ export const f = Track<Checkout, OrderCompleted>(OrderCompleted, {
 
 // A property that is not there, or belongs to another event
 analytics.track({ userId, event: 'Order Completed', properties: { orderId: 'o' } });
-analytics.track({ userId, event: 'Order Completed' });
+analytics.track({ anonymousId: 'a', event: 'Order Completed' });
 analytics.track({ userId, event: 'Coupon Used', properties: { orderId: 'o', revenue: 1 } });
 export const g = Track('Order Completed', { userId });
 
