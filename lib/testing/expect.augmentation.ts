@@ -9,8 +9,7 @@ declare global {
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/ban-ts-comment -- there is an error only for who does not have the package
-/** @ts-ignore The expect of @jest/globals; the package is not there where another test framework is used. */
+/** The expect of @jest/globals. Where another test framework is used, the package is not there, and this is ignored. */
 declare module 'expect' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type, @typescript-eslint/no-unused-vars -- as declared there
   interface Matchers<R extends void | Promise<void>, T = unknown> extends AnalyticsMatchers<R> {}

@@ -68,7 +68,10 @@ async function shop() {
     },
   });
   rmSync(folder, { recursive: true, force: true });
-  assert.match(output, /\[receiver\] signature verified: .*"product":"Tea","revenue":4.5.*\n\nDelivering what is queued \.\.\.\nDone\.\n$/);
+  assert.match(
+    output,
+    /\[receiver\] signature verified: .*"product":"Tea","revenue":4.5.*\n\nDelivering what is queued \.\.\.\nDone\.\n$/,
+  );
   console.log('passed: npm start');
 }
 

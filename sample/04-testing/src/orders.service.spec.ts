@@ -10,7 +10,10 @@ describe('OrdersService', () => {
 
   beforeEach(async () => {
     // Takes the place of AnalyticsModule.
-    testing = await Test.createTestingModule({ imports: [AnalyticsTestingModule], providers: [OrdersService] }).compile();
+    testing = await Test.createTestingModule({
+      imports: [AnalyticsTestingModule],
+      providers: [OrdersService],
+    }).compile();
     recorder = testing.get(AnalyticsRecorder);
   });
   afterEach(() => testing.close());
