@@ -1,3 +1,5 @@
+import type {} from 'expect'; // so that the compiler finds what is augmented below; not in the output
+
 import type { AnalyticsMatchers } from './analytics.matchers.js';
 
 declare global {

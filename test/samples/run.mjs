@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
 
 /** Runs a command from the root of the repository; `act` is called with each new output. */
 function run(command, { env = {}, act } = {}) {
@@ -55,7 +56,7 @@ async function shop() {
       async () => {
         const body = JSON.stringify({ userId: 'u1', product: 'Tea', price: 4.5 });
         const headers = { 'Content-Type': 'application/json' };
-        const response = await fetch(`http://localhost:${PORT}/orders`, { method: 'POST', headers, body });
+        const response = await globalThis.fetch(`http://localhost:${PORT}/orders`, { method: 'POST', headers, body });
         assert.strictEqual(response.status, 201);
       },
     ],
