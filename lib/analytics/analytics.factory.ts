@@ -1,22 +1,33 @@
-import type { ModuleRef } from '@nestjs/core';
+import type { FactoryProvider } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 
 import { ValidationError } from '../client/index.js';
 import { OptionsError } from '../common/options.error.js';
 import { isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { AnalyticsService } from './analytics.service.js';
+import { ANALYTICS_OPTIONS, getAnalyticsToken } from './analytics.tokens.js';
 import { findPlanFaults } from './tracking-plan/tracking-plan.options.js';
 
 const MODULE = 'AnalyticsModule';
+
+/** Provides the instance of this name, as an object of this class. */
+export function provideAnalytics(name: string | undefined, Service = AnalyticsService): FactoryProvider {
+  return {
+    provide: getAnalyticsToken(name),
+    useFactory: (options: AnalyticsModuleOptions, moduleRef: ModuleRef) => createAnalytics(Service, options, moduleRef),
+    inject: [ANALYTICS_OPTIONS, ModuleRef],
+  };
+}
 
 /**
  * The instance that a module's options describe.
  * @throws {OptionsError} that names the option at fault and its rule.
  */
-export function createAnalytics(
+function createAnalytics(
+  Service: typeof AnalyticsService,
   options: AnalyticsModuleOptions,
   moduleRef: ModuleRef,
-  Service: new (options: AnalyticsModuleOptions, moduleRef: ModuleRef) => AnalyticsService = AnalyticsService,
 ): AnalyticsService {
   const { shutdownTimeout, trackingPlan } = options;
   const faults = findPlanFaults(trackingPlan);

@@ -1,7 +1,14 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
-import { Analytics, type Callback, keepAliveHttpClient, type TrackParams, ValidationError } from '../client/index.js';
+import {
+  Analytics,
+  type Callback,
+  keepAliveHttpClient,
+  type MessageType,
+  type TrackParams,
+  ValidationError,
+} from '../client/index.js';
 import { describe } from '../common/error.util.js';
 import {
   IN_PROCESS_INGEST,
@@ -13,12 +20,7 @@ import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
-import type {
-  EventClass,
-  EventName,
-  PlannedTrackParams,
-  TrackEventFields,
-} from './tracking-plan/tracking-plan.interface.js';
+import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
 const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
@@ -48,7 +50,7 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
    * where the option `trackingPlan` has a class of this event, they are checked.
    */
   override track<E extends EventName>(message: PlannedTrackParams<E>, callback?: Callback): void {
-    this.trackAs(this.plan.find(message?.event), message, callback);
+    super.track(message, callback);
   }
 
   /**
@@ -58,13 +60,12 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
    * @throws {ValidationError} for an object of any other class.
    */
   trackEvent(event: object, fields: TrackEventFields, callback?: Callback): void {
-    const type = (event as object | undefined)?.constructor as EventClass | undefined;
-    const definition = definitionOf(type);
-    if (!type || !definition) {
+    const definition = definitionOf((event as object | undefined)?.constructor);
+    if (!definition) {
       const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';
       throw new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
     }
-    this.trackAs(type, { ...fields, event: definition.name, properties: event }, callback);
+    super.track({ ...fields, event: definition.name, properties: event }, callback);
   }
 
   /** @internal */
@@ -77,9 +78,9 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
     return this.drain();
   }
 
-  /** @internal Records a track event, if the rules of its class let it. */
-  trackAs(type: EventClass | undefined, message: TrackParams, callback?: Callback): void {
-    this.record('track', message, callback, this.plan.judge(type, message?.properties));
+  /** @internal Every message comes here; a track event is recorded if the rules of its class let it. */
+  protected override record(type: MessageType, message: unknown, callback?: Callback): void {
+    super.record(type, message, callback, type === 'track' ? this.plan.judge(message as TrackParams) : undefined);
   }
 
   /** @internal Closes, and delivers what is queued; the second call waits for the first. */

@@ -1,12 +1,12 @@
-import { type DynamicModule, Module, type Provider } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common';
 
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
+import { provideAnalytics } from '../analytics/analytics.factory.js';
 import { AnalyticsModule } from '../analytics/analytics.module.js';
 import type { AnalyticsService } from '../analytics/analytics.service.js';
-import { ANALYTICS_OPTIONS, DEFAULT_INSTANCE, getAnalyticsToken } from '../analytics/analytics.tokens.js';
+import { DEFAULT_INSTANCE } from '../analytics/analytics.tokens.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
-import { createRecordingAnalytics } from './recording.analytics.js';
+import { RecordingAnalytics } from './recording.analytics.js';
 
 /** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, none of them required. */
 export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
@@ -14,7 +14,7 @@ export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & Analytic
 /** The part of a `TestingModuleBuilder` that is needed to replace a provider. */
 export interface ProviderOverrider {
   overrideProvider(token: unknown): {
-    useFactory(options: { factory: typeof createRecordingAnalytics; inject: unknown[] }): unknown;
+    useFactory(options: { factory: FactoryProvider['useFactory']; inject?: FactoryProvider['inject'] }): unknown;
   };
 }
 
@@ -24,12 +24,8 @@ class RecordingModule extends AnalyticsModule {}
 
 function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
   const module = AnalyticsModule.forRoot({ ...options, writeKey });
-  const token = getAnalyticsToken(options.name);
-  const recording: Provider = {
-    provide: token,
-    useFactory: createRecordingAnalytics,
-    inject: [ANALYTICS_OPTIONS, ModuleRef],
-  };
+  const recording = provideAnalytics(options.name, RecordingAnalytics);
+  const token = recording.provide;
   const recorder: Provider = {
     provide: AnalyticsRecorder,
     useFactory: (analytics: AnalyticsService) => AnalyticsRecorder.of(analytics),
@@ -74,10 +70,8 @@ export class AnalyticsTestingModule {
    */
   static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {
     for (const name of names.length > 0 ? names : [DEFAULT_INSTANCE]) {
-      builder.overrideProvider(getAnalyticsToken(name)).useFactory({
-        factory: createRecordingAnalytics,
-        inject: [ANALYTICS_OPTIONS, ModuleRef],
-      });
+      const { provide, useFactory: factory, inject } = provideAnalytics(name, RecordingAnalytics);
+      builder.overrideProvider(provide).useFactory({ factory, inject });
     }
     return builder;
   }

@@ -1,7 +1,6 @@
 import type { ModuleRef } from '@nestjs/core';
 
 import type { AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
-import { createAnalytics } from '../analytics/analytics.factory.js';
 import { AnalyticsService } from '../analytics/analytics.service.js';
 import type { EventLedger } from '../client/delivery/event.ledger.js';
 import type { EventSink } from '../client/delivery/event.queue.js';
@@ -13,7 +12,7 @@ import { RecordingQueue } from './recording.queue.js';
 const NO_NETWORK: HTTPClient = { makeRequest: () => Promise.reject(new Error('There is no network in this test')) };
 
 /** `AnalyticsService` with all that it does to an event before it is sent, and nothing after that. */
-class RecordingAnalytics extends AnalyticsService {
+export class RecordingAnalytics extends AnalyticsService {
   constructor(options: AnalyticsModuleOptions, moduleRef: ModuleRef) {
     super({ ...options, httpClient: NO_NETWORK }, moduleRef);
   }
@@ -23,9 +22,4 @@ class RecordingAnalytics extends AnalyticsService {
     recorder.attach(this);
     return new RecordingQueue(recorder, ledger);
   }
-}
-
-/** The instance that a module's options describe, recording in place of sending. */
-export function createRecordingAnalytics(options: AnalyticsModuleOptions, moduleRef: ModuleRef): AnalyticsService {
-  return createAnalytics(options, moduleRef, RecordingAnalytics);
 }

@@ -1,5 +1,7 @@
 import type { TrackParams } from '../../client/index.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
 import { OptionsError } from '../../common/options.error.js';
+import { toInstance } from '../tracking-plan/event.instance.js';
 import { definitionOf } from '../tracking-plan/tracked-event.decorator.js';
 import type {
   EventClass,
@@ -51,7 +53,10 @@ export function Track(event: string | EventClass, options: RecordOptions = {}): 
   const definition = definitionOf(event);
   if (!definition) throw new OptionsError('@Track', ['event must be a name, or a class with @TrackedEvent']);
   const { name } = definition;
-  return recordCall(options, (analytics, fields) =>
-    analytics.trackAs(event, { ...fields, event: name } as TrackParams),
-  );
+  return recordCall(options, (analytics, fields) => {
+    const given = fields.properties ?? {};
+    // Properties that are an instance of an event class are judged by its rules.
+    const properties = isPlainObject(given) ? toInstance(event, given) : given;
+    analytics.track({ ...fields, event: name, properties } as TrackParams);
+  });
 }

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 
-import { ValidationError } from '../../client/index.js';
+import { type TrackParams, ValidationError } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { checkOf, type EventCheck, type PlanFault } from './event.check.js';
 import { definitionOf } from './tracked-event.decorator.js';
@@ -41,18 +41,19 @@ export class PlanEnforcer {
     return (error as Partial<ValidationError> | undefined)?.code === VIOLATION;
   }
 
-  /** The class of a planned event. */
-  find(event: unknown): EventClass | undefined {
-    return this.planned.get(event as string);
-  }
-
   /**
+   * Judges an event by the class that its properties are an instance of, or else by the planned class of its name.
+   *
    * @returns Why the event is not recorded; undefined where it is.
    * @throws {ValidationError} where the plan says so.
    */
-  judge(type: EventClass | undefined, properties: unknown = {}): ValidationError | undefined {
-    if (!type || !isPlainObject(properties ?? {})) return undefined;
-    const faults = this.checkFor(type)(properties ?? {});
+  judge(message: Partial<TrackParams> | undefined): ValidationError | undefined {
+    const properties = message?.properties ?? {};
+    if (!isPlainObject(properties)) return undefined; // The message's own rules tell.
+    const own = properties.constructor;
+    const type = definitionOf(own) ? (own as EventClass) : this.planned.get(message?.event as string);
+    if (!type) return undefined;
+    const faults = this.checkFor(type)(properties);
     if (faults.length === 0) return undefined;
     const { name } = definitionOf(type)!;
     const error = toError(name, faults);

@@ -11,6 +11,7 @@ import {
   ValidationError,
 } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { z } from 'zod';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Awaited, CouponUsed, NewsRead, OrderCompleted, Throwing } from './events.js';
@@ -27,6 +28,16 @@ class Shop {
 
   @Track(NewsRead, { userId, properties: ({ args }) => ({ title: args[0] as string }) })
   byClass(_title: unknown): string {
+    return 'done';
+  }
+
+  @Track(NewsRead, { userId, properties: undefined as never })
+  byNothing(): string {
+    return 'done';
+  }
+
+  @Track(NewsRead, { userId, properties: () => 'text' as never })
+  byText(): string {
     return 'done';
   }
 }
@@ -115,11 +126,25 @@ describe('An event that breaks its class or schema', () => {
     const { shop, recorder } = await start('throw');
     expect(shop.byName(5)).toBe('done');
     expect(shop.byClass('se')).toBe('done');
+    expect(shop.byNothing()).toBe('done');
+    expect(shop.byText()).toBe('done');
     expect(recorder.events).toEqual([]);
     expect(lines).toEqual([
       'Shop.byName was not recorded: "Order Completed" breaks the tracking plan: orderId (isString)',
       'Shop.byClass was not recorded: "News Read" breaks the tracking plan: title (min_length)',
+      'Shop.byNothing was not recorded: "News Read" breaks the tracking plan: title (object)',
+      'Shop.byText was not recorded: properties must be an object',
     ]);
+  });
+
+  it('is judged by the class of its properties, whether the class is planned or not', async () => {
+    const { analytics, recorder } = await start('throw');
+    const Unplanned = defineEvent('Unplanned', z.object({ code: z.string() }));
+    expect(() => analytics.trackEvent(new Unplanned({ code: 5 as never }), { userId })).toThrow('code (invalid_type)');
+    expect(() =>
+      analytics.track({ userId, event: 'Unplanned', properties: new Unplanned({ code: 5 as never }) }),
+    ).toThrow('"Unplanned" breaks the tracking plan: code (invalid_type)');
+    expect(recorder.events).toEqual([]);
   });
 
   it('is still refused for what is wrong with any message', async () => {
