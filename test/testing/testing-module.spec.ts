@@ -7,8 +7,11 @@ import {
   type Context,
   getAnalyticsToken,
   InjectAnalytics,
+  memoryQueue,
   type Plugin,
   Track,
+  WebhookDestinationModule,
+  WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
 
@@ -94,6 +97,20 @@ describe('AnalyticsTestingModule', () => {
     );
     app.get(Orders).complete();
     expect(names(app.get(AnalyticsRecorder))).toEqual(['identify', 'Order Completed']);
+  });
+
+  it('hands nothing to the relay of the same application', async () => {
+    const relay = WebhookDestinationModule.forRoot({
+      sources: [{ name: 'shop', writeKey: 'wk' }],
+      destinations: [{ urls: ['https://receiver.example/'] }],
+      queue: memoryQueue(),
+    });
+    const analytics = AnalyticsModule.forRoot({ writeKey: 'wk' });
+    const app = await start(AnalyticsTestingModule.override(Test.createTestingModule({ imports: [analytics, relay] })));
+    app.get(AnalyticsService).track({ userId: 'u', event: 'E' });
+    await app.get(AnalyticsService).flush();
+    expect(AnalyticsRecorder.of(app.get(AnalyticsService)).events).toHaveLength(1);
+    expect(await app.get(WebhookDestinationService).deliveries()).toEqual([]);
   });
 
   it('is there only for the modules that import it, where it is not global', async () => {

@@ -1,7 +1,4 @@
-import { validateSync, type ValidationError } from 'class-validator';
-import { isPromise } from 'node:util/types';
-
-import { toInstance } from './event.instance.js';
+import { findClassFaults } from './class.check.js';
 import type { StandardIssue, StandardSchemaV1 } from './standard-schema.interface.js';
 import { definitionOf } from './tracked-event.decorator.js';
 import type { EventClass } from './tracking-plan.interface.js';
@@ -22,30 +19,20 @@ export function checkOf(type: EventClass): EventCheck {
   const schema = definitionOf(type)?.schema;
   const find: EventCheck = schema
     ? (properties) => schemaFaults(schema, properties)
-    : (properties) =>
-        // A nested object whose class nobody knows has no rules to break.
-        validateSync(toInstance(type, properties), { forbidUnknownValues: false }).flatMap((error) =>
-          classFaults(error),
-        );
+    : (properties) => findClassFaults(type, properties);
   return (properties) => {
     try {
-      return find(properties);
+      return find(properties).map(({ property, rule }) => ({ property: tidy(property), rule }));
     } catch {
       return [{ property: 'properties', rule: 'a rule threw' }];
     }
   };
 }
 
-function classFaults({ property, constraints = {}, children = [] }: ValidationError, parent = ''): PlanFault[] {
-  const path = parent + property;
-  const own = Object.keys(constraints).map((rule) => ({ property: tidy(path), rule }));
-  return [...own, ...children.flatMap((child) => classFaults(child, `${path}.`))];
-}
-
 function schemaFaults(schema: StandardSchemaV1, properties: object): PlanFault[] {
   const result = schema['~standard'].validate({ ...properties });
-  if (isPromise(result)) {
-    result.catch(() => undefined);
+  if ('then' in result) {
+    result.then(undefined, () => undefined);
     return [{ property: 'properties', rule: 'its schema is asynchronous' }];
   }
   return (result.issues ?? []).map((issue) => ({ property: pathOf(issue), rule: ruleOf(issue) }));
@@ -53,7 +40,7 @@ function schemaFaults(schema: StandardSchemaV1, properties: object): PlanFault[]
 
 function pathOf({ path = [] }: StandardIssue): string {
   const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
-  return keys.length > 0 ? tidy(keys.join('.')) : 'properties';
+  return keys.join('.') || 'properties';
 }
 
 /** The standard has messages alone, and those may hold values; zod and arktype tell a `code`, and valibot a `type`. */

@@ -1,4 +1,4 @@
-import { IsIn, IsNumber, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
+import { IsIn, IsNumber, IsOptional, IsString, Min, ValidateBy, ValidateNested } from 'class-validator';
 import { defineEvent, TrackedEvent } from 'nestjs-analytics-relay';
 import * as v from 'valibot';
 import { z } from 'zod';
@@ -19,6 +19,18 @@ export class OrderCompleted {
     this.orderId = orderId;
     this.revenue = revenue;
   }
+}
+
+/** Named by the class that it extends. */
+export class GiftCompleted extends OrderCompleted {
+  @IsString() greeting!: string;
+}
+
+/** Its rule answers with a promise, and so is skipped. */
+@TrackedEvent('Checked Later')
+export class CheckedLater {
+  @ValidateBy({ name: 'later', async: true, validator: { validate: () => Promise.reject(new Error('unheard')) } })
+  code = 'c';
 }
 
 /** Of zod. */

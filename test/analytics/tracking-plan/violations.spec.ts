@@ -14,7 +14,7 @@ import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-rela
 import { z } from 'zod';
 
 import { useCleanUps } from '../../support/clean-ups.js';
-import { Awaited, CouponUsed, NewsRead, OrderCompleted, Throwing } from './events.js';
+import { Awaited, CheckedLater, CouponUsed, GiftCompleted, NewsRead, OrderCompleted, Throwing } from './events.js';
 
 const userId = 'u';
 const events = [OrderCompleted, CouponUsed, NewsRead, Awaited, Throwing];
@@ -195,6 +195,22 @@ describe('An event that follows its class or schema', () => {
       ['Order Completed', { orderId: 'o', revenue: 1 }],
       ['News Read', { title: 'News' }],
     ]);
+  });
+
+  it('takes the name of the class that its class extends, and the rules of both', async () => {
+    const { analytics, recorder } = await start();
+    const gift = new GiftCompleted({ orderId: 'o', revenue: 1 });
+    expect(() => analytics.trackEvent(gift, { userId })).toThrow(
+      '"Order Completed" breaks the tracking plan: greeting',
+    );
+    analytics.trackEvent(Object.assign(gift, { greeting: 'Hi' }), { userId });
+    expect(recorder.named('Order Completed')).toHaveLength(1);
+  });
+
+  it('is not checked by asynchronous rules', async () => {
+    const { analytics, recorder } = await start();
+    analytics.trackEvent(new CheckedLater(), { userId });
+    expect(recorder.named('Checked Later')).toHaveLength(1);
   });
 
   it('leaves events alone that are not in the plan', async () => {
