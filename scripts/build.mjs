@@ -1,6 +1,6 @@
 // Builds the package twice, as ES modules and as CommonJS: which one is loaded is the consumer's choice.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
@@ -13,4 +13,3 @@ for (const config of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
 }
 mkdirSync(new URL('dist/cjs', root), { recursive: true });
 writeFileSync(new URL('dist/cjs/package.json', root), '{ "type": "commonjs" }\n');
-chmodSync(new URL('dist/esm/cli/main.js', root), 0o755); // npm does so for who installs the package

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { describe } from '../common/error.util.js';
 import { runPlan } from './plan.command.js';
 
