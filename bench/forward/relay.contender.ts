@@ -66,7 +66,7 @@ export function relay(engine: 'memory' | 'sqlite', transport: Transport): Conten
             source: 'shop',
             messageId: message.messageId,
             userId: message.userId,
-            body: webhookBody(message),
+            body: Buffer.from(webhookBody(message)),
             acceptedAt,
           })),
         );
