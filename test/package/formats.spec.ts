@@ -49,6 +49,18 @@ describe('The package', () => {
     expect(stdout.trim()).toBe('Order Completed');
   });
 
+  it('has one context for both copies', async () => {
+    const { stdout } = await run(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `import { createRequire } from 'node:module';
+       import { AnalyticsContext } from 'nestjs-analytics-relay';
+       const required = createRequire(process.cwd() + '/')('nestjs-analytics-relay').AnalyticsContext;
+       console.log(required !== AnalyticsContext, AnalyticsContext.run({ userId: 'u1' }, () => required.get().userId));`,
+    ]);
+    expect(stdout.trim()).toBe('true u1');
+  });
+
   it('has a client that loads no dependency', async () => {
     const { stdout } = await run(process.execPath, [
       '--eval',
