@@ -65,7 +65,7 @@ export class AnalyticsService
    *
    * @throws {ValidationError} for an object of any other class.
    */
-  trackEvent(event: object, fields: TrackEventFields, callback?: Callback): void {
+  trackEvent(event: object, fields: TrackEventFields = {}, callback?: Callback): void {
     const definition = definitionOf((event as object | undefined)?.constructor);
     if (!definition) {
       const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import { Global, Injectable, Module } from '@nestjs/common';
+import { Controller, Get, Global, Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import {
   AnalyticsModule,
   AnalyticsService,
   type Context,
+  defineEvent,
   getAnalyticsToken,
+  type IdentityResolver,
   InjectAnalytics,
   memoryQueue,
   type Plugin,
@@ -14,6 +16,7 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { z } from 'zod';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { waitFor } from '../support/wait-for.js';
@@ -111,6 +114,31 @@ describe('AnalyticsTestingModule', () => {
     await app.get(AnalyticsService).flush();
     expect(AnalyticsRecorder.of(app.get(AnalyticsService)).events).toHaveLength(1);
     expect(await app.get(WebhookDestinationService).deliveries()).toEqual([]);
+  });
+
+  it('records who an event of a request is about, and its context', async () => {
+    const RouteCalled = defineEvent('Route Called', z.object({ path: z.string() }));
+    @Controller()
+    class Routes {
+      constructor(private readonly analytics: AnalyticsService) {}
+
+      @Get('route')
+      call(): void {
+        this.analytics.trackEvent(new RouteCalled({ path: '/route' }));
+      }
+    }
+    const identity: IdentityResolver = ({ headers }) => ({ userId: headers?.['x-user'] as string });
+    const testing = await Test.createTestingModule({
+      imports: [AnalyticsTestingModule.forRoot({ identity })],
+      controllers: [Routes],
+    }).compile();
+    const app = testing.createNestApplication();
+    afterwards(() => app.close());
+    await app.listen(0, '127.0.0.1');
+    await fetch(`${await app.getUrl()}/route`, { headers: { 'X-User': 'u-1', 'User-Agent': 'test' } });
+    expect(app.get(AnalyticsRecorder).named('Route Called')).toMatchObject([
+      { userId: 'u-1', properties: { path: '/route' }, context: { userAgent: 'test' } },
+    ]);
   });
 
   it('is there only for the modules that import it, where it is not global', async () => {
