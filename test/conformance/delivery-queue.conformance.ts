@@ -486,8 +486,10 @@ export function itConforms(engine: QueueEngine): void {
         await restart({ delivered: { count: 12 }, dead: { count: 3 } });
         consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
         for (let i = 0; i < 4; i++) {
-          await queue.add(messages(5, { acceptedAt: AT + i }));
-          await queue.add(messages(2, { acceptedAt: AT + i, source: 'bad' }));
+          const numbered = (count: number, source: string) =>
+            messages(count).map(({ messageId }) => message(`${i}-${messageId}`, { acceptedAt: AT + i, source }));
+          await queue.add(numbered(5, 'shop'));
+          await queue.add(numbered(2, 'bad'));
           await counted('delivered', 5 * (i + 1));
           await counted('dead', 2 * (i + 1));
         }
