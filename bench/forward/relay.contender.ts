@@ -15,6 +15,7 @@ import {
 
 import { type Contender, Counter } from './contender.js';
 import { CONCURRENCY, SECRET, webhookBody, WRITE_KEY } from './messages.js';
+import { type SharedEngine, sharedQueue } from './shared.stores.js';
 
 type Transport = 'undici' | 'axios';
 
@@ -35,9 +36,10 @@ class RelayModule {
   }
 }
 
-/** This package, with a queue in memory or in a SQLite file. */
-export function relay(engine: 'memory' | 'sqlite', transport: Transport): Contender {
+/** This package, with a queue in memory, in a SQLite file, or on BullMQ. */
+export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Transport): Contender {
   const create = async () => {
+    if (engine === 'redis' || engine === 'postgres') return sharedQueue(engine);
     const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
     return {
       factory: engine === 'memory' ? memoryQueue() : sqliteQueue({ path: join(folder, 'relay.db') }),

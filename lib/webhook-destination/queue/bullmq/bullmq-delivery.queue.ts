@@ -137,6 +137,8 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     await Promise.all([...this.consumers].map((consumer) => consumer.close()));
     this.consumers.clear();
     this.consumed.clear();
+    this.queues.clear();
+    this.known.clear();
     await this.store.close();
   }
 

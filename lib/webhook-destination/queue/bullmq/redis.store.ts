@@ -138,7 +138,7 @@ export class RedisStore implements SharedStore {
     try {
       await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
     } catch (error) {
-      throw new Error(`bullmqQueue: Redis cannot be reached: ${describe(last ?? error)}`, { cause: last ?? error });
+      throw new Error(`bullmqQueue: Redis cannot be reached: ${describe(last ?? error)}`, { cause: error });
     } finally {
       this.client.off('error', note);
     }
