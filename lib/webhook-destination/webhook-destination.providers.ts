@@ -33,8 +33,8 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: IngestEndpoint,
-    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest }: WebhookDestinationOptions) =>
-      ingest && new IngestEndpoint(sources, acceptor, ingest),
+    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest, mode }: WebhookDestinationOptions) =>
+      ingest && mode !== 'deliver' ? new IngestEndpoint(sources, acceptor, ingest) : undefined,
     inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
   },
   {
@@ -54,8 +54,9 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: RetentionSweeper,
-    useFactory: (queue: DeliveryQueue, registry?: SchedulerRegistry) => new RetentionSweeper(queue, registry),
-    inject: [DELIVERY_QUEUE, { token: SchedulerRegistry, optional: true }],
+    useFactory: (queue: DeliveryQueue, { mode }: WebhookDestinationOptions, registry?: SchedulerRegistry) =>
+      mode === 'ingest' ? undefined : new RetentionSweeper(queue, registry),
+    inject: [DELIVERY_QUEUE, CHECKED_OPTIONS, { token: SchedulerRegistry, optional: true }],
   },
   {
     provide: WebhookDispatcher,
@@ -81,7 +82,8 @@ export function withIngestController(module: DynamicModule): DynamicModule {
   const controller = createIngestController();
   const placed: Provider = {
     provide: INGEST_CONTROLLER,
-    useFactory: ({ ingest }: WebhookDestinationOptions) => placeIngestController(controller, ingest?.prefix),
+    useFactory: ({ ingest, mode }: WebhookDestinationOptions) =>
+      placeIngestController(controller, mode === 'deliver' ? undefined : ingest?.prefix),
     inject: [CHECKED_OPTIONS],
   };
   return { ...module, controllers: [controller], providers: [...(module.providers ?? []), placed] };

@@ -108,12 +108,15 @@ export class WebhookDestinationService
   }
 
   async onModuleInit(): Promise<void> {
-    this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    if (this.options.mode !== 'ingest') {
+      this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    }
     await this.openAdmin();
     await this.queue.open();
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    if (this.options.mode === 'ingest') return;
     await this.warnOfOrphans();
     this.dispatcher.start(this.createTransport);
   }

@@ -12,7 +12,8 @@ import { RedisStore } from './redis.store.js';
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
   const Store = checked.backend === 'redis' ? RedisStore : PostgresStore;
-  return () => new BullmqDeliveryQueue(new Store(checked), checked.retention);
+  const create = () => new BullmqDeliveryQueue(new Store(checked), checked.retention);
+  return Object.assign(create, { isShared: true });
 }
 
 /**
