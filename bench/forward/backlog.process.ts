@@ -44,7 +44,7 @@ async function fill(path: string, count: number): Promise<number> {
               source: 'shop',
               messageId,
               userId,
-              body: webhookBody(message),
+              body: Buffer.from(webhookBody(message)),
               acceptedAt,
             };
           }),

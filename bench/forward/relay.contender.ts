@@ -68,7 +68,7 @@ export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Tra
             source: 'shop',
             messageId: message.messageId,
             userId: message.userId,
-            body: webhookBody(message),
+            body: Buffer.from(webhookBody(message)),
             acceptedAt,
           })),
         );

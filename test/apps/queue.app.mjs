@@ -10,7 +10,14 @@ const leases = new Map();
 const commands = {
   add: (messageId) =>
     queue.add([
-      { destination: 'Webhooks', source: 'shop', messageId, userId: 'u1', body: '{}', acceptedAt: Date.now() },
+      {
+        destination: 'Webhooks',
+        source: 'shop',
+        messageId,
+        userId: 'u1',
+        body: Buffer.from('{}'),
+        acceptedAt: Date.now(),
+      },
     ]),
   settle: (messageId) =>
     leases.get(messageId).settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } }),

@@ -13,7 +13,7 @@ const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDeliv
   source: 'shop',
   messageId,
   userId: 'u1',
-  body: '{}',
+  body: Buffer.from('{}'),
   acceptedAt: Date.now(),
   ...fields,
 });
@@ -75,10 +75,11 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
     it('hold what a database has no character for', async () => {
       const queue = await open();
-      const odd = message('m\u0000\ud800', { userId: '\u0000', body: JSON.stringify({ text: '\u0000\ud800' }) });
+      const body = Buffer.from(JSON.stringify({ text: '\u0000\ud800' }));
+      const odd = message('m\u0000\ud800', { userId: '\u0000', body });
       await queue.add([odd]);
       await queue.add([odd]);
-      expect(await queue.list({})).toMatchObject([odd]);
+      expect(await queue.list({})).toMatchObject([{ ...odd, body: body.toString() }]);
     });
   });
 });

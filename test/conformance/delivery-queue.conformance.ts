@@ -26,7 +26,7 @@ const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDeliv
   source: 'shop',
   messageId,
   userId: 'u1',
-  body: JSON.stringify({ messageId, text: 'é"\\\u2028😀' }),
+  body: Buffer.from(JSON.stringify({ messageId, text: 'é"\\\u2028😀' })),
   acceptedAt: AT,
   ...fields,
 });
@@ -69,6 +69,12 @@ export function itConforms(engine: QueueEngine): void {
       await queue.close();
       queue = place.factory();
       await queue.open();
+    };
+    /** In a new place. */
+    const reopenWith = async (retention: RetentionOptions) => {
+      await queue.close();
+      await place.remove();
+      await open(retention);
     };
     /** Collects leases, and settles each with the outcome that is given, if any. */
     const consume = (concurrency = 64, outcome?: (lease: Lease) => DeliveryOutcome, destination = 'Webhooks') => {
@@ -125,7 +131,56 @@ export function itConforms(engine: QueueEngine): void {
         const { leases } = consume();
         expect(names(await leased(21, leases))).toEqual([...names(leases).slice(0, 20), 'last']);
         expect(names(leases).slice(0, 20)).toEqual(messages(20).map(({ messageId }) => messageId));
-        expect(leases[3]!.delivery.body).toBe(message('m3').body);
+        expect(leases[3]!.delivery.body).toEqual(message('m3').body);
+      });
+
+      it('leaves out a message that it has taken, whatever became of it', async () => {
+        await queue.add(messages(3));
+        await queue.add([message('m1'), message('m3'), message('m0')]);
+        const { leases, subscription } = consume();
+        await leased(4, leases);
+        expect(names(leases)).toEqual(['m0', 'm1', 'm2', 'm3']);
+        await leases[0]!.settle(delivered());
+        await leases[1]!.settle(dead());
+        await queue.add([message('m0'), message('m1'), message('m4'), message('m2')]);
+        await leased(5, leases);
+        subscription.unsubscribe();
+        await reopen();
+        await queue.add([...messages(5), message('m5')]);
+        await queue.add(messages(6));
+        expect((await queue.list({})).map(({ messageId }) => messageId).sort()).toEqual(
+          messages(6).map(({ messageId }) => messageId),
+        );
+        const again = consume();
+        await leased(4, again.leases);
+        await queue.add([message('last')]);
+        expect(names(await leased(5, again.leases)).sort()).toEqual(['last', 'm2', 'm3', 'm4', 'm5']);
+      });
+
+      it('takes a message once that comes several times at once', async () => {
+        const { leases } = consume();
+        await Promise.all([
+          queue.add([message('m1'), message('m1'), message('m2')]),
+          queue.add([message('m2'), message('m1')]),
+        ]);
+        await queue.add([message('m3')]);
+        expect(names(await leased(3, leases)).sort()).toEqual(['m1', 'm2', 'm3']);
+        expect(await queue.list({})).toHaveLength(3);
+      });
+
+      it('takes the messages of one id that come from other sources or go to other destinations', async () => {
+        await queue.add([message('m1'), message('m1', { destination: 'Other' })]);
+        await queue.add([message('m1', { source: 'blog' }), message('m1', { destination: 'Third' }), message('m1')]);
+        const found = (await queue.list({})).map(({ destination, source }) => `${destination} ${source}`);
+        expect(found.sort()).toEqual(['Other shop', 'Third shop', 'Webhooks blog', 'Webhooks shop']);
+      });
+
+      it('remembers messages as long as the bound of their age says', async () => {
+        await reopenWith({ messageIds: { age: 0 } });
+        await queue.add([message('m1')]);
+        await queue.add([message('m1')]);
+        expect(await queue.list({})).toHaveLength(2);
+        await queue.sweep();
       });
 
       it('takes nothing for an empty list', async () => {
@@ -242,6 +297,7 @@ export function itConforms(engine: QueueEngine): void {
         expect(await queue.list({ state: 'delivered' })).toEqual([
           {
             ...message('m1'),
+            body: message('m1').body.toString(),
             id: lease!.delivery.id,
             state: 'delivered',
             firstAttemptAt: AT + 5,
@@ -304,7 +360,7 @@ export function itConforms(engine: QueueEngine): void {
         expect(await queue.list({ state: 'dead' })).toMatchObject([
           {
             messageId: 'm0',
-            body: message('m0').body,
+            body: message('m0').body.toString(),
             reason: 'every URL failed for good',
             attempts: [{ results: [{ outcome: 'permanent' }] }],
             failedUrls: ['https://receiver.example/hook'],
@@ -436,7 +492,9 @@ export function itConforms(engine: QueueEngine): void {
       it('removes deliveries of every state, bodies and attempts', async () => {
         const users = ['u1', 'u2', 'u1', 'u2', 'u1', 'u2', 'u1', 'u2', 'u1', 'u2'];
         await queue.add(
-          users.map((userId, index) => message(`m${index}`, { userId, body: `{"of":"${userId}-${index}"}` })),
+          users.map((userId, index) =>
+            message(`m${index}`, { userId, body: Buffer.from(`{"of":"${userId}-${index}"}`) }),
+          ),
         );
         const { leases, subscription } = consume(8);
         await leased(8, leases);
@@ -476,20 +534,14 @@ export function itConforms(engine: QueueEngine): void {
     });
 
     describe('sweep', () => {
-      const restart = async (retention: RetentionOptions) => {
-        await queue.close();
-        await place.remove();
-        await open(retention);
-      };
-
       it('keeps as many records as the bounds say, those accepted last', async () => {
-        await restart({ delivered: { count: 12 }, dead: { count: 3 } });
+        await reopenWith({ delivered: { count: 12 }, dead: { count: 3 } });
         consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
         for (let i = 0; i < 4; i++) {
-          const numbered = (count: number, source: string) =>
-            messages(count).map(({ messageId }) => message(`${i}-${messageId}`, { acceptedAt: AT + i, source }));
-          await queue.add(numbered(5, 'shop'));
-          await queue.add(numbered(2, 'bad'));
+          const round = (prefix: string, count: number, fields: Partial<NewDelivery>) =>
+            Array.from({ length: count }, (_, index) => message(`${prefix}${i}-${index}`, fields));
+          await queue.add(round('m', 5, { acceptedAt: AT + i }));
+          await queue.add(round('b', 2, { acceptedAt: AT + i, source: 'bad' }));
           await counted('delivered', 5 * (i + 1));
           await counted('dead', 2 * (i + 1));
         }
@@ -502,7 +554,7 @@ export function itConforms(engine: QueueEngine): void {
       });
 
       it('removes what is too old, and nothing that has not ended', async () => {
-        await restart({ delivered: { age: 0 }, dead: { age: 0 } });
+        await reopenWith({ delivered: { age: 0 }, dead: { age: 0 } });
         await queue.add(messages(4));
         const { leases } = consume();
         await leased(4, leases);

@@ -24,6 +24,14 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 // A date alone, or a date with a time, seconds, fraction and zone: Date.parse alone would take '1' or 'May'.
 const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?$/;
 
+// Days that not every month has are left to Date.
+const WIRE_TIMESTAMP = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Whether a value is a valid timestamp already written as `Date.prototype.toISOString` writes it. */
+export function isWireTimestamp(value: unknown): value is string {
+  return typeof value === 'string' && WIRE_TIMESTAMP.test(value);
+}
+
 /** The moment a timestamp tells, or undefined where it tells none. */
 export function parseTimestamp(value: unknown): Date | undefined {
   let date: Date;
@@ -80,7 +88,10 @@ const messageId: Rule = (message) => {
 };
 
 const timestamp: Rule = (message) =>
-  message.timestamp === undefined || message.timestamp === null || parseTimestamp(message.timestamp)
+  message.timestamp === undefined ||
+  message.timestamp === null ||
+  isWireTimestamp(message.timestamp) ||
+  parseTimestamp(message.timestamp)
     ? undefined
     : { field: 'timestamp', code: 'timestamp_invalid', message: 'timestamp must be a valid Date or ISO 8601 string' };
 

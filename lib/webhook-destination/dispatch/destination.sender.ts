@@ -41,15 +41,14 @@ export class DestinationSender {
    * the other requests run out on their own (§4.1). Without a success it resolves with all results.
    */
   send({ body, messageId, failedUrls }: Readonly<Delivery>, now: number): Promise<SendResult[]> {
-    const bytes = Buffer.from(body);
-    const headers = this.headers.for(messageId, bytes, now);
+    const headers = this.headers.for(messageId, body, now);
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
     return new Promise((resolve) => {
       const results: SendResult[] = [];
       if (routes.length === 0) return resolve(results);
       for (const route of routes) {
-        void post(route, headers, bytes, now, this.maxActive).then((result) => {
+        void post(route, headers, body, now, this.maxActive).then((result) => {
           results.push(result);
           if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
         });

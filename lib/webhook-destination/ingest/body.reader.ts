@@ -1,9 +1,10 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii as isAsciiOnly, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { createGunzip } from 'node:zlib';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
 import { IngestError } from './ingest.error.js';
+import type { PostedJson } from './posted.text.js';
 
 /** How long a body may stand still before it is given up, in ms. */
 const STALL_TIME = 1_500;
@@ -15,7 +16,9 @@ const MAX_TIME = 30_000;
 export interface JsonBody {
   value: unknown;
   /** Its size, inflated. */
-  bytes: number;
+  size: number;
+  /** As it came, inflated; unknown where the host has parsed it. */
+  raw?: PostedJson;
 }
 
 /**
@@ -28,9 +31,11 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
   const early = parsedBefore(request);
   if (early) return early;
   const bytes = await readBytes(request);
-  if (!isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8');
+  const isAscii = isAsciiOnly(bytes);
+  if (!isAscii && !isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8');
+  const text = bytes.toString(isAscii ? 'latin1' : 'utf8');
   try {
-    return { value: JSON.parse(bytes.toString('utf8')) as unknown, bytes: bytes.length };
+    return { value: JSON.parse(text) as unknown, size: bytes.length, raw: { bytes, text, isAscii } };
   } catch {
     throw new IngestError(400, 'body_not_json', 'the body must be JSON');
   }
@@ -39,8 +44,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> 
 /** The body that a parser of the host has read already; one that is put before every route does so. */
 function parsedBefore(request: IncomingMessage & { body?: unknown }): JsonBody | undefined {
   if (!request.readableEnded || request.body === undefined) return undefined;
-  const bytes = Number(request.headers['content-length'] ?? Infinity);
-  return { value: request.body, bytes };
+  return { value: request.body, size: Number(request.headers['content-length'] ?? Infinity) };
 }
 
 function readBytes(request: IncomingMessage): Promise<Buffer> {
@@ -85,7 +89,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     // How long it then takes to inflate is not the sender's fault.
     request.once('end', () => clearTimeout(stall));
     source.on('data', take);
-    source.once('end', () => finish(() => resolve(Buffer.concat(chunks, size))));
+    source.once('end', () => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))));
     gunzip?.once('error', () => fail(400, 'body_not_gzip', 'be gzip, as its Content-Encoding says'));
   });
 }

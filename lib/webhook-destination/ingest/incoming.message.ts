@@ -1,28 +1,25 @@
 import { randomUUID } from 'node:crypto';
 
-import type {
-  ExtraContext,
-  IntegrationsOptions,
-  Message,
-  MessageType,
-} from '../../client/message/message.interface.js';
+import type { IntegrationsOptions, MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import {
   findMessageFault,
   isMessageType,
   isPlainObject,
+  isWireTimestamp,
   type MessageFault,
   parseTimestamp,
 } from '../../client/message/message.rules.js';
+import type { RoutableMessage } from '../routing/destination.router.js';
+import type { BodyField } from '../routing/webhook.body.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
+import type { PostedBatch } from './posted.batch.js';
 
 type Fields = Record<string, unknown>;
 
-/**
- * The rule that a message breaks as posted, or undefined where it breaks none.
- * @param largest no message is larger than so many bytes, as far as is known
- */
-export function findIncomingFault(posted: unknown, largest: number): MessageFault | undefined {
+/** The rule that a message of a batch breaks, or undefined where it breaks none. */
+export function findIncomingFault({ messages, bytes, text }: PostedBatch, index: number): MessageFault | undefined {
+  const posted = messages[index];
   if (!isPlainObject(posted)) return { field: '', code: 'message_not_object', message: 'a message must be an object' };
   if (!isMessageType(posted.type)) {
     return {
@@ -31,50 +28,59 @@ export function findIncomingFault(posted: unknown, largest: number): MessageFaul
       message: 'type must be one of identify, track, page, screen, group, alias',
     };
   }
-  if (isDeeperThan(posted, MAX_DEPTH)) {
+  const known = text?.sizeOf(index) ?? 0;
+  if (known === 0 && isDeeperThan(posted, MAX_DEPTH)) {
     return {
       field: '',
       code: 'message_too_deep',
       message: `a message must not be nested deeper than ${MAX_DEPTH} levels`,
     };
   }
-  if (largest > MAX_MESSAGE_BYTES && Buffer.byteLength(JSON.stringify(posted)) > MAX_MESSAGE_BYTES) {
-    return { field: '', code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
+  if ((bytes ?? Infinity) > MAX_MESSAGE_BYTES) {
+    const size = known === 0 ? Buffer.byteLength(JSON.stringify(posted)) : known;
+    if (size > MAX_MESSAGE_BYTES) {
+      return { field: '', code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
+    }
   }
   return findMessageFault(posted.type, posted);
 }
 
-/** A posted message that breaks no rule, as the relay goes on with it. */
-export function toMessage(posted: Fields, sentAt: unknown, receivedAt: number): Message {
-  return {
-    type: posted.type as MessageType,
-    messageId: optional(posted.messageId) ?? randomUUID(),
-    timestamp: toTimestamp(posted, sentAt, receivedAt).toISOString(),
-    userId: optional(posted.userId),
-    anonymousId: optional(posted.anonymousId),
-    previousId: optional(posted.previousId),
-    groupId: optional(posted.groupId),
-    event: optional(posted.event),
-    name: optional(posted.name),
-    category: optional(posted.category),
-    properties: optional(posted.properties),
-    traits: optional(posted.traits),
-    context: optional<ExtraContext>(posted.context),
-    integrations: optional<IntegrationsOptions>(posted.integrations),
-  };
-}
+/** A message of a batch that breaks no rule, as the relay goes on with it. `null` and empty strings count as absent. */
+export class IncomingMessage implements RoutableMessage {
+  readonly type: MessageType;
+  readonly messageId: string;
+  readonly userId: string | undefined;
+  readonly integrations: IntegrationsOptions | undefined;
+  private readonly posted: Fields;
 
-/** The value, its type having been checked; `null` and empty strings count as absent. */
-function optional<T = string>(value: unknown): T | undefined {
-  return value === null || value === '' ? undefined : (value as T | undefined);
-}
+  constructor(
+    private readonly batch: PostedBatch,
+    private readonly index: number,
+    private readonly receivedAt: number,
+  ) {
+    this.posted = batch.messages[index] as Fields;
+    const { type, messageId, userId, integrations } = this.posted;
+    this.type = type as MessageType;
+    this.messageId = (messageId as string | null | undefined) || randomUUID();
+    this.userId = (userId as string | null | undefined) || undefined;
+    this.integrations = (integrations as IntegrationsOptions | null | undefined) ?? undefined;
+  }
 
-/** The message's own timestamp; else its original one, corrected by the sender's clock; else the time of receipt (§2.2). */
-function toTimestamp({ timestamp, originalTimestamp }: Fields, sentAt: unknown, receivedAt: number): Date {
-  const own = parseTimestamp(timestamp);
-  if (own) return own;
-  const original = parseTimestamp(originalTimestamp);
-  const sent = parseTimestamp(sentAt);
-  if (original && sent) return new Date(receivedAt - (sent.getTime() - original.getTime()));
-  return original ?? new Date(receivedAt);
+  json(field: BodyField): string | undefined {
+    const value = this.posted[field];
+    if (field === 'timestamp' && !isWireTimestamp(value)) return JSON.stringify(this.timestamp());
+    if (value === undefined || value === null || value === '') return undefined;
+    return this.batch.text?.field(this.index, field) ?? JSON.stringify(value);
+  }
+
+  /** The message's own timestamp; else its original one, corrected by the sender's clock; else the time of receipt (§2.2). */
+  private timestamp(): Date {
+    const { timestamp, originalTimestamp } = this.posted;
+    const own = parseTimestamp(timestamp);
+    if (own) return own;
+    const original = parseTimestamp(originalTimestamp);
+    const sent = parseTimestamp(this.batch.sentAt);
+    if (original && sent) return new Date(this.receivedAt - (sent.getTime() - original.getTime()));
+    return original ?? new Date(this.receivedAt);
+  }
 }

@@ -1,6 +1,6 @@
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
-import { findIncomingFault, toMessage } from './incoming.message.js';
+import { findIncomingFault, IncomingMessage } from './incoming.message.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';
 import type { PostedBatch } from './posted.batch.js';
 
@@ -15,17 +15,16 @@ export class MessageAcceptor {
    * Resolves once the good messages are in the queue, durably; the bad ones are named in the result.
    * Rejects, with none accepted, when the queue cannot take them.
    */
-  async accept(source: string, { messages, sentAt, bytes = Infinity }: PostedBatch): Promise<AcceptResult> {
+  async accept(source: string, batch: PostedBatch): Promise<AcceptResult> {
     const receivedAt = Date.now();
     const rejected: RejectedMessage[] = [];
-    const deliveries = messages.flatMap((item, index) => {
-      const fault = findIncomingFault(item, bytes);
-      if (!fault)
-        return this.router.route(source, toMessage(item as Record<string, unknown>, sentAt, receivedAt), receivedAt);
-      rejected.push({ index, ...fault });
-      return [];
-    });
+    const deliveries: NewDelivery[] = [];
+    for (let index = 0; index < batch.messages.length; index++) {
+      const fault = findIncomingFault(batch, index);
+      if (fault) rejected.push({ index, ...fault });
+      else deliveries.push(...this.router.route(source, new IncomingMessage(batch, index, receivedAt), receivedAt));
+    }
     await this.queue.add(deliveries);
-    return { accepted: messages.length - rejected.length, rejected };
+    return { accepted: batch.messages.length - rejected.length, rejected };
   }
 }

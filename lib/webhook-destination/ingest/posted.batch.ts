@@ -3,6 +3,7 @@ import type { JsonBody } from './body.reader.js';
 import { IngestError } from './ingest.error.js';
 import type { IngestRoute } from './ingest.routes.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
+import { PostedText } from './posted.text.js';
 
 /** Most messages in one batch. */
 const MAX_MESSAGES = 2_500;
@@ -17,19 +18,22 @@ export interface PostedBatch {
   sentAt?: unknown;
   /** Size of the whole, where it is known: no message of it is larger. */
   bytes?: number;
+  /** The messages as they came, where that is known and they are as they came. */
+  text?: PostedText | undefined;
 }
 
 /** The messages of a body: on the route of a kind one of that kind, else those of an envelope. */
-export function toPostedBatch(route: IngestRoute, { value, bytes }: JsonBody): PostedBatch {
+export function toPostedBatch(route: IngestRoute, { value, size: bytes, raw }: JsonBody): PostedBatch {
   if (!isPlainObject(value)) throw new IngestError(400, 'body_not_object', 'the body must be an object');
   const { batch, sentAt, context, integrations } = value;
-  if (route !== 'batch') return { messages: [{ ...value, type: route }], sentAt, bytes };
+  const toText = (count?: number) => raw && PostedText.scan(raw, count);
+  if (route !== 'batch') return { messages: [{ ...value, type: route }], sentAt, bytes, text: toText() };
   if (!Array.isArray(batch)) throw new IngestError(400, 'batch_not_array', 'batch must be an array', 'batch');
   if (batch.length > MAX_MESSAGES) {
     throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
   }
-  const shared = { context, integrations };
-  return { messages: shareFields(batch, shared), sentAt, bytes };
+  const messages = shareFields(batch, { context, integrations });
+  return { messages, sentAt, bytes, text: messages === batch ? toText(batch.length) : undefined };
 }
 
 /** Merges the fields of the batch into each of its messages, whose own fields are stronger. */

@@ -13,7 +13,7 @@ export interface NewDelivery {
   /** The user it is about, where the message names one. */
   userId: string | undefined;
   /** The JSON that is stored, signed and sent: the same bytes each time. */
-  body: string;
+  body: Buffer;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
 }
@@ -79,7 +79,9 @@ export interface DeliveryPage {
 }
 
 /** A delivery as listed: with its state. */
-export interface DeliveryRecord extends Delivery {
+export interface DeliveryRecord extends Omit<Delivery, 'body'> {
+  /** The JSON that is sent. */
+  body: string;
   state: DeliveryState;
   /** When it is to be attempted next, in ms since the epoch, while it is queued or waiting. */
   nextAttemptAt: number | undefined;
@@ -102,7 +104,11 @@ export interface DeliveryCount {
 export interface DeliveryQueue {
   /** Makes the engine ready, and deliveries that a crash left in delivery due again. Rejects with what is wrong. */
   open(): Promise<void>;
-  /** Takes deliveries over, all or none; resolves once they are durable. Rejects when the engine cannot write. */
+  /**
+   * Takes deliveries over, all or none; resolves once they are durable. Rejects when the engine cannot write.
+   * One whose destination, source and messageId are those of a delivery taken before is left out, for as long as the
+   * queue remembers those: a sender that saw no answer sends a message again.
+   */
   add(deliveries: NewDelivery[]): Promise<void>;
   /**
    * Leases of the destination's due deliveries, the oldest first, never more than `concurrency` unsettled at once.

@@ -1,27 +1,30 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IntegrationsOptions, Message } from '../../client/message/message.interface.js';
+import type { IntegrationsOptions } from '../../client/message/message.interface.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
-import { toDeleteBody, toWebhookBody } from './webhook.body.js';
+import { type MessageJson, toDeleteBody, toWebhookBody } from './webhook.body.js';
+
+/** What of an accepted message decides where it goes, and what a webhook carries of it. */
+export interface RoutableMessage extends MessageJson {
+  readonly messageId: string;
+  readonly userId: string | undefined;
+  readonly integrations: IntegrationsOptions | undefined;
+}
 
 /** Decides which destinations get a message, and what they get (§1, §2.2). */
 export class DestinationRouter {
+  private readonly served = new Map<string, DestinationOptions[]>();
+
   constructor(private readonly destinations: DestinationOptions[]) {}
 
   /** One delivery for each destination that is to get the message. */
-  route(source: string, message: Message, acceptedAt: number): NewDelivery[] {
-    const takers = this.destinations.filter((destination) => takes(destination, source, message));
+  route(source: string, message: RoutableMessage, acceptedAt: number): NewDelivery[] {
+    const takers = this.servedBy(source).filter((destination) => takes(destination, message));
     if (takers.length === 0) return [];
+    const { messageId, userId } = message;
     const body = toWebhookBody(message);
-    return takers.map(({ name }) => ({
-      destination: name,
-      source,
-      messageId: message.messageId,
-      userId: message.userId,
-      body,
-      acceptedAt,
-    }));
+    return takers.map(({ name }) => ({ destination: name, source, messageId, userId, body, acceptedAt }));
   }
 
   /**
@@ -30,30 +33,31 @@ export class DestinationRouter {
    */
   routeDeletion(source: string, userId: string, requestedAt: number): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
-    return this.destinations
-      .filter((destination) => serves(destination, source))
-      .map(({ name }) => ({
-        destination: name,
-        source,
-        messageId: randomUUID(),
-        userId,
-        body,
-        acceptedAt: requestedAt,
-      }));
+    return this.servedBy(source).map(({ name }) => ({
+      destination: name,
+      source,
+      messageId: randomUUID(),
+      userId,
+      body,
+      acceptedAt: requestedAt,
+    }));
+  }
+
+  /** The enabled destinations of a source. */
+  private servedBy(source: string): DestinationOptions[] {
+    let served = this.served.get(source);
+    if (!served) {
+      served = this.destinations.filter(
+        ({ enabled, sources }) => enabled && (sources === undefined || sources.includes(source)),
+      );
+      this.served.set(source, served);
+    }
+    return served;
   }
 }
 
-function serves({ enabled, sources }: DestinationOptions, source: string): boolean {
-  return enabled && (sources === undefined || sources.includes(source));
-}
-
-function takes(destination: DestinationOptions, source: string, message: Message): boolean {
-  const { name, types } = destination;
-  return (
-    serves(destination, source) &&
-    (types === undefined || types.includes(message.type)) &&
-    isWanted(name, message.integrations)
-  );
+function takes({ name, types }: DestinationOptions, { type, integrations }: RoutableMessage): boolean {
+  return (types === undefined || types.includes(type)) && isWanted(name, integrations);
 }
 
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on (§2.2). */

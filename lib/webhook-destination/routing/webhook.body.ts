@@ -1,36 +1,68 @@
-import type { Message } from '../../client/message/message.interface.js';
+import type { MessageType } from '../../client/message/message.interface.js';
+
+/** Fields of a message that a webhook can carry. */
+export const BODY_FIELDS = [
+  'userId',
+  'anonymousId',
+  'previousId',
+  'groupId',
+  'event',
+  'name',
+  'category',
+  'properties',
+  'traits',
+  'context',
+  'timestamp',
+] as const;
+
+export type BodyField = (typeof BODY_FIELDS)[number];
+
+/** A message as JSON, field by field. */
+export interface MessageJson {
+  readonly type: MessageType;
+  /** JSON of the field, or undefined where the message has none. */
+  json(field: BodyField): string | undefined;
+}
 
 /** Version of the body's layout (§9). */
 const VERSION = 1;
+
+/** The fields of each kind's body, and their names in it where those differ. */
+const LAYOUTS: Record<MessageType, (BodyField | [BodyField, string])[]> = {
+  identify: ['userId', 'anonymousId', 'traits', 'context', 'timestamp'],
+  track: ['userId', 'anonymousId', 'event', 'properties', 'context', 'timestamp'],
+  page: ['userId', 'anonymousId', 'name', 'category', 'properties', 'context', 'timestamp'],
+  screen: ['userId', 'anonymousId', 'name', 'category', 'properties', 'context', 'timestamp'],
+  group: ['userId', 'anonymousId', 'groupId', 'traits', 'context', 'timestamp'],
+  alias: ['anonymousId', ['previousId', 'Previous ID'], ['userId', 'User ID'], 'context', 'timestamp'],
+};
+
+/** What a body begins with, and each of its fields with the text that comes before it. */
+const TEMPLATES = Object.fromEntries(
+  Object.entries(LAYOUTS).map(([type, layout]) => {
+    const fields = layout.map((entry): [BodyField, string] => {
+      const [field, name] = typeof entry === 'string' ? [entry, entry] : entry;
+      return [field, `,${JSON.stringify(name)}:`];
+    });
+    return [type, { head: `{"version":${VERSION},"type":"${type}"`, fields }];
+  }),
+) as Record<MessageType, { head: string; fields: [BodyField, string][] }>;
 
 /**
  * The JSON that a webhook carries (§2.1), with the message's `context`, `anonymousId`, `name` and `category` where it
  * has them, and nothing of the transport: no write key, messageId or `integrations`.
  */
-export function toWebhookBody(message: Message): string {
-  const { type, userId, anonymousId, timestamp, context } = message;
-  const identity = type === 'alias' ? undefined : { userId };
-  return JSON.stringify({ version: VERSION, type, ...identity, anonymousId, ...fieldsOf(message), context, timestamp });
+export function toWebhookBody(message: MessageJson): Buffer {
+  const { head, fields } = TEMPLATES[message.type];
+  let body = head;
+  for (const [field, before] of fields) {
+    const value = message.json(field);
+    if (value !== undefined) body += before + value;
+  }
+  return Buffer.from(`${body}}`);
 }
 
 /** The JSON of a delete notification: these three fields alone, and no version (§2.1). */
-export function toDeleteBody(userId: string, timestamp: Date): string {
-  return JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() });
-}
-
-function fieldsOf(message: Message): Record<string, unknown> {
-  const { name, category, properties, traits } = message;
-  switch (message.type) {
-    case 'identify':
-      return { traits };
-    case 'track':
-      return { event: message.event, properties };
-    case 'page':
-    case 'screen':
-      return { name, category, properties };
-    case 'group':
-      return { groupId: message.groupId, traits };
-    case 'alias':
-      return { 'Previous ID': message.previousId, 'User ID': message.userId };
-  }
+export function toDeleteBody(userId: string, timestamp: Date): Buffer {
+  return Buffer.from(JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() }));
 }

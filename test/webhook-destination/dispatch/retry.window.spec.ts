@@ -39,7 +39,7 @@ describe('The window of four hours, in fake time', () => {
       source: 'shop',
       messageId: 'm1',
       userId: 'u1',
-      body: '{}',
+      body: Buffer.from('{}'),
       acceptedAt: 0,
       firstAttemptAt: undefined,
       attempts: [],

@@ -65,7 +65,14 @@ describe('The sweep of old records', () => {
     afterwards(() => app.close());
     for (const queue of queues) {
       await queue.add([
-        { destination: 'Other', source: 'shop', messageId: 'm1', userId: 'u1', body: '{}', acceptedAt: Date.now() },
+        {
+          destination: 'Other',
+          source: 'shop',
+          messageId: 'm1',
+          userId: 'u1',
+          body: Buffer.from('{}'),
+          acceptedAt: Date.now(),
+        },
       ]);
       queue
         .consume('Other', 1)

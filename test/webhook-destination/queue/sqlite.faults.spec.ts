@@ -102,7 +102,9 @@ describe('The SQLite queue, when things break', () => {
     await (queue as unknown as { store: { worker: Worker } }).store.worker.terminate();
     const error = `SQLite queue ${path}: its thread has ended; open the queue again`;
     await expect(
-      queue.add([{ destination: 'W', source: 's', messageId: 'm', userId: undefined, body: '{}', acceptedAt: 1 }]),
+      queue.add([
+        { destination: 'W', source: 's', messageId: 'm', userId: undefined, body: Buffer.from('{}'), acceptedAt: 1 },
+      ]),
     ).rejects.toThrow(error);
     await expect(queue.list({})).rejects.toThrow(error);
     await queue.open();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
 import type { Message } from '../../../lib/client/message/message.interface.js';
+import { IncomingMessage } from '../../../lib/webhook-destination/ingest/incoming.message.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/options/destination.options.js';
 import { DestinationRouter } from '../../../lib/webhook-destination/routing/destination.router.js';
 
@@ -15,21 +16,25 @@ const track: Message = {
   event: 'Ordered',
 };
 
+const incoming = (message: Message) => new IncomingMessage({ messages: [message] }, 0, 1);
+
 function takers(
   destinations: Partial<DestinationOptions>[],
   message: Partial<Message> = {},
   source = 'shop',
 ): string[] {
   const router = new DestinationRouter(destinations.map(destination));
-  return router.route(source, { ...track, ...message }, 1).map(({ destination: name }) => name);
+  return router.route(source, incoming({ ...track, ...message }), 1).map(({ destination: name }) => name);
 }
 
 describe('Routing', () => {
   it('makes a delivery for each destination, all of the same bytes', () => {
     const router = new DestinationRouter([destination({ name: 'A' }), destination({ name: 'B' })]);
-    const body = '{"version":1,"type":"track","userId":"u1","event":"Ordered","timestamp":"2026-01-02T03:04:05.678Z"}';
+    const body = Buffer.from(
+      '{"version":1,"type":"track","userId":"u1","event":"Ordered","timestamp":"2026-01-02T03:04:05.678Z"}',
+    );
     const common = { source: 'shop', messageId: 'm1', userId: 'u1', body, acceptedAt: 7 };
-    expect(router.route('shop', track, 7)).toEqual([
+    expect(router.route('shop', incoming(track), 7)).toEqual([
       { destination: 'A', ...common },
       { destination: 'B', ...common },
     ]);
@@ -93,6 +98,8 @@ describe('Routing', () => {
     const [notification, ...others] = router.routeDeletion('shop', 'u1', 1_000);
     expect(others).toEqual([]);
     expect(notification).toMatchObject({ destination: 'A', source: 'shop', userId: 'u1', acceptedAt: 1_000 });
-    expect(notification!.body).toBe('{"type":"delete","userId":"u1","timestamp":"1970-01-01T00:00:01.000Z"}');
+    expect(notification!.body.toString()).toBe(
+      '{"type":"delete","userId":"u1","timestamp":"1970-01-01T00:00:01.000Z"}',
+    );
   });
 });

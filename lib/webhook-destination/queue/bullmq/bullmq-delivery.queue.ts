@@ -155,11 +155,11 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   /** A repeated message is left out: its job is there, or it was noted when the job was removed. */
   private async writeTo(destination: string, deliveries: NewDelivery[]): Promise<void> {
     const { queueName, backend } = this.queueOf(destination);
-    const jobs = deliveries.map(toJob);
-    const repeated = await this.store.remembered(
-      queueName,
-      jobs.map(({ jobId }) => jobId),
-    );
+    const { age, count } = this.retention.messageIds;
+    const isOnce = age > 0 && count > 0;
+    const jobs = deliveries.map((delivery) => toJob(delivery, isOnce));
+    const ids = jobs.map(({ jobId }) => jobId);
+    const repeated = isOnce ? await this.store.remembered(queueName, ids) : new Set<string>();
     if (!this.known.has(destination)) {
       await this.store.addDestination(destination);
       this.known.add(destination);

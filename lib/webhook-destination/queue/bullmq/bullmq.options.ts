@@ -33,7 +33,10 @@ export interface BullmqQueueOptions {
    * @default 10_000
    */
   connectTimeout?: number;
-  /** How long records of ended deliveries are kept; for all processes that share the queue, the same. */
+  /**
+   * How long records of ended deliveries are kept, and the ids of messages: the latter by their age, whatever their
+   * number, and at least as long as the record. For all processes that share the queue, the same.
+   */
   retention?: RetentionOptions;
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 import type { JobJson } from 'bullmq';
 
@@ -51,18 +51,22 @@ export function toQueueName(destination: string): string {
 }
 
 /** The id is that of the source and the message, so that a repeated message finds the job that is there. */
-export function toJobId(source: string, messageId: string): string {
+function toJobId(source: string, messageId: string): string {
   return createHash('sha256')
     .update(JSON.stringify([source, messageId]))
     .digest('base64url')
     .slice(0, 24);
 }
 
-/** An accepted delivery as the job that stands for it. */
-export function toJob({ source, messageId, userId, body, acceptedAt }: NewDelivery): NewJob {
+/**
+ * An accepted delivery as the job that stands for it.
+ *
+ * @param isOnce whether a repeated message is to find the job that is there
+ */
+export function toJob({ source, messageId, userId, body, acceptedAt }: NewDelivery, isOnce: boolean): NewJob {
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
-  const jobId = toJobId(source, messageId);
-  const data: JobData = { source, messageId, userId, seq: lastSeq, body };
+  const jobId = isOnce ? toJobId(source, messageId) : randomUUID();
+  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString() };
   const text = JSON.stringify(toStorable(data));
   const job = { id: jobId, name: 'delivery', data: text, opts: {}, timestamp: acceptedAt } as JobJson;
   return { jobId, job };
@@ -118,7 +122,7 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
     source,
     messageId,
     userId,
-    body,
+    body: Buffer.from(body),
     acceptedAt: job.timestamp,
     ...toProgress(job, data),
   };
@@ -136,7 +140,14 @@ export function toRecord(destination: string, job: JobJson, state: DeliveryState
     queued: delivery.acceptedAt,
     waiting: parseTrace(job).history?.nextAttemptAt,
   };
-  return { ...delivery, state, nextAttemptAt: due[state], reason: state === 'dead' ? job.failedReason : undefined };
+  const body = delivery.body.toString();
+  return {
+    ...delivery,
+    body,
+    state,
+    nextAttemptAt: due[state],
+    reason: state === 'dead' ? job.failedReason : undefined,
+  };
 }
 
 /**

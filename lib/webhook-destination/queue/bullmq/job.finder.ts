@@ -1,7 +1,7 @@
 import type { IQueueBackend, JobJson } from 'bullmq';
 
 import type { DeliveryPage, DeliveryQuery, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
-import { fromDeliveryId, matches, seqOf, toJobId, toRecord } from './job.codec.js';
+import { fromDeliveryId, matches, seqOf, toRecord } from './job.codec.js';
 import { readJobs, readState, scan, STATES } from './job.scan.js';
 
 /** The BullMQ queue of one destination. */
@@ -18,16 +18,13 @@ export async function* find(
   state: DeliveryState,
 ): AsyncGenerator<JobJson[]> {
   if ((query.state ?? state) !== state) return;
-  const { source, messageId } = query;
-  const place = query.id === undefined ? undefined : fromDeliveryId(query.id);
-  if (place && place.queueName !== queueName) return;
-  let jobId = place?.jobId;
-  if (source !== undefined && messageId !== undefined) jobId ??= toJobId(source, messageId);
-  if (jobId === undefined) {
+  if (query.id === undefined) {
     for await (const jobs of scan(backend, state)) yield jobs.filter((job) => matches(job, query));
-  } else if ((await readState(backend, jobId)) === state) {
-    yield (await readJobs(backend, [jobId])).filter((job) => matches(job, query));
+    return;
   }
+  const place = fromDeliveryId(query.id);
+  if (place.queueName !== queueName || (await readState(backend, place.jobId)) !== state) return;
+  yield (await readJobs(backend, [place.jobId])).filter((job) => matches(job, query));
 }
 
 /**

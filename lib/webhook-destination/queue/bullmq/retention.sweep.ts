@@ -4,13 +4,10 @@ import { seqOf } from './job.codec.js';
 import { readJobs } from './job.scan.js';
 import type { SharedStore } from './shared-store.interface.js';
 
-/** How long a repeated message is left out, in ms. */
-const DEDUPLICATION_WINDOW = 86_400_000;
-
 /** Records removed with one exchange. */
 const CHUNK = 250;
 
-/** Removes a queue's records past their retention; what must not come again within a day is noted first. */
+/** Removes a queue's records past their retention; the messages that may not come again yet are noted first. */
 export async function sweepJobs(
   store: SharedStore,
   { queueName, backend }: DestinationJobs,
@@ -28,7 +25,7 @@ export async function sweepJobs(
       const [ids = []] = (await backend.getRanges([type], 0, CHUNK - 1, true)) as unknown as [string[]?];
       const oldest = await readJobs(backend, ids);
       const past = oldest.filter((job, index) => index < excess || (job.finishedOn ?? now) <= now - bounds.age);
-      const seen = past.map((job) => ({ id: job.id, until: Math.ceil(seqOf(job) / 1_000) + DEDUPLICATION_WINDOW }));
+      const seen = past.map((job) => ({ id: job.id, until: Math.ceil(seqOf(job) / 1_000) + retention.messageIds.age }));
       await store.remember(
         queueName,
         seen.filter(({ until }) => until > now),

@@ -16,6 +16,9 @@ export interface StoreBatch {
   leased: boolean;
 }
 
+/** What has had no attempt; nobody writes into it. */
+const NONE: never[] = [];
+
 /** What becomes of a leased delivery: its outcome, or undefined when it is given back without an attempt. */
 export interface Settlement {
   delivery: Delivery;
@@ -34,8 +37,8 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
     acceptedAt,
     id,
     firstAttemptAt: undefined,
-    attempts: [],
-    failedUrls: [],
+    attempts: NONE,
+    failedUrls: NONE,
   };
 }
 
@@ -60,8 +63,11 @@ export interface Claim {
  */
 export interface DeliveryStore {
   open(): Promise<void>;
-  /** Stores all or none; resolves with their ids, in the same order, once they are durable. */
-  insert(batches: StoreBatch[]): Promise<string[][]>;
+  /**
+   * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
+   * of each batch that is leased.
+   */
+  insert(batches: StoreBatch[]): Promise<Delivery[][]>;
   claim(destination: string, limit: number, now: number): Promise<Claim>;
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
   settle(settlements: Settlement[]): Promise<boolean[]>;

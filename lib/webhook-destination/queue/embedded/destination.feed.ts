@@ -60,8 +60,9 @@ export class DestinationFeed {
     this.refill();
   }
 
-  /** Hands over deliveries that have places. */
-  push(deliveries: Delivery[]): void {
+  /** Hands over the deliveries for which so many places were taken. */
+  push(deliveries: Delivery[], places: number): void {
+    this.held -= places - deliveries.length;
     this.ready.push(...deliveries);
     this.pump();
   }

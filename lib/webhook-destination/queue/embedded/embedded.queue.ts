@@ -1,6 +1,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 
 import type {
+  Delivery,
   DeliveryCount,
   DeliveryPage,
   DeliveryQuery,
@@ -11,7 +12,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import type { Retention } from '../retention.options.js';
 import { DestinationFeed, type Settle } from './destination.feed.js';
-import { type DeliveryStore, type Settlement, type StoreBatch, toDelivery } from './delivery-store.interface.js';
+import type { DeliveryStore, Settlement, StoreBatch } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
@@ -45,15 +46,15 @@ export class EmbeddedQueue implements DeliveryQueue {
       deliveries: batch,
       leased: feeds[index]?.reserve(batch.length) ?? false,
     }));
-    let ids: string[][];
+    let inserted: Delivery[][];
     try {
-      ids = await this.store.insert(stored);
+      inserted = await this.store.insert(stored);
     } catch (error) {
       stored.forEach(({ deliveries: { length }, leased }, index) => leased && feeds[index]?.release(length));
       throw error;
     }
     stored.forEach(({ deliveries: batch, leased }, index) => {
-      if (leased) feeds[index]?.push(batch.map((delivery, position) => toDelivery(delivery, ids[index]![position]!)));
+      if (leased) feeds[index]?.push(inserted[index]!, batch.length);
       else this.feeds.get(batch[0]!.destination)?.wake();
     });
   }

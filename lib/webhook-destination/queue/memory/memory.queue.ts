@@ -15,5 +15,5 @@ export interface MemoryQueueOptions {
  */
 export function memoryQueue({ retention }: MemoryQueueOptions = {}): DeliveryQueueFactory {
   const bounds = toRetention('memoryQueue', retention);
-  return () => new EmbeddedQueue(new MemoryStore(), bounds);
+  return () => new EmbeddedQueue(new MemoryStore(bounds.messageIds), bounds);
 }

@@ -16,11 +16,13 @@ import {
   type StoreBatch,
   toDelivery,
 } from '../embedded/delivery-store.interface.js';
-import type { Retention } from '../retention.options.js';
+import type { Retention, RetentionBound } from '../retention.options.js';
 import { DueList } from './due.list.js';
+import { MessageIdMemory } from './message-id.memory.js';
 
 /** A delivery and the state it is in. */
 interface MemoryEntry {
+  /** Never changed: who has leased it reads it. */
   delivery: Delivery;
   state: DeliveryState;
   /** When it falls due, in ms since the epoch. */
@@ -35,11 +37,16 @@ interface MemoryEntry {
 /** Deliveries in memory. */
 export class MemoryStore implements DeliveryStore {
   private readonly logger = new Logger('MemoryQueue');
-  /** By id, the oldest first. */
-  private readonly entries = new Map<string, MemoryEntry>();
+  /** By id, as a number, the oldest first. */
+  private readonly entries = new Map<number, MemoryEntry>();
   /** What can be claimed, by destination. */
   private readonly due = new Map<string, DueList<MemoryEntry>>();
+  private readonly messageIds: MessageIdMemory;
   private lastId = 0;
+
+  constructor(messageIds: Required<RetentionBound>) {
+    this.messageIds = new MessageIdMemory(messageIds);
+  }
 
   /** What a run before this one had leased is due again. */
   open(): Promise<void> {
@@ -52,17 +59,19 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve();
   }
 
-  insert(batches: StoreBatch[]): Promise<string[][]> {
+  insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+    const now = Date.now();
     return Promise.resolve(
       batches.map(({ deliveries, leased }) =>
-        deliveries.map((accepted) => {
-          const delivery = toDelivery(accepted, String(++this.lastId));
+        this.messageIds.takeNew(deliveries, now).map((accepted) => {
+          const id = ++this.lastId;
+          const delivery = toDelivery(accepted, String(id));
           const dueAt = accepted.acceptedAt;
           const leasedAt = leased ? dueAt : undefined;
           const entry: MemoryEntry = { delivery, state: 'delivering', dueAt, leasedAt, reason: undefined, endedAt: 0 };
-          this.entries.set(delivery.id, entry);
+          this.entries.set(id, entry);
           if (!leased) this.makeDue(entry, 'queued');
-          return delivery.id;
+          return delivery;
         }),
       ),
     );
@@ -133,7 +142,7 @@ export class MemoryStore implements DeliveryStore {
 
   private settleOne(settlement: Settlement, now: number): boolean {
     const { delivery, outcome } = settlement;
-    const entry = this.entries.get(delivery.id);
+    const entry = this.entries.get(Number(delivery.id));
     if (entry?.state !== 'delivering') return false;
     const { attempts } = delivery;
     if (outcome === undefined) {
@@ -166,7 +175,7 @@ export class MemoryStore implements DeliveryStore {
   }
 
   private remove(entries: MemoryEntry[]): number {
-    for (const { delivery } of entries) this.entries.delete(delivery.id);
+    for (const { delivery } of entries) this.entries.delete(Number(delivery.id));
     const removed = new Set(entries);
     for (const list of this.due.values()) list.remove(removed);
     return entries.length;
@@ -182,5 +191,12 @@ export class MemoryStore implements DeliveryStore {
 }
 
 function toRecord({ delivery, state, dueAt, reason }: MemoryEntry): DeliveryRecord {
-  return { ...delivery, state, nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined, reason };
+  const body = delivery.body.toString();
+  return {
+    ...delivery,
+    body,
+    state,
+    nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined,
+    reason,
+  };
 }

@@ -4,17 +4,33 @@ export type BatchItem = [messageId: string, userId: string | null, length: numbe
 /** What became of a delivery of a batch: delivered, with its attempt, or gone into a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
 
-/** The columns `items` and `bodies`: the bodies one after the other, byte for byte, so that they are not escaped. */
-export function encodeBatch(deliveries: { messageId: string; userId: string | undefined; body: string }[]): {
+/** The columns `items` and `bodies`: the bodies one after the other. */
+export function encodeBatch(deliveries: { messageId: string; userId: string | undefined; body: Buffer }[]): {
   items: string;
-  bodies: string;
+  bodies: Uint8Array;
 } {
-  let bodies = '';
-  const items = deliveries.map(({ messageId, userId, body }): BatchItem => {
-    bodies += body;
-    return [messageId, userId ?? null, body.length];
-  });
-  return { items: JSON.stringify(items), bodies };
+  const items = deliveries.map(({ messageId, userId, body }): BatchItem => [messageId, userId ?? null, body.length]);
+  return { items: JSON.stringify(items), bodies: joinBodies(deliveries.map(({ body }) => body)) };
+}
+
+/** In memory of their own: a part of a shared pool would reach the other thread with all of the pool. */
+function joinBodies(bodies: Uint8Array[]): Uint8Array {
+  const joined = Buffer.allocUnsafeSlow(bodies.reduce((size, { length }) => size + length, 0));
+  let start = 0;
+  for (const body of bodies) {
+    joined.set(body, start);
+    start += body.length;
+  }
+  return joined;
+}
+
+/** The columns without the deliveries at some positions, whose places stay empty. */
+export function stripBatch(items: BatchItem[], bodies: Uint8Array, positions: { has(position: number): boolean }) {
+  const kept = decodeBodies(items, bodies).filter((_, position) => !positions.has(position));
+  return {
+    items: items.map((item, position) => (positions.has(position) ? null : item)),
+    bodies: joinBodies(kept),
+  };
 }
 
 export function decodeItems(items: string): BatchItem[] {
@@ -22,9 +38,14 @@ export function decodeItems(items: string): BatchItem[] {
 }
 
 /** The bodies of a batch, by position; that of a purged delivery is empty. */
-export function decodeBodies(items: BatchItem[], bodies: string): string[] {
-  let start = 0;
-  return items.map((item) => bodies.slice(start, (start += item?.[2] ?? 0)));
+export function decodeBodies(items: BatchItem[], bodies: Uint8Array): Buffer[] {
+  let start = bodies.byteOffset;
+  return items.map((item) => {
+    const length = item?.[2] ?? 0;
+    const body = Buffer.from(bodies.buffer, start, length);
+    start += length;
+    return body;
+  });
 }
 
 export function decodeOutcomes(entries: string | null): BatchOutcome[] {

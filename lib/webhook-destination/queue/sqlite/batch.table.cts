@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 
+import type { AcceptedTable } from './accepted.table.cjs';
 import {
   type BatchItem,
   type BatchOutcome,
@@ -7,8 +8,9 @@ import {
   decodeItems,
   decodeOutcomes,
   encodeOutcomes,
+  stripBatch,
 } from './batch.codec.cjs';
-import type { ClaimedBatch, DeliveryRow, NewBatchRow } from './sqlite.rows.cjs';
+import type { ClaimedBatch, DeliveryRow, InsertedBatch, NewBatchRow } from './sqlite.rows.cjs';
 import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** A batch with its outcomes, as read from the file. */
@@ -20,7 +22,7 @@ interface StoredBatch {
   accepted_at: number;
   leased_at: number;
   items: string;
-  bodies: string;
+  bodies: Uint8Array;
   /** Null until a delivery has an outcome. */
   open: number | null;
   entries: string | null;
@@ -41,7 +43,10 @@ export class BatchTable {
   private lastId: number;
   private readonly statements;
 
-  constructor(private readonly db: Database.Database) {
+  constructor(
+    private readonly db: Database.Database,
+    private readonly accepted: AcceptedTable,
+  ) {
     this.statements = {
       insert: db.prepare(
         `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
@@ -64,7 +69,8 @@ export class BatchTable {
     };
     const { last } = db
       .prepare(
-        `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ?) AS last`,
+        `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ?,
+           (SELECT coalesce(max(batch), 0) FROM accepted)) AS last`,
       )
       .get(BATCH_SLOTS) as { last: number };
     this.lastId = Math.floor(last);
@@ -83,12 +89,24 @@ export class BatchTable {
     );
   }
 
-  insert({ destination, source, size, acceptedAt, items, bodies, leased }: NewBatchRow): number {
+  /** Stores a batch, save what repeats an accepted message. */
+  insert(row: NewBatchRow, now: number): InsertedBatch {
+    const { destination, source, acceptedAt, leased } = row;
     const id = ++this.lastId;
+    const posted = decodeItems(row.items);
+    const repeated = this.accepted.add(
+      { batch: id, destination, source, messageIds: posted.map((item) => item![0]) },
+      now,
+    );
+    const { items, bodies } =
+      repeated.length > 0 ? stripBatch(posted, row.bodies, new Set(repeated)) : { items: posted, bodies: row.bodies };
+    const size = items.length - repeated.length;
+    if (size === 0) return { id, repeated };
+    const itemsColumn = repeated.length > 0 ? JSON.stringify(items) : row.items;
     const state = leased ? 'l' : 'q';
-    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, bodies);
-    if (leased) this.pending.set(id, new Set(Array.from({ length: size }, (_, position) => position)));
-    return id;
+    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, itemsColumn, bodies);
+    if (leased) this.pending.set(id, toPending(items, []));
+    return { id, repeated };
   }
 
   /** Leases the oldest batches, up to the first that reaches the limit. */
@@ -151,16 +169,14 @@ export class BatchTable {
   strip(batch: number, positions: Set<number>): void {
     const stored = this.read(batch);
     if (!stored) return;
-    const before = decodeItems(stored.items);
-    const bodies = decodeBodies(before, stored.bodies).filter((_, position) => !positions.has(position));
-    const items = before.map((item, position) => (positions.has(position) ? null : item));
+    const { items, bodies } = stripBatch(decodeItems(stored.items), stored.bodies, positions);
     const outcomes = decodeOutcomes(stored.entries).filter(([position]) => !positions.has(position));
     const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
     const size = items.filter((item) => item !== null).length;
     const open = toPending(items, outcomes).size > 0;
     if (!open && delivered === 0) return this.remove(batch);
     this.pending.delete(batch);
-    this.statements.rewrite.run(open ? stored.state : 'l', size, JSON.stringify(items), bodies.join(''), batch);
+    this.statements.rewrite.run(open ? stored.state : 'l', size, JSON.stringify(items), bodies, batch);
     const entries = encodeOutcomes(outcomes);
     if (outcomes.length === 0) this.statements.removeOutcome.run(batch);
     else this.statements.rewriteOutcome.run(Number(open), delivered, outcomes.length - delivered, entries, batch);

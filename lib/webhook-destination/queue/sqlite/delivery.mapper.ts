@@ -1,8 +1,13 @@
 import type { AttemptRecord } from '../attempt.record.js';
 import type { Delivery, DeliveryRecord } from '../delivery-queue.interface.js';
-import { firstAttemptAt, type Settlement, type StoreBatch } from '../embedded/delivery-store.interface.js';
+import {
+  firstAttemptAt,
+  type Settlement,
+  type StoreBatch,
+  toDelivery as toNewDelivery,
+} from '../embedded/delivery-store.interface.js';
 import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.cjs';
-import type { ClaimedBatch, DeliveryRow, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
+import type { ClaimedBatch, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
 import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** A batch as it is stored. */
@@ -11,9 +16,11 @@ export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
   return { destination, source, acceptedAt, leased, size: deliveries.length, ...encodeBatch(deliveries) };
 }
 
-/** Ids of the deliveries of a batch. */
-export function toIds(batch: number, size: number): string[] {
-  return Array.from({ length: size }, (_, position) => String(batch * BATCH_SLOTS + position));
+/** The deliveries of a batch that were stored, if they are leased. */
+export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }: InsertedBatch): Delivery[] {
+  if (!leased) return [];
+  const inserted = deliveries.map((accepted, position) => toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
+  return repeated.length === 0 ? inserted : inserted.filter((_, position) => !repeated.includes(position));
 }
 
 /** The pending deliveries of a claimed batch. */
@@ -46,7 +53,7 @@ export function toDelivery(row: DeliveryRow): Delivery {
     source: row.source,
     messageId: row.message_id,
     userId: row.user_id ?? undefined,
-    body: row.body,
+    body: toBuffer(row.body),
     acceptedAt: row.accepted_at,
     firstAttemptAt: row.first_attempt_at ?? undefined,
     attempts: JSON.parse(row.attempts) as AttemptRecord[],
@@ -59,10 +66,15 @@ export function toRecord(row: DeliveryRow): DeliveryRecord {
   const pending = row.state === 'queued' || row.state === 'waiting';
   return {
     ...toDelivery(row),
+    body: toBuffer(row.body).toString(),
     state: row.state,
     nextAttemptAt: pending ? row.due_at : undefined,
     reason: row.reason ?? undefined,
   };
+}
+
+function toBuffer(body: DeliveryRow['body']): Buffer {
+  return ArrayBuffer.isView(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : Buffer.from(body);
 }
 
 /** A settlement as it is stored. */

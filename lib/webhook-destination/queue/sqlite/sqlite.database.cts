@@ -4,9 +4,11 @@ import { dirname } from 'node:path';
 import Database from 'libsql';
 
 import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import { AcceptedTable } from './accepted.table.cjs';
 import { BatchTable } from './batch.table.cjs';
 import { DeliveryTable } from './delivery.table.cjs';
-import type { ClaimedBatch, DeliveryRow, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
+import type { SqliteWorkerData } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
+import type { ClaimedBatch, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
 import { toCondition } from './sqlite.rows.cjs';
 import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
 import { SqliteSweep } from './sqlite.sweep.cjs';
@@ -29,23 +31,26 @@ export interface SqliteClaim {
 /** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
 export class SqliteDatabase {
   private readonly db: Database.Database;
+  private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
   private readonly deliveries: DeliveryTable;
   readonly walk: SqliteWalk;
   readonly sweep: SqliteSweep;
 
-  constructor(path: string) {
+  constructor({ path, messageIds }: SqliteWorkerData) {
     mkdirSync(dirname(path), { recursive: true });
     this.db = new Database(path);
     try {
       this.prepareFile();
-      this.batches = new BatchTable(this.db);
+      this.accepted = new AcceptedTable(this.db, messageIds);
+      this.batches = new BatchTable(this.db, this.accepted);
       this.deliveries = new DeliveryTable(this.db);
       this.walk = new SqliteWalk(this.db, this.batches);
-      this.sweep = new SqliteSweep(this.db, this.batches);
+      this.sweep = new SqliteSweep(this.db, this.batches, this.accepted);
       this.transaction(() => {
         this.batches.recover();
         this.deliveries.recover();
+        this.accepted.recover(Date.now());
       });
     } catch (error) {
       this.db.close();
@@ -59,15 +64,18 @@ export class SqliteDatabase {
     try {
       work();
       this.db.exec('COMMIT');
+      this.accepted.commit();
     } catch (error) {
       this.batches.forget();
+      this.accepted.rollback();
       if (this.db.inTransaction) this.db.exec('ROLLBACK');
       throw error;
     }
   }
 
-  insert(batches: NewBatchRow[]): number[] {
-    return batches.map((batch) => this.batches.insert(batch));
+  insert(batches: NewBatchRow[]): InsertedBatch[] {
+    const now = Date.now();
+    return batches.map((batch) => this.batches.insert(batch, now));
   }
 
   claim(destination: string, limit: number, now: number): SqliteClaim {
@@ -137,6 +145,9 @@ export class SqliteDatabase {
     this.db.exec('BEGIN IMMEDIATE');
     const [{ user_version: version }] = this.db.pragma('user_version') as [{ user_version: number }];
     if (version > SCHEMA_VERSION) throw new Error('the file was written by a newer version of nestjs-analytics-relay');
+    if (version > 0 && version < SCHEMA_VERSION) {
+      throw new Error('the file was written before the first release of nestjs-analytics-relay: remove it');
+    }
     if (version === 0) this.db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
     this.db.exec('COMMIT');
   }

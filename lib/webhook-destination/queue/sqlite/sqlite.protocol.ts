@@ -1,13 +1,18 @@
 import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js';
-import type { Retention } from '../retention.options.js';
+import type { Retention, RetentionBound } from '../retention.options.js';
 import type { SqliteClaim } from './sqlite.database.cjs';
-import type { DeliveryRow, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
+import type { DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
+
+/** What the thread is started with. */
+export interface SqliteWorkerData {
+  path: string;
+  messageIds: Required<RetentionBound>;
+}
 
 /** What the thread that runs the SQL can be asked to do. */
 export interface SqliteOperations {
   open(): void;
-  /** Answers with the ids of the batches. */
-  insert(batches: NewBatchRow[]): number[];
+  insert(batches: NewBatchRow[]): InsertedBatch[];
   claim(destination: string, limit: number, now: number): SqliteClaim;
   settle(settlements: SettlementRow[]): boolean[];
   list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]>;

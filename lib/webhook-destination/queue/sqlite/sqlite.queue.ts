@@ -22,5 +22,5 @@ export interface SqliteQueueOptions {
 export function sqliteQueue({ path = './data/relay.db', retention }: SqliteQueueOptions = {}): DeliveryQueueFactory {
   if (typeof path !== 'string' || path === '') throw new Error('sqliteQueue: path must be a non-empty string');
   const bounds = toRetention('sqliteQueue', retention);
-  return () => new EmbeddedQueue(new SqliteStore(path), bounds);
+  return () => new EmbeddedQueue(new SqliteStore(path, bounds.messageIds), bounds);
 }

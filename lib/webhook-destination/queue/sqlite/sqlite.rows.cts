@@ -8,7 +8,8 @@ export interface DeliveryRow {
   message_id: string;
   user_id: string | null;
   state: DeliveryState;
-  body: string;
+  /** The driver gives one row's as the first, those of a list as the second. */
+  body: Uint8Array | ArrayBuffer;
   accepted_at: number;
   due_at: number;
   first_attempt_at: number | null;
@@ -24,8 +25,15 @@ export interface NewBatchRow {
   size: number;
   acceptedAt: number;
   items: string;
-  bodies: string;
+  bodies: Uint8Array;
   leased: boolean;
+}
+
+/** A batch that is in the file now. */
+export interface InsertedBatch {
+  id: number;
+  /** Positions of deliveries that were left out, as their messages had been accepted before; in ascending order. */
+  repeated: number[];
 }
 
 /** A batch whose pending deliveries are leased now. */
@@ -36,7 +44,7 @@ export interface ClaimedBatch {
   /** When it was leased before, by a process that ended. */
   leased_at: number | null;
   items: string;
-  bodies: string;
+  bodies: Uint8Array;
   /** Positions of the deliveries that have no outcome. */
   pending: number[];
 }
@@ -82,7 +90,8 @@ export function toCondition(query: DeliveryQuery): { sql: string; parameters: un
 /** Whether a row is among the deliveries of a query. */
 export function matches(row: DeliveryRow, query: DeliveryQuery): boolean {
   return Object.entries(query).every(([field, value]: [string, unknown]) => {
-    const own = row[COLUMNS[field as keyof DeliveryQuery] as keyof DeliveryRow];
-    return value === undefined || (field === 'id' ? String(own) : own) === value;
+    if (value === undefined) return true;
+    if (field === 'id') return String(row.id) === value;
+    return row[COLUMNS[field as keyof DeliveryQuery] as keyof DeliveryRow] === value;
   });
 }

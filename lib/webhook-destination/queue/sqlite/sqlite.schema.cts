@@ -1,5 +1,5 @@
 /** Version of the file's layout, kept in its `user_version`. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
@@ -12,7 +12,8 @@ export const BATCH_SLOTS = 4_096;
  * A batch is long, and what is written costs: it is inserted once, and changed only when it is leased after it waited.
  * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
  *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
- * - `batch.items` is `[[messageId, userId, length of the body] or null when purged, ...]`.
+ * - `batch.items` is `[[messageId, userId, bytes of the body] or null when purged, ...]`.
+ * - `accepted` outlives the batch, for as long as its message ids are remembered; `message_ids` is a list of them.
  * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
  */
 export const SCHEMA = `
@@ -25,9 +26,16 @@ export const SCHEMA = `
     accepted_at INTEGER NOT NULL,
     leased_at INTEGER NOT NULL,
     items TEXT NOT NULL,
-    bodies TEXT NOT NULL
+    bodies BLOB NOT NULL
   ) STRICT;
   CREATE INDEX batch_state ON batch (destination, state, id, size);
+  CREATE TABLE accepted (
+    batch INTEGER PRIMARY KEY,
+    accepted_at INTEGER NOT NULL,
+    destination TEXT NOT NULL,
+    source TEXT NOT NULL,
+    message_ids TEXT NOT NULL
+  ) STRICT;
   CREATE TABLE outcome (
     batch INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -43,7 +51,7 @@ export const SCHEMA = `
     message_id TEXT NOT NULL,
     user_id TEXT,
     state TEXT NOT NULL CHECK (state IN ('queued', 'delivering', 'waiting', 'delivered', 'dead')),
-    body TEXT NOT NULL,
+    body BLOB NOT NULL,
     accepted_at INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     first_attempt_at INTEGER,

@@ -1,12 +1,24 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from '../delivery-queue.interface.js';
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryRecord,
+} from '../delivery-queue.interface.js';
 import type { Claim, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
-import type { Retention } from '../retention.options.js';
+import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.cjs';
-import { toBatchRow, toDeliveries, toDelivery, toIds, toRecord, toSettlementRow } from './delivery.mapper.js';
-import type { SqliteAnswer, SqliteCall, SqliteOperation, SqliteOperations } from './sqlite.protocol.js';
+import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRow } from './delivery.mapper.js';
+import type {
+  SqliteAnswer,
+  SqliteCall,
+  SqliteOperation,
+  SqliteOperations,
+  SqliteWorkerData,
+} from './sqlite.protocol.js';
 import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
 
 /** Shortest time from one commit to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
@@ -29,12 +41,17 @@ export class SqliteStore implements DeliveryStore {
   private lastPostAt = -Infinity;
   private lastCallId = 0;
 
-  constructor(path: string) {
+  constructor(
+    path: string,
+    private readonly messageIds: Required<RetentionBound>,
+  ) {
     this.path = resolve(path);
   }
 
   async open(): Promise<void> {
-    const worker = new Worker(sqliteWorkerPath, { workerData: this.path });
+    const worker = new Worker(sqliteWorkerPath, {
+      workerData: { path: this.path, messageIds: this.messageIds } satisfies SqliteWorkerData,
+    });
     this.worker = worker;
     this.failure = undefined;
     worker.unref();
@@ -52,9 +69,9 @@ export class SqliteStore implements DeliveryStore {
     }
   }
 
-  async insert(batches: StoreBatch[]): Promise<string[][]> {
-    const ids = await this.call('insert', batches.map(toBatchRow));
-    return ids.map((id, index) => toIds(id, batches[index]!.deliveries.length));
+  async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+    const inserted = await this.call('insert', batches.map(toBatchRow));
+    return inserted.map((row, index) => toInserted(batches[index]!, row));
   }
 
   async claim(destination: string, limit: number, now: number): Promise<Claim> {

@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 
 import type { Retention } from '../retention.options.js' with { 'resolution-mode': 'import' };
+import type { AcceptedTable } from './accepted.table.cjs';
 import { decodeOutcomes } from './batch.codec.cjs';
 import type { BatchTable } from './batch.table.cjs';
 
@@ -21,6 +22,7 @@ export class SqliteSweep {
   constructor(
     db: Database.Database,
     private readonly batches: BatchTable,
+    private readonly accepted: AcceptedTable,
   ) {
     this.statements = {
       rows: db.prepare(
@@ -38,6 +40,7 @@ export class SqliteSweep {
 
   /** Removes a slice; 0 when nothing is past its retention. */
   run({ delivered, dead }: Retention, now: number): number {
+    this.accepted.trim(now);
     return (
       this.remove('delivered', delivered, now, this.statements.batches.all() as Ended[]) +
       this.remove('dead', dead, now, [])

@@ -1,6 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import type { SqliteAnswer, SqliteCall } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
+import type { SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protocol.js' with {
+  'resolution-mode': 'import',
+};
 import { SqliteDatabase } from './sqlite.database.cjs';
 
 const port = parentPort!;
@@ -35,7 +37,7 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
 function openDatabase(): SqliteDatabase {
   if (openFailure) throw openFailure;
   try {
-    return (database ??= new SqliteDatabase(workerData as string));
+    return (database ??= new SqliteDatabase(workerData as SqliteWorkerData));
   } catch (error) {
     openFailure = error as Error;
     throw error;
