@@ -21,6 +21,9 @@ import { StoreOutage } from './store.outage.js';
 /** How long Redis may take for a command, in ms. */
 const COMMAND_TIMEOUT = 5_000;
 
+/** How long the end of a connection is waited for, in ms. */
+const DISCONNECT_TIMEOUT = 1_000;
+
 /** Longest wait between two attempts to connect, in ms. */
 const MAX_RECONNECT_DELAY = 2_000;
 
@@ -78,7 +81,7 @@ export class RedisStore implements SharedStore {
         if (client.status === 'wait') await client.connect();
         await client.bzpopmin(marker!, MAX_WAIT / 1_000);
       },
-      close: () => this.disconnect(client),
+      close: () => void this.disconnect(client),
     };
   }
 
@@ -106,9 +109,8 @@ export class RedisStore implements SharedStore {
     return Promise.resolve();
   }
 
-  close(): Promise<void> {
-    for (const client of this.clients) this.disconnect(client);
-    return Promise.resolve();
+  async close(): Promise<void> {
+    await Promise.all([...this.clients].map((client) => this.disconnect(client)));
   }
 
   private key(...parts: string[]): string {
@@ -124,6 +126,7 @@ export class RedisStore implements SharedStore {
         ? new this.ioredis.Redis(connection, options)
         : new this.ioredis.Redis({ ...(connection as RedisOptions), ...options });
     client.on('error', (error) => this.outage.begin(error));
+    client.on('close', () => this.outage.begin(new Error('the connection is closed')));
     client.on('ready', () => this.outage.end());
     this.clients.add(client);
     return client;
@@ -144,10 +147,16 @@ export class RedisStore implements SharedStore {
     }
   }
 
-  private disconnect(client: Client): void {
+  /** Resolves once the connection is closed. */
+  private async disconnect(client: Client): Promise<void> {
     this.clients.delete(client);
-    client.removeAllListeners('error').on('error', () => undefined);
+    client
+      .removeAllListeners('close')
+      .removeAllListeners('error')
+      .on('error', () => undefined);
+    const ended: Promise<unknown> = client.status === 'end' ? Promise.resolve() : once(client, 'end');
     client.disconnect();
+    await within(DISCONNECT_TIMEOUT, ended, 'closing').catch(() => undefined);
   }
 }
 
