@@ -48,7 +48,7 @@ class ForwardWorker extends WorkerHost {
 
 @Controller('v1')
 class BatchController {
-  constructor(@InjectQueue('webhooks') private readonly queue: Queue<TrackMessage>) {}
+  constructor(@InjectQueue('webhooks') readonly queue: Queue<TrackMessage>) {}
 
   @Post('batch')
   @HttpCode(200)
@@ -80,7 +80,7 @@ export const handWrittenBullmq: Contender = {
     const prefix = `bench_${randomUUID().slice(0, 8)}`;
     const app = await NestFactory.create(ForwardModule.with(prefix), { logger: ['error'] });
     await app.init();
-    const { queue } = app.get(BatchController) as unknown as { queue: Queue<TrackMessage> };
+    const { queue } = app.get(BatchController);
     for (let start = 0; start < messages.length; start += 500) {
       await queue.addBulk(messages.slice(start, start + 500).map(toJob));
     }

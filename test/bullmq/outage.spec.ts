@@ -26,7 +26,7 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
       await service.start();
       return service;
     };
-    afterEach(() => logged.splice(0));
+    afterEach(() => void logged.splice(0));
 
     it('refuses messages with 503 meanwhile, loses none that it accepted, and goes on by itself', async () => {
       const service = await startService();

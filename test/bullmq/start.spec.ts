@@ -14,7 +14,7 @@ import { describeOnEach, POSTGRES_URL, postgresStore, REDIS_URL, redisStore } fr
 
 const warnings: string[] = [];
 jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
-afterEach(() => warnings.splice(0));
+afterEach(() => void warnings.splice(0));
 
 const delivery = { destination: 'Webhooks', source: 'shop', messageId: 'm1', userId: 'u1', acceptedAt: Date.now() };
 
