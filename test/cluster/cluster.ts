@@ -37,6 +37,7 @@ export class Cluster {
   private readonly members: Member[] = [];
   private readonly agent = new Agent({ connections: POSTERS });
   private lastMessage = 0;
+  private limit = 0;
   private lastPost = 0;
 
   constructor(
@@ -48,20 +49,25 @@ export class Cluster {
     for (const mode of ['ingest', 'ingest', 'deliver', 'deliver'] as const) this.members.push(await this.spawn(mode));
   }
 
-  /** Posts messages until as many are acknowledged, and all are killed that are to be: process twice, and the store once. */
+  /**
+   * Posts messages until as many are acknowledged. Meanwhile each process is killed twice, and the store once; the load
+   * goes on between two kills, and waits where a kill takes its time.
+   */
   async load(count: number): Promise<void> {
-    let isKilling = true;
-    const posters = Array.from({ length: POSTERS }, () => this.post(() => isKilling || this.lastMessage < count));
+    const part = count / (VICTIMS.length + 1);
+    this.limit = 2 * part;
+    const posters = Array.from({ length: POSTERS }, () => this.post(count));
     const killing = (async () => {
       for (const [index, victim] of VICTIMS.entries()) {
-        await this.reached((count * (index + 1)) / (VICTIMS.length + 2));
+        await this.reached(part * (index + 1));
         await this.replace(victim);
-        if (index !== VICTIMS.length / 2) continue;
-        this.kills.store++;
-        await this.store.kill();
-        await this.store.start();
+        if (index === VICTIMS.length / 2) {
+          this.kills.store++;
+          await this.store.kill();
+          await this.store.start();
+        }
+        this.limit += part;
       }
-      isKilling = false;
     })();
     await Promise.all([...posters, killing]);
   }
@@ -74,7 +80,9 @@ export class Cluster {
   private async spawn(mode: Member['mode']): Promise<Member> {
     const options = { mode, queue: this.store.options, url: this.receiver.url, concurrency: CONCURRENCY };
     const child = fork('test/apps/cluster.app.mjs', [JSON.stringify(options)]);
-    const [{ host }] = (await once(child, 'message')) as [{ host: string }];
+    const ended = once(child, 'exit').then(() => Promise.reject(new Error('a process of the cluster did not start')));
+    const [{ host }] = (await Promise.race([once(child, 'message'), ended])) as [{ host: string }];
+    ended.catch(() => undefined);
     return { mode, child, host };
   }
 
@@ -93,8 +101,12 @@ export class Cluster {
   }
 
   /** As an SDK does, it posts a batch again, to one process or the other, until it is acknowledged. */
-  private async post(goesOn: () => boolean): Promise<void> {
-    while (goesOn()) {
+  private async post(count: number): Promise<void> {
+    while (this.lastMessage < count) {
+      if (this.lastMessage >= this.limit) {
+        await sleep(20);
+        continue;
+      }
       const ids = Array.from({ length: BATCH }, () => `${kinds[this.lastMessage % 7] ?? 'ok'}-${this.lastMessage++}`);
       const batch = ids.map((messageId) => ({ type: 'track', messageId, userId: 'u1', event: 'Load' }));
       const body = JSON.stringify({ batch, writeKey: 'wk_shop' });

@@ -16,7 +16,7 @@ import type {
 import type { Retention } from '../retention.options.js';
 import { AddGroup } from './add.group.js';
 import { DestinationConsumer } from './destination.consumer.js';
-import { toJob, toQueueName, toReplayedData } from './job.codec.js';
+import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
 import { isLost } from './job.errors.js';
 import { type DestinationJobs, find, listRecords } from './job.finder.js';
 import { removeJob } from './job.leases.js';
@@ -48,6 +48,11 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   add(deliveries: NewDelivery[]): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     return within(ADD_TIMEOUT, this.group.add(deliveries), 'adding deliveries');
+  }
+
+  /** Takes deliveries over from another queue, with their attempts, their windows, and when they fall due. */
+  async takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    for (const [destination, list] of byDestination(deliveries)) await this.writeTo(destination, list, toTakenJob);
   }
 
   consume(destination: string, concurrency: number): Observable<Lease> {
@@ -143,21 +148,20 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   }
 
   private async write(deliveries: NewDelivery[]): Promise<void> {
-    const byDestination = new Map<string, NewDelivery[]>();
-    for (const delivery of deliveries) {
-      const list = byDestination.get(delivery.destination);
-      if (list) list.push(delivery);
-      else byDestination.set(delivery.destination, [delivery]);
-    }
-    await Promise.all([...byDestination].map(([destination, list]) => this.writeTo(destination, list)));
+    const lists = [...byDestination(deliveries)];
+    await Promise.all(lists.map(([destination, list]) => this.writeTo(destination, list, toJob)));
   }
 
   /** A repeated message is left out: its job is there, or it was noted when the job was removed. */
-  private async writeTo(destination: string, deliveries: NewDelivery[]): Promise<void> {
+  private async writeTo<T>(
+    destination: string,
+    deliveries: T[],
+    convert: (delivery: T, isOnce: boolean) => NewJob,
+  ): Promise<void> {
     const { queueName, backend } = this.queueOf(destination);
     const { age, count } = this.retention.messageIds;
     const isOnce = age > 0 && count > 0;
-    const jobs = deliveries.map((delivery) => toJob(delivery, isOnce));
+    const jobs = deliveries.map((delivery) => convert(delivery, isOnce));
     const ids = jobs.map(({ jobId }) => jobId);
     const repeated = isOnce ? await this.store.remembered(queueName, ids) : new Set<string>();
     if (!this.known.has(destination)) {
@@ -182,6 +186,17 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     }
     return queue;
   }
+}
+
+/** In the order in which they come. */
+function byDestination<T extends NewDelivery>(deliveries: T[]): Map<string, T[]> {
+  const lists = new Map<string, T[]>();
+  for (const delivery of deliveries) {
+    const list = lists.get(delivery.destination);
+    if (list) list.push(delivery);
+    else lists.set(delivery.destination, [delivery]);
+  }
+  return lists;
 }
 
 /** All at once, as what is done to them changes what is found. */

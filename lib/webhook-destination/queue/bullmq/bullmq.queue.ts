@@ -1,6 +1,6 @@
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from './bullmq-delivery.queue.js';
-import { type BullmqQueueOptions, toBullmqOptions } from './bullmq.options.js';
+import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
 import { PostgresStore } from './postgres.store.js';
 import { RedisStore } from './redis.store.js';
 
@@ -11,9 +11,7 @@ import { RedisStore } from './redis.store.js';
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
-  const Store = checked.backend === 'redis' ? RedisStore : PostgresStore;
-  const create = () => new BullmqDeliveryQueue(new Store(checked), checked.retention);
-  return Object.assign(create, { isShared: true });
+  return Object.assign(() => createQueue(checked), { isShared: true });
 }
 
 /**
@@ -25,4 +23,10 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
   const queue = bullmqQueue({ ...options, migrate: true })();
   await queue.open();
   await queue.close();
+}
+
+/** @internal */
+export function createQueue(options: CheckedBullmqOptions): BullmqDeliveryQueue {
+  const Store = options.backend === 'redis' ? RedisStore : PostgresStore;
+  return new BullmqDeliveryQueue(new Store(options), options.retention);
 }

@@ -22,8 +22,10 @@ interface JobData {
   body: string;
   /** When it was replayed last, in ms since the epoch. */
   replayedAt?: number;
-  /** The attempts before that. */
+  /** The attempts before that, or in the queue that it was taken over from. */
   attempts?: AttemptRecord[];
+  /** What that queue knew of it. */
+  history?: JobHistory;
 }
 
 /** What a job holds of its delivery once it was attempted, beside the attempts. */
@@ -38,6 +40,12 @@ interface JobHistory {
 export interface NewJob {
   jobId: string;
   job: JobJson;
+}
+
+/** A delivery of another queue. */
+export interface TakenDelivery extends Delivery {
+  /** When it is to be attempted next, in ms since the epoch, where that is not now. */
+  nextAttemptAt?: number | undefined;
 }
 
 /** PostgreSQL's jsonb has no place for NUL and lone surrogates. */
@@ -72,10 +80,22 @@ export function toJob({ source, messageId, userId, body, acceptedAt }: NewDelive
   return { jobId, job };
 }
 
+/** A delivery of another queue as the job that stands for it, with what became of it so far. */
+export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
+  const { jobId, job } = toJob(delivery, isOnce);
+  const { attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
+  const data: JobData = { ...parseData(job), attempts, history: { firstAttemptAt, failedUrls, nextAttemptAt } };
+  const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
+  // A delayed job falls due that long after its timestamp, which is that of its acceptance.
+  const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
+  return { jobId, job: { ...job, data: JSON.stringify(toStorable(data)), opts, delay: opts.delay } };
+}
+
 /** What a job holds once it is replayed: it starts anew, and keeps the attempts made so far. */
 export function toReplayedData(job: JobJson, now: number): object {
   const data = parseData(job);
-  return toStorable({ ...data, replayedAt: now, attempts: parseTrace(job, data).attempts });
+  const { attempts } = parseTrace(job, data);
+  return toStorable({ ...data, replayedAt: now, attempts, history: undefined });
 }
 
 /** Where a delivery is found, and its place in the listing. */
@@ -192,14 +212,14 @@ function parseTrace(
   const [first, ...rest] = JSON.parse(job.stacktrace ?? '[]') as string[];
   const history = first === undefined ? undefined : (JSON.parse(first) as JobHistory);
   const isFailed = job.failedReason !== undefined && job.finishedOn !== undefined;
-  if (!history || (history.isDead && !isFailed)) return { history: undefined, attempts: data.attempts ?? [] };
+  if (!history || (history.isDead && !isFailed)) return { history: data.history, attempts: data.attempts ?? [] };
   return { history, attempts: rest.map((attempt) => JSON.parse(attempt) as AttemptRecord) };
 }
 
 /** A lease that ended with its process is marked in the job's progress with the moment it began. */
 function toProgress(job: JobJson, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
   const { history, attempts } = parseTrace(job, data);
-  if (history) return { firstAttemptAt: history.firstAttemptAt, attempts, failedUrls: history.failedUrls };
-  const lostLeaseAt = Number(job.progress);
-  return { firstAttemptAt: lostLeaseAt > (data.replayedAt ?? 0) ? lostLeaseAt : undefined, attempts, failedUrls: [] };
+  const { firstAttemptAt, failedUrls = [] } = history ?? {};
+  const lostLeaseAt = Number(job.progress) > (data.replayedAt ?? 0) ? Number(job.progress) : undefined;
+  return { firstAttemptAt: firstAttemptAt ?? lostLeaseAt, attempts, failedUrls };
 }
