@@ -74,16 +74,29 @@ class ForwardModule {
   }
 }
 
+/** Fills a queue as the controller does, in larger groups. */
+export async function fillByHand(prefix: string, messages: TrackMessage[]): Promise<void> {
+  const app = await NestFactory.createApplicationContext(ForwardModule.with(prefix), { logger: ['error'] });
+  const { queue } = app.get(BatchController);
+  for (let start = 0; start < messages.length; start += 500) {
+    await queue.addBulk(messages.slice(start, start + 500).map(toJob));
+  }
+  await app.close();
+}
+
+/** Delivers such a queue. */
+export async function startWorker(prefix: string, url: string): Promise<void> {
+  receiver = url;
+  const app = await NestFactory.createApplicationContext(ForwardModule.with(prefix), { logger: ['error'] });
+  void app.get(ForwardWorker).worker.run();
+}
+
 export const handWrittenBullmq: Contender = {
   async queue(messages, url) {
     receiver = url;
     const prefix = `bench_${randomUUID().slice(0, 8)}`;
-    const app = await NestFactory.create(ForwardModule.with(prefix), { logger: ['error'] });
-    await app.init();
-    const { queue } = app.get(BatchController);
-    for (let start = 0; start < messages.length; start += 500) {
-      await queue.addBulk(messages.slice(start, start + 500).map(toJob));
-    }
+    await fillByHand(prefix, messages);
+    const app = await NestFactory.createApplicationContext(ForwardModule.with(prefix), { logger: ['error'] });
     const { worker, delivered } = app.get(ForwardWorker);
     return {
       start: async () => {
