@@ -1,7 +1,8 @@
 import type { AnalyticsSettings } from '../client/index.js';
+import type { AmbientOptions } from './context/ambient.analytics.js';
 
 /** Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. */
-export interface AnalyticsModuleOptions extends AnalyticsSettings {
+export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOptions {
   /**
    * How long the application waits at shutdown for queued events to be delivered, in ms.
    * What is not delivered by then is dropped, and logged with its count.

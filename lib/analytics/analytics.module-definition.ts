@@ -1,5 +1,5 @@
 import { ConfigurableModuleBuilder, type DynamicModule } from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { createAnalytics } from './analytics.factory.js';
@@ -14,7 +14,7 @@ function addInstance(
   const instance = {
     provide: token,
     useFactory: createAnalytics,
-    inject: [ANALYTICS_OPTIONS, ModuleRef],
+    inject: [ANALYTICS_OPTIONS, ModuleRef, HttpAdapterHost],
   };
   const byClass = name === DEFAULT_INSTANCE ? [{ provide: AnalyticsService, useExisting: token }] : [];
   return {

@@ -1,7 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
-import { Analytics, keepAliveHttpClient } from '../client/index.js';
+import { keepAliveHttpClient } from '../client/index.js';
 import { describe } from '../common/error.util.js';
 import {
   IN_PROCESS_INGEST,
@@ -9,14 +9,21 @@ import {
   type InProcessProducer,
 } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+import { AmbientAnalytics } from './context/ambient.analytics.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
 
 const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
-/** `Analytics` as a provider: delivers what is queued before the application ends, and logs what it cannot deliver. */
+/**
+ * `Analytics` as a provider: fills in who events are about and their context, delivers what is queued before the application ends,
+ * and logs what it cannot deliver.
+ */
 @Injectable()
-export class AnalyticsService extends Analytics implements InProcessProducer, OnModuleInit, OnApplicationShutdown {
+export class AnalyticsService
+  extends AmbientAnalytics
+  implements InProcessProducer, OnModuleInit, OnApplicationShutdown
+{
   private readonly logger = new Logger('AnalyticsService');
   private readonly deferred: DeferredHttpClient;
   private drained: Promise<void> | undefined;
@@ -27,7 +34,7 @@ export class AnalyticsService extends Analytics implements InProcessProducer, On
     private readonly moduleRef: ModuleRef,
   ) {
     const deferred = new DeferredHttpClient();
-    super({ ...options, httpClient: options.httpClient ?? deferred });
+    super({ ...options, httpClient: options.httpClient ?? deferred }, options);
     this.deferred = deferred;
     this.on('error', ({ reason }) => this.reportUndelivered(reason));
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));

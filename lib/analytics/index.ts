@@ -3,11 +3,26 @@ export type { AnalyticsModuleAsyncOptions } from './analytics.module-definition.
 export { AnalyticsModule } from './analytics.module.js';
 export { AnalyticsService } from './analytics.service.js';
 export { getAnalyticsToken, InjectAnalytics } from './analytics.tokens.js';
+export { type AmbientFields, AnalyticsContext, type AmbientContext } from './context/analytics-context.js';
+export { AnalyticsContextInterceptor } from './context/analytics-context.interceptor.js';
+export type { AmbientId, AmbientIdentity, IdentityResolver } from './context/ambient-identity.js';
+export type { Ambient, AmbientOptions } from './context/ambient.analytics.js';
+export type { AnalyticsRequest } from './context/analytics-request.interface.js';
+export type { ContextOptions } from './context/context.options.js';
+export { Alias } from './decorators/alias.decorator.js';
+export { Group } from './decorators/group.decorator.js';
+export { Identify } from './decorators/identify.decorator.js';
+export { Page } from './decorators/page.decorator.js';
+export { Screen } from './decorators/screen.decorator.js';
 export { Track } from './decorators/track.decorator.js';
 export type {
+  AliasOptions,
   AnyMethod,
   CallContext,
+  GroupOptions,
+  IdentifyOptions,
   Mapped,
+  PageOptions,
   RecordOptions,
   Result,
   TrackOptions,

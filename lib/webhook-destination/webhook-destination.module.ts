@@ -5,7 +5,7 @@ import {
   type WebhookDestinationModuleAsyncOptions,
   WebhookDestinationModuleBase,
 } from './webhook-destination.module-definition.js';
-import { webhookDestinationProviders, withIngestController } from './webhook-destination.providers.js';
+import { webhookDestinationProviders, withControllers } from './webhook-destination.providers.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
 
 /** An endpoint that SDKs post messages to, and a dispatcher that forwards them as signed webhooks. */
@@ -13,11 +13,11 @@ import { WebhookDestinationService } from './webhook-destination.service.js';
 export class WebhookDestinationModule extends WebhookDestinationModuleBase {
   /** Wrong options stop the application at bootstrap with an error that names each option and its rule. */
   static override forRoot(options: WebhookDestinationModuleOptions): DynamicModule {
-    return withIngestController(super.forRoot(options));
+    return withControllers(super.forRoot(options));
   }
 
   /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
   static override forRootAsync(options: WebhookDestinationModuleAsyncOptions): DynamicModule {
-    return withIngestController(super.forRootAsync(options));
+    return withControllers(super.forRootAsync(options));
   }
 }

@@ -1,6 +1,8 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
 
+import { createAdminController, placeAdminController } from './admin/admin.controller.js';
+import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { UserDeletion } from './admin/user.deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
@@ -9,6 +11,7 @@ import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import {
+  adminPrefix,
   checkOptions,
   type WebhookDestinationModuleOptions,
   type WebhookDestinationOptions,
@@ -17,7 +20,7 @@ import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { DestinationRouter } from './routing/destination.router.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
-import { CHECKED_OPTIONS, DELIVERY_QUEUE, INGEST_CONTROLLER, MODULE_OPTIONS } from './webhook-destination.tokens.js';
+import { CHECKED_OPTIONS, CONTROLLERS_PLACED, DELIVERY_QUEUE, MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
 /** A message's way, step by step: source, rules, routing, queue, dispatch. */
 export const webhookDestinationProviders: Provider[] = [
@@ -36,6 +39,12 @@ export const webhookDestinationProviders: Provider[] = [
     useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest, mode }: WebhookDestinationOptions) =>
       ingest && mode !== 'deliver' ? new IngestEndpoint(sources, acceptor, ingest) : undefined,
     inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
+  },
+  {
+    provide: DeletionEndpoint,
+    useFactory: (deletion: UserDeletion, { admin }: WebhookDestinationOptions) =>
+      admin && new DeletionEndpoint(deletion),
+    inject: [UserDeletion, CHECKED_OPTIONS],
   },
   {
     provide: MessageAcceptor,
@@ -77,14 +86,18 @@ export const webhookDestinationProviders: Provider[] = [
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
 ];
 
-/** Adds the controller of one module, which finds its place once the options are known. */
-export function withIngestController(module: DynamicModule): DynamicModule {
-  const controller = createIngestController();
+/** Adds the controllers of one module, which find their places once the options are known. */
+export function withControllers(module: DynamicModule): DynamicModule {
+  const ingest = createIngestController();
+  const admin = createAdminController();
   const placed: Provider = {
-    provide: INGEST_CONTROLLER,
-    useFactory: ({ ingest, mode }: WebhookDestinationOptions) =>
-      placeIngestController(controller, mode === 'deliver' ? undefined : ingest?.prefix),
+    provide: CONTROLLERS_PLACED,
+    useFactory: async (options: WebhookDestinationOptions) => {
+      if (options.ingest && options.mode !== 'deliver') await placeIngestController(ingest, options.ingest.prefix);
+      const prefix = adminPrefix(options);
+      if (prefix !== undefined) await placeAdminController(admin, prefix);
+    },
     inject: [CHECKED_OPTIONS],
   };
-  return { ...module, controllers: [controller], providers: [...(module.providers ?? []), placed] };
+  return { ...module, controllers: [ingest, admin], providers: [...(module.providers ?? []), placed] };
 }

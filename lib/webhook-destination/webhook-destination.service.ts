@@ -23,7 +23,7 @@ import { mountIngest } from './ingest/ingest.mount.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
-import type { WebhookDestinationOptions } from './options/webhook-destination.options.js';
+import { adminPrefix, type WebhookDestinationOptions } from './options/webhook-destination.options.js';
 import type {
   DeliveryCount,
   DeliveryPage,
@@ -56,9 +56,9 @@ export class WebhookDestinationService
     private readonly moduleRef: ModuleRef,
     private readonly adapterHost: HttpAdapterHost,
     @Inject(IngestEndpoint) private readonly endpoint: IngestEndpoint | undefined,
+    @Inject(DeletionEndpoint) private readonly deletionEndpoint: DeletionEndpoint | undefined,
   ) {
     this.events$ = dispatcher.events$;
-    if (options.ingest && endpoint) mountIngest(adapterHost, options.ingest.prefix, endpoint);
   }
 
   /**
@@ -113,6 +113,8 @@ export class WebhookDestinationService
     }
     await this.openAdmin();
     await this.queue.open();
+    const { ingest } = this.options;
+    if (ingest && this.endpoint) mountIngest(this.adapterHost, ingest.prefix, this.endpoint);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -138,10 +140,11 @@ export class WebhookDestinationService
   }
 
   private async openAdmin(): Promise<void> {
-    const { admin, ingest = { prefix: 'v1' } } = this.options;
-    if (!admin) return;
-    const gate = await createAdminGate(admin, this.moduleRef);
-    mountDeletion(this.adapterHost, ingest.prefix, new DeletionEndpoint(gate, this.deletion));
+    const { admin } = this.options;
+    const prefix = adminPrefix(this.options);
+    if (!admin || prefix === undefined || !this.deletionEndpoint) return;
+    this.deletionEndpoint.open(await createAdminGate(admin, this.moduleRef));
+    mountDeletion(this.adapterHost, prefix, this.deletionEndpoint);
   }
 
   private async warnOfOrphans(): Promise<void> {

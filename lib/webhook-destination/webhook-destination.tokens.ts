@@ -7,5 +7,5 @@ export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destin
 /** The queue of deliveries. */
 export const DELIVERY_QUEUE = Symbol.for('nestjs-analytics-relay:delivery-queue');
 
-/** The controller of the ingest routes, once it has its place. */
-export const INGEST_CONTROLLER = Symbol.for('nestjs-analytics-relay:ingest-controller');
+/** That the module's controllers have their places. */
+export const CONTROLLERS_PLACED = Symbol.for('nestjs-analytics-relay:controllers-placed');

@@ -100,7 +100,11 @@ describe('@Track', () => {
     await target.promised();
     await firstValueFrom(target.observed().pipe());
     target.observed().subscribe();
-    expect((await events()).map(({ properties }) => properties)).toEqual([{ result: 'kept' }, { result: 3 }]);
+    expect((await events()).map(({ properties }) => properties)).toEqual([
+      { result: 'kept' },
+      { result: 1 }, // firstValueFrom has enough then
+      { result: 3 },
+    ]);
   });
 
   it('records a failed call only where it is told to, and lets the failure through', async () => {
@@ -146,6 +150,41 @@ describe('@Track', () => {
     expect(new Shop().sync(1, 2)).toBe(3);
     const app = await Test.createTestingModule({ providers: [Shop] }).compile();
     expect(app.get(Shop).sync(1, 2)).toBe(3);
+  });
+
+  it('does nothing on a provider that Nest did not make', async () => {
+    const app = await Test.createTestingModule({
+      imports: [AnalyticsModule.forRoot({ writeKey: 'k', disable: true })],
+      providers: [
+        { provide: 'made', useFactory: () => new Shop() },
+        { provide: 'given', useValue: new Shop() },
+      ],
+    }).compile();
+    await app.init();
+    afterwards(() => app.close());
+    const events = recorded(app.get(AnalyticsService));
+    for (const token of ['made', 'given']) expect(app.get<Shop>(token).sync(1, 2)).toBe(3);
+    expect(await events()).toEqual([]);
+  });
+
+  it('records inherited methods, and overridden ones where they call the decorated one', async () => {
+    @Injectable()
+    class Child extends Shop {
+      override sync(a: number, b: number): number {
+        return super.sync(a, b) * 2;
+      }
+
+      override promised(): Promise<string> {
+        return Promise.resolve('overridden');
+      }
+    }
+    const { target, events } = await start(Child);
+    expect([target.sync(1, 2), await target.promised()]).toEqual([6, 'overridden']);
+    target.both(true);
+    expect((await events()).map(({ event, properties }) => [event, properties])).toEqual([
+      ['Sync', { args: [1, 2], result: 3 }],
+      ['Both', {}],
+    ]);
   });
 
   it('records with the instance it names', async () => {

@@ -97,7 +97,12 @@ describe.each(platforms)('From a decorated method to a signed webhook, on $platf
       userId: 'u1',
       event: 'Order Completed',
       properties: { orderId: 'o1', note: 'für u1' },
-      context: { library: { name: 'nestjs-analytics-relay', version: expect.any(String) } },
+      context: {
+        library: { name: 'nestjs-analytics-relay', version: expect.any(String) },
+        ip: expect.stringContaining('127.0.0.1'),
+        userAgent: 'node',
+        page: { path: '/orders', url: expect.stringMatching(/^http:.*\/orders$/) },
+      },
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     });
     expect(byEvent.get('Order Cancelled')!.body).toMatchObject({ userId: 'u1', properties: {} });

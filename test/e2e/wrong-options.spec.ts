@@ -68,6 +68,10 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ['no write key', 'writeKey must be a non-empty string', { writeKey: undefined }],
     ['a host that is no URL', 'host must be an http or https URL', { host: 'localhost:3000' }],
     ['a batch of none', 'flushAt must be an integer, at least 1', { flushAt: 0 }],
+    ['an identity that is no function', 'identity must be a function of the request', { identity: 'user.id' }],
+    ['a context that is no object', 'context must be true, false or an object of switches', { context: 'none' }],
+    ['a switch that is none', 'context.ip must be true or false', { context: { ip: 'no' } }],
+    ['an unknown switch', 'context.ipAddress is not an option', { context: { ipAddress: false } }],
     ['no time to shut down', 'shutdownTimeout must be a number of milliseconds above 0', { shutdownTimeout: 0 }],
   ])('%s', async (_case, fault, wrong) => {
     const options = { writeKey: 'wk_secret', ...wrong } as AnalyticsModuleOptions;

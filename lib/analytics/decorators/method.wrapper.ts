@@ -1,52 +1,42 @@
-import { isPromise } from 'node:util/types';
-
-import { isObservable, tap } from 'rxjs';
-
+import { runInScope, scopes } from '../context/context.scope.js';
 import type { CallContext } from './record-options.interface.js';
+import { type Ended, followResult } from './result.follower.js';
 
 type Method = (this: object, ...args: unknown[]) => unknown;
 
+/** Told of the end of a call; answers whether it is the end that is waited for. */
+type OnEnd = (call: CallContext) => boolean;
+
 /**
- * The method, and `onEnd` called once with each call's end: its return, the end of its promise, or the completion of
- * its Observable with the last value. What it returns and throws, its name, length and metadata stay as they are.
+ * The method, and `onEnd` told of each call's end where there is one for the instance.
+ * What the method returns and throws, its name, length and metadata stay as they are.
  */
-export function wrapMethod(method: Method, onEnd: (call: CallContext) => void): Method {
+export function wrapMethod(method: Method, onEndFor: (target: object | undefined) => OnEnd | undefined): Method {
   const wrapped: Method = function (...args) {
-    const end = (rest: { result: unknown } | { error: unknown }) =>
-      onEnd({ args, target: this, result: undefined, ...rest });
-    let result: unknown;
-    try {
-      result = method.apply(this, args);
-    } catch (error) {
-      end({ error });
-      throw error;
-    }
-    if (isPromise(result)) {
-      result.then(
-        (value) => end({ result: value }),
-        (error: unknown) => end({ error }),
-      );
-    } else if (isObservable(result)) {
-      let last: unknown;
-      return result.pipe(
-        tap({
-          next: (value) => (last = value),
-          complete: () => end({ result: last }),
-          error: (error: unknown) => end({ error }),
-        }),
-      );
-    } else {
-      end({ result });
-    }
-    return result;
+    const onEnd = onEndFor(this);
+    if (!onEnd) return method.apply(this, args);
+    const scope = scopes.getStore() ?? {};
+    // A stream may end in code of another request.
+    const end = (ended: Ended) =>
+      runInScope(scope, () => onEnd({ args, target: this, request: scope.request, result: undefined, ...ended }));
+    return runInScope(scope, () => {
+      let result: unknown;
+      try {
+        result = method.apply(this, args);
+      } catch (error) {
+        end({ error });
+        throw error;
+      }
+      return followResult(result, end);
+    });
   };
   return disguise(wrapped, method);
 }
 
 /** Nest finds routes, guards and parameters in a method's metadata, whatever decorator was applied first. */
 function disguise(wrapped: Method, method: Method): Method {
-  for (const name of ['name', 'length'] as const) {
-    Object.defineProperty(wrapped, name, { value: method[name], configurable: true });
+  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(method))) {
+    if (name !== 'prototype') Object.defineProperty(wrapped, name, property);
   }
   for (const key of Reflect.getOwnMetadataKeys(method)) {
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, method), wrapped);

@@ -17,5 +17,5 @@ import type { AnyMethod, TrackOptions } from './record-options.interface.js';
  * ```
  */
 export function Track<M extends AnyMethod = AnyMethod>(event: string, options: TrackOptions<M> = {}): MethodDecorator {
-  return recordCall(options, (analytics, fields) => analytics.track({ ...fields, event } as TrackParams));
+  return recordCall({ ...options, event }, (analytics, message) => analytics.track(message as TrackParams));
 }

@@ -7,17 +7,14 @@ import { HttpContext } from './http.context.js';
 
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
-  register(plugin: (scope: FastifyScope, options: unknown, done: () => void) => void): void;
-}
-interface FastifyScope {
-  removeAllContentTypeParsers(): void;
-  addContentTypeParser(
-    type: string,
-    parse: (request: unknown, body: unknown, done: (error: null) => void) => void,
-  ): void;
-  post(
-    path: string,
-    handle: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }) => void,
+  addHook(
+    name: 'preParsing',
+    hook: (
+      request: { raw: IncomingMessage },
+      reply: { raw: ServerResponse; hijack(): void },
+      payload: unknown,
+      next: () => void,
+    ) => void,
   ): void;
 }
 
@@ -38,14 +35,11 @@ export function mountDeletion({ httpAdapter }: HttpAdapterHost, prefix: string, 
       );
       return;
     case 'fastify':
-      httpAdapter.getInstance<Fastify>().register((scope, _options, done) => {
-        scope.removeAllContentTypeParsers();
-        scope.addContentTypeParser('*', (_request, _body, parsed) => parsed(null));
-        scope.post(path, (request, reply) => {
-          reply.hijack();
-          void endpoint.handle(request.raw, reply.raw, contextOf(request, reply));
-        });
-        done();
+      httpAdapter.getInstance<Fastify>().addHook('preParsing', (request, reply, _payload, next) => {
+        const { method, url = '' } = request.raw;
+        if (method !== 'POST' || url.split('?', 1)[0] !== path) return next();
+        reply.hijack();
+        void endpoint.handle(request.raw, reply.raw, contextOf(request, reply));
       });
       return;
     default:

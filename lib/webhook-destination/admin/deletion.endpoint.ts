@@ -18,10 +18,14 @@ const MAX_USERS = 1_000;
 export class DeletionEndpoint {
   private readonly logger = new Logger('WebhookDestinationAdmin');
 
-  constructor(
-    private readonly gate: AdminGate,
-    private readonly deletion: UserDeletion,
-  ) {}
+  private gate!: AdminGate;
+
+  constructor(private readonly deletion: UserDeletion) {}
+
+  /** Comes before the first request. */
+  open(gate: AdminGate): void {
+    this.gate = gate;
+  }
 
   /**
    * Never rejects.

@@ -1,19 +1,5 @@
-import type { Type } from '@nestjs/common';
-
+import type { RouteDescription, Schema } from '../../common/openapi.util.js';
 import { INGEST_PATHS, type IngestRoute } from './ingest.routes.js';
-
-/** As much of an OpenAPI schema as is used here. */
-interface Schema {
-  type?: 'string' | 'array' | 'object';
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-  format?: string;
-  maxLength?: number;
-  maxItems?: number;
-  additionalProperties?: boolean;
-  description?: string;
-}
 
 const text: Schema = { type: 'string' };
 const object: Schema = { type: 'object', additionalProperties: true };
@@ -56,26 +42,16 @@ const ANSWERS: Record<number, string> = {
   503: 'The queue takes no messages now',
 };
 
-/** Describes the controller's routes where the application has `@nestjs/swagger`, or hides them from it. */
-export async function documentIngest(controller: Type, visible: boolean): Promise<void> {
-  const swagger = await import('@nestjs/swagger').catch(() => undefined);
-  if (!swagger) return;
-  const { ApiBasicAuth, ApiBody, ApiExcludeController, ApiOperation, ApiResponse, ApiTags } = swagger;
-  if (!visible) {
-    ApiExcludeController()(controller);
-    return;
-  }
-  ApiTags('analytics')(controller);
-  for (const route of Object.keys(INGEST_PATHS) as IngestRoute[]) {
-    const prototype = controller.prototype as object;
-    const descriptor = Object.getOwnPropertyDescriptor(prototype, route)!;
-    const summary = route === 'batch' ? 'Take a batch of messages' : `Take ${route}`;
-    const decorators = [
-      ApiOperation({ summary, operationId: `analytics_${route}` }),
-      ApiBasicAuth(),
-      ApiBody({ schema: { type: 'object', ...FIELDS[route] } }),
-      ...Object.entries(ANSWERS).map(([status, description]) => ApiResponse({ status: Number(status), description })),
-    ];
-    for (const decorate of decorators) decorate(prototype, route, descriptor);
-  }
-}
+/** What the OpenAPI document of the application says of the endpoint. */
+export const INGEST_DESCRIPTION = Object.fromEntries(
+  (Object.keys(INGEST_PATHS) as IngestRoute[]).map((route): [IngestRoute, RouteDescription] => [
+    route,
+    {
+      summary: route === 'batch' ? 'Take a batch of messages' : `Take ${route}`,
+      operationId: `analytics_${route}`,
+      authorization: 'Basic',
+      schema: { type: 'object', ...FIELDS[route] },
+      answers: ANSWERS,
+    },
+  ]),
+) as Record<IngestRoute, RouteDescription>;

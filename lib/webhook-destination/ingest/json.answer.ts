@@ -6,10 +6,9 @@ const DISCARD_TIME = 2_000;
 /** Answers with JSON, whether or not the request has been read to its end. */
 export function answerJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
   const json = JSON.stringify(body);
-  response.setHeader('Content-Type', 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(json));
-  if (request.complete) response.writeHead(status).end(json);
-  else answerEarly(request, response.writeHead(status, { Connection: 'close' }), json);
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(json) };
+  if (request.complete) response.writeHead(status, headers).end(json);
+  else answerEarly(request, response.writeHead(status, { ...headers, Connection: 'close' }), json);
 }
 
 /** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */

@@ -1,4 +1,4 @@
-import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { findIncomingFault, IncomingMessage } from './incoming.message.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';
@@ -18,13 +18,13 @@ export class MessageAcceptor {
   async accept(source: string, batch: PostedBatch): Promise<AcceptResult> {
     const receivedAt = Date.now();
     const rejected: RejectedMessage[] = [];
-    const deliveries: NewDelivery[] = [];
+    const messages: IncomingMessage[] = [];
     for (let index = 0; index < batch.messages.length; index++) {
       const fault = findIncomingFault(batch, index);
       if (fault) rejected.push({ index, ...fault });
-      else deliveries.push(...this.router.route(source, new IncomingMessage(batch, index, receivedAt), receivedAt));
+      else messages.push(new IncomingMessage(batch, index, receivedAt));
     }
-    await this.queue.add(deliveries);
+    await this.queue.add(this.router.route(source, messages, receivedAt));
     return { accepted: batch.messages.length - rejected.length, rejected };
   }
 }

@@ -87,8 +87,11 @@ const UNUSABLE = new Error('the text cannot be used');
  */
 const KEYS = new Int32Array(MAX_DEPTH * MAX_KEYS);
 
-const FIELD_HASHES = Int32Array.from(BODY_FIELDS, (field) =>
-  [...Buffer.from(field)].reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0),
+const FIELD_BY_HASH = new Map(
+  BODY_FIELDS.map((field, index) => [
+    [...Buffer.from(field)].reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0),
+    index,
+  ]),
 );
 
 /** One pass over valid JSON. Each method takes the place of what it reads, and returns the place behind it. */
@@ -227,8 +230,8 @@ class Scan {
 
   /** Which field of a body the last key names, by its number; -1 when none. */
   private fieldOf(key: number, keyEnd: number): number {
-    const field = FIELD_HASHES.indexOf(this.hash);
-    if (field < 0) return -1;
+    const field = FIELD_BY_HASH.get(this.hash);
+    if (field === undefined) return -1;
     const name = BODY_FIELDS[field]!;
     if (name.length !== keyEnd - key) return -1;
     for (let index = 0; index < name.length; index++) {

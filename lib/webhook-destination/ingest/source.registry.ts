@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 import type { SourceOptions } from '../options/source.options.js';
 
@@ -17,5 +17,5 @@ export class SourceRegistry {
 }
 
 function digest(writeKey: string): string {
-  return createHash('sha256').update(writeKey).digest('base64');
+  return hash('sha256', writeKey, 'base64');
 }

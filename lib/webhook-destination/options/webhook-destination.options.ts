@@ -72,6 +72,11 @@ export interface WebhookDestinationModuleOptions {
   admin?: AdminOptions;
 }
 
+/** First part of the administrative routes, beside those of ingest; undefined where there are none. */
+export function adminPrefix({ admin, ingest = new IngestOptions() }: WebhookDestinationOptions): string | undefined {
+  return admin && ingest.prefix;
+}
+
 /**
  * The options with their defaults.
  * @throws {OptionsError} that names each option at fault and its rule.

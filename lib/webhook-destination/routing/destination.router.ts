@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IntegrationsOptions } from '../../client/message/message.interface.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
-import { type MessageJson, toDeleteBody, toWebhookBody } from './webhook.body.js';
+import { type MessageJson, toBytes, toDeleteBody, toWebhookBody } from './webhook.body.js';
 
 /** What of an accepted message decides where it goes, and what a webhook carries of it. */
 export interface RoutableMessage extends MessageJson {
@@ -18,13 +18,21 @@ export class DestinationRouter {
 
   constructor(private readonly destinations: DestinationOptions[]) {}
 
-  /** One delivery for each destination that is to get the message. */
-  route(source: string, message: RoutableMessage, acceptedAt: number): NewDelivery[] {
-    const takers = this.servedBy(source).filter((destination) => takes(destination, message));
-    if (takers.length === 0) return [];
-    const { messageId, userId } = message;
-    const body = toWebhookBody(message);
-    return takers.map(({ name }) => ({ destination: name, source, messageId, userId, body, acceptedAt }));
+  /** One delivery of each message for each destination that is to get it. */
+  route(source: string, messages: RoutableMessage[], acceptedAt: number): NewDelivery[] {
+    const served = this.servedBy(source);
+    const taken = messages.filter((message) => served.some((destination) => takes(destination, message)));
+    const bodies = toBytes(taken.map(toWebhookBody));
+    const deliveries: NewDelivery[] = [];
+    for (const [index, message] of taken.entries()) {
+      const body = bodies[index]!;
+      const { messageId, userId } = message;
+      for (const destination of served) {
+        if (!takes(destination, message)) continue;
+        deliveries.push({ destination: destination.name, source, messageId, userId, body, acceptedAt });
+      }
+    }
+    return deliveries;
   }
 
   /**
@@ -32,13 +40,13 @@ export class DestinationRouter {
    * got of a user, it must learn to remove (§1, §6.1).
    */
   routeDeletion(source: string, userId: string, requestedAt: number): NewDelivery[] {
-    const body = toDeleteBody(userId, new Date(requestedAt));
+    const [body] = toBytes([toDeleteBody(userId, new Date(requestedAt))]);
     return this.servedBy(source).map(({ name }) => ({
       destination: name,
       source,
       messageId: randomUUID(),
       userId,
-      body,
+      body: body!,
       acceptedAt: requestedAt,
     }));
   }

@@ -52,17 +52,26 @@ const TEMPLATES = Object.fromEntries(
  * The JSON that a webhook carries (§2.1), with the message's `context`, `anonymousId`, `name` and `category` where it
  * has them, and nothing of the transport: no write key, messageId or `integrations`.
  */
-export function toWebhookBody(message: MessageJson): Buffer {
+export function toWebhookBody(message: MessageJson): string {
   const { head, fields } = TEMPLATES[message.type];
   let body = head;
   for (const [field, before] of fields) {
     const value = message.json(field);
     if (value !== undefined) body += before + value;
   }
-  return Buffer.from(`${body}}`);
+  return `${body}}`;
 }
 
 /** The JSON of a delete notification: these three fields alone, and no version (§2.1). */
-export function toDeleteBody(userId: string, timestamp: Date): Buffer {
-  return Buffer.from(JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() }));
+export function toDeleteBody(userId: string, timestamp: Date): string {
+  return JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() });
+}
+
+/** The bytes of bodies, which share one piece of memory. */
+export function toBytes(bodies: string[]): Buffer[] {
+  const text = bodies.join('');
+  const bytes = Buffer.from(text);
+  const isAscii = bytes.length === text.length;
+  let end = 0;
+  return bodies.map((body) => bytes.subarray(end, (end += isAscii ? body.length : Buffer.byteLength(body))));
 }

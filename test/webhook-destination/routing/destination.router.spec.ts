@@ -24,7 +24,7 @@ function takers(
   source = 'shop',
 ): string[] {
   const router = new DestinationRouter(destinations.map(destination));
-  return router.route(source, incoming({ ...track, ...message }), 1).map(({ destination: name }) => name);
+  return router.route(source, [incoming({ ...track, ...message })], 1).map(({ destination: name }) => name);
 }
 
 describe('Routing', () => {
@@ -34,7 +34,7 @@ describe('Routing', () => {
       '{"version":1,"type":"track","userId":"u1","event":"Ordered","timestamp":"2026-01-02T03:04:05.678Z"}',
     );
     const common = { source: 'shop', messageId: 'm1', userId: 'u1', body, acceptedAt: 7 };
-    expect(router.route('shop', incoming(track), 7)).toEqual([
+    expect(router.route('shop', [incoming(track)], 7)).toEqual([
       { destination: 'A', ...common },
       { destination: 'B', ...common },
     ]);

@@ -7,6 +7,7 @@ import type {
   DeliveryQuery,
   DeliveryRecord,
   DeliveryState,
+  NewDelivery,
 } from '../delivery-queue.interface.js';
 import {
   type Claim,
@@ -34,12 +35,20 @@ interface MemoryEntry {
   endedAt: number;
 }
 
+/** Deliveries that were accepted together, with ids one after the other. */
+interface MemoryBatch {
+  deliveries: NewDelivery[];
+  firstId: number;
+}
+
 /** Deliveries in memory. */
 export class MemoryStore implements DeliveryStore {
   private readonly logger = new Logger('MemoryQueue');
-  /** By id, as a number, the oldest first. */
+  /** By id. */
   private readonly entries = new Map<number, MemoryEntry>();
-  /** What can be claimed, by destination. */
+  /** What was never leased and has no entries yet, by destination, the oldest first. */
+  private readonly backlogs = new Map<string, MemoryBatch[]>();
+  /** What else can be claimed, by destination. */
   private readonly due = new Map<string, DueList<MemoryEntry>>();
   private readonly messageIds: MessageIdMemory;
   private lastId = 0;
@@ -62,30 +71,30 @@ export class MemoryStore implements DeliveryStore {
   insert(batches: StoreBatch[]): Promise<Delivery[][]> {
     const now = Date.now();
     return Promise.resolve(
-      batches.map(({ deliveries, leased }) =>
-        this.messageIds.takeNew(deliveries, now).map((accepted) => {
-          const id = ++this.lastId;
-          const delivery = toDelivery(accepted, String(id));
-          const dueAt = accepted.acceptedAt;
-          const leasedAt = leased ? dueAt : undefined;
-          const entry: MemoryEntry = { delivery, state: 'delivering', dueAt, leasedAt, reason: undefined, endedAt: 0 };
-          this.entries.set(id, entry);
-          if (!leased) this.makeDue(entry, 'queued');
-          return delivery;
-        }),
-      ),
+      batches.map(({ deliveries, leased }) => {
+        const fresh = this.messageIds.takeNew(deliveries, now);
+        const batch = { deliveries: fresh, firstId: this.lastId + 1 };
+        this.lastId += fresh.length;
+        if (leased) return this.unpack(batch, now).map(({ delivery }) => delivery);
+        if (fresh.length > 0) this.backlogOf(fresh[0]!.destination).push(batch);
+        return [];
+      }),
     );
   }
 
   claim(destination: string, limit: number, now: number): Promise<Claim> {
     const due = this.due.get(destination);
-    const deliveries = (due?.take(limit, now) ?? []).map((entry) => {
+    // What has a window running comes first.
+    const entries = due?.take(limit, now) ?? [];
+    const backlog = this.backlogOf(destination);
+    while (entries.length < limit && backlog.length > 0) entries.push(...this.unpack(backlog.shift()!, now));
+    const deliveries = entries.map((entry) => {
       entry.state = 'delivering';
       entry.leasedAt = now;
       return entry.delivery;
     });
     const nextDueAt = due?.nextDueAt;
-    const more = nextDueAt !== undefined && nextDueAt <= now;
+    const more = backlog.length > 0 || (nextDueAt !== undefined && nextDueAt <= now);
     return Promise.resolve({ deliveries, more, nextDueAt: more ? undefined : nextDueAt });
   }
 
@@ -103,11 +112,14 @@ export class MemoryStore implements DeliveryStore {
 
   counts(): Promise<DeliveryCount[]> {
     const counts = new Map<string, DeliveryCount>();
-    for (const { delivery, state } of this.entries.values()) {
-      const key = `${state} ${delivery.destination}`;
-      const count = counts.get(key) ?? { destination: delivery.destination, state, count: 0 };
-      counts.set(key, count);
-      count.count++;
+    const add = (destination: string, state: DeliveryState, more: number) => {
+      const key = `${state} ${destination}`;
+      const { count = 0 } = counts.get(key) ?? {};
+      counts.set(key, { destination, state, count: count + more });
+    };
+    for (const { delivery, state } of this.entries.values()) add(delivery.destination, state, 1);
+    for (const [destination, backlog] of this.backlogs) {
+      for (const { deliveries } of backlog) add(destination, 'queued', deliveries.length);
     }
     return Promise.resolve([...counts.values()]);
   }
@@ -165,13 +177,44 @@ export class MemoryStore implements DeliveryStore {
     return true;
   }
 
+  /** The entries that match, the oldest first. */
   private find(query: DeliveryQuery): MemoryEntry[] {
+    for (const backlog of this.backlogs.values()) {
+      for (const batch of backlog.splice(0)) {
+        for (const entry of this.unpack(batch, undefined)) this.makeDue(entry, 'queued');
+      }
+    }
     const { state, ...fields } = query;
     const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
-    return [...this.entries.values()].filter(
-      (entry) =>
-        (state ?? entry.state) === entry.state && terms.every(([field, value]) => entry.delivery[field] === value),
-    );
+    return [...this.entries.values()]
+      .filter(
+        (entry) =>
+          (state ?? entry.state) === entry.state && terms.every(([field, value]) => entry.delivery[field] === value),
+      )
+      .sort((a, b) => Number(a.delivery.id) - Number(b.delivery.id));
+  }
+
+  /** Makes the entries of a batch, leased at a moment, or not. */
+  private unpack({ deliveries, firstId }: MemoryBatch, leasedAt: number | undefined): MemoryEntry[] {
+    return deliveries.map((accepted, index) => {
+      const id = firstId + index;
+      const entry: MemoryEntry = {
+        delivery: toDelivery(accepted, String(id)),
+        state: 'delivering',
+        dueAt: accepted.acceptedAt,
+        leasedAt,
+        reason: undefined,
+        endedAt: 0,
+      };
+      this.entries.set(id, entry);
+      return entry;
+    });
+  }
+
+  private backlogOf(destination: string): MemoryBatch[] {
+    let backlog = this.backlogs.get(destination);
+    if (!backlog) this.backlogs.set(destination, (backlog = []));
+    return backlog;
   }
 
   private remove(entries: MemoryEntry[]): number {

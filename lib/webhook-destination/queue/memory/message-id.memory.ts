@@ -1,32 +1,46 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
 import type { RetentionBound } from '../retention.options.js';
 
-/** Remembers which messages were accepted: within both bounds, the latest. */
+/** When messages of one destination and source were accepted, in s since the epoch, the oldest first. */
+type Accepted = Map<string, number>;
+
+/** Remembers which messages were accepted, within both bounds. */
 export class MessageIdMemory {
-  /** When each was accepted, in ms since the epoch, the oldest first. */
-  private readonly accepted = new Map<string, number>();
+  private readonly accepted = new Map<string, Accepted>();
+  private count = 0;
 
   constructor(private readonly bound: Required<RetentionBound>) {}
 
   /** Those of one destination and source that are new; they are remembered from now on. */
   takeNew(deliveries: NewDelivery[], now: number): NewDelivery[] {
-    const start = JSON.stringify([deliveries[0]?.destination, deliveries[0]?.source]);
+    const accepted = this.acceptedOf(deliveries[0]!);
+    const before = accepted.size;
+    const start = now - this.bound.age;
+    const second = Math.floor(now / 1_000);
     const fresh = deliveries.filter(({ messageId }) => {
-      const key = start + messageId;
-      const before = this.accepted.get(key);
-      if (before !== undefined && before > now - this.bound.age) return false;
-      if (before !== undefined) this.accepted.delete(key);
-      this.accepted.set(key, now);
+      const at = accepted.get(messageId);
+      if (at !== undefined && at * 1_000 > start) return false;
+      if (at !== undefined) accepted.delete(messageId);
+      accepted.set(messageId, second);
       return true;
     });
-    this.trim(now);
+    this.count += accepted.size - before;
+    this.trim(accepted, start);
     return fresh;
   }
 
-  private trim(now: number): void {
-    for (const [key, at] of this.accepted) {
-      if (this.accepted.size <= this.bound.count && at > now - this.bound.age) return;
-      this.accepted.delete(key);
+  private acceptedOf({ destination, source }: NewDelivery): Accepted {
+    const key = JSON.stringify([destination, source]);
+    let accepted = this.accepted.get(key);
+    if (!accepted) this.accepted.set(key, (accepted = new Map<string, number>()));
+    return accepted;
+  }
+
+  private trim(accepted: Accepted, start: number): void {
+    for (const [messageId, at] of accepted) {
+      if (this.count <= this.bound.count && at * 1_000 > start) return;
+      accepted.delete(messageId);
+      this.count--;
     }
   }
 }

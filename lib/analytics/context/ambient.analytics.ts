@@ -1,0 +1,131 @@
+import {
+  type AliasParams,
+  Analytics,
+  type AnalyticsSettings,
+  type Callback,
+  type ExtraContext,
+  type GroupParams,
+  type IdentifyParams,
+  type MessageType,
+  type PageParams,
+  type ScreenParams,
+  type TrackParams,
+} from '../../client/index.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
+import { describe } from '../../common/error.util.js';
+import { FaultLog } from '../../common/fault.log.js';
+import { toOptions } from '../../common/options.rules.js';
+import {
+  completeIds,
+  type IdentityResolver,
+  identityOfUser,
+  type MessageIds,
+  toMessageId,
+} from './ambient-identity.js';
+import type { AnalyticsRequest } from './analytics-request.interface.js';
+import { ContextOptions, noContext } from './context.options.js';
+import { type ContextScope, runInScope, scopes } from './context.scope.js';
+import { contextOf } from './request.context.js';
+
+/** A message whose ids may come from the ambient context. */
+export type Ambient<Params> = Omit<Params, 'userId' | 'anonymousId' | 'groupId'> & {
+  userId?: string | undefined;
+  anonymousId?: string | undefined;
+  /** The group of `group` messages, and `context.groupId` of all others. */
+  groupId?: string | undefined;
+};
+
+type AmbientMessage = MessageIds & { groupId?: string | undefined; context?: ExtraContext | undefined };
+
+/** How an instance fills in what its messages do not have themselves. */
+export interface AmbientOptions {
+  /**
+   * Who the events of a request are about, asked when one is recorded, so that guards have run.
+   *
+   * @default `request.user?.id ?? request.user?.sub` as `userId`
+   */
+  identity?: IdentityResolver | undefined;
+  /**
+   * Which facts of a request go into the `context` of its events; `false`: none, `true`: all.
+   *
+   * @default true
+   */
+  context?: boolean | Partial<ContextOptions> | undefined;
+}
+
+/** `Analytics` that fills in the ambient identity and context; what a message has itself wins. */
+export abstract class AmbientAnalytics extends Analytics {
+  private readonly faults = new FaultLog('AnalyticsContext');
+  private readonly identity: IdentityResolver;
+  private readonly contextOptions: ContextOptions;
+
+  constructor(settings: AnalyticsSettings, { identity = identityOfUser, context = true }: AmbientOptions) {
+    super(settings);
+    this.identity = identity;
+    if (typeof context === 'object') this.contextOptions = toOptions(ContextOptions, context);
+    else this.contextOptions = context ? new ContextOptions() : noContext();
+  }
+
+  override identify(message: Ambient<IdentifyParams>, callback?: Callback): void {
+    this.inAmbience('identify', message, (complete) => super.identify(complete as IdentifyParams, callback));
+  }
+
+  override track(message: Ambient<TrackParams>, callback?: Callback): void {
+    this.inAmbience('track', message, (complete) => super.track(complete as TrackParams, callback));
+  }
+
+  override page(message: Ambient<PageParams>, callback?: Callback): void {
+    this.inAmbience('page', message, (complete) => super.page(complete as PageParams, callback));
+  }
+
+  override screen(message: Ambient<ScreenParams>, callback?: Callback): void {
+    this.inAmbience('screen', message, (complete) => super.screen(complete as ScreenParams, callback));
+  }
+
+  override group(message: Ambient<GroupParams>, callback?: Callback): void {
+    this.inAmbience('group', message, (complete) => super.group(complete as GroupParams, callback));
+  }
+
+  override alias(message: Ambient<AliasParams>, callback?: Callback): void {
+    this.inAmbience('alias', message, (complete) => super.alias(complete as AliasParams, callback));
+  }
+
+  private inAmbience(type: MessageType, message: AmbientMessage, record: (complete: object) => void): void {
+    const scope = scopes.getStore();
+    if (!scope || typeof message !== 'object' || message === null) return record(message);
+    const complete = this.complete(type, message, scope);
+    // Sockets and timers of the delivery outlive the request, and must not keep it in memory.
+    runInScope(undefined, () => record(complete));
+  }
+
+  private complete(type: MessageType, message: AmbientMessage, scope: ContextScope): AmbientMessage {
+    const complete = { ...message };
+    let ids = completeIds(message, scope);
+    if (scope.request && !(ids.userId && ids.anonymousId)) ids = completeIds(ids, this.idsOf(scope.request));
+    complete.userId = ids.userId;
+    if (type !== 'alias') complete.anonymousId = ids.anonymousId;
+
+    const groupId = message.groupId ?? scope.groupId;
+    if (type === 'group') complete.groupId = groupId;
+    if (message.context == null || isPlainObject(message.context)) {
+      complete.context = {
+        ...(scope.request && contextOf(scope.request, this.contextOptions)),
+        ...(groupId !== undefined && type !== 'group' && { groupId }),
+        ...scope.context,
+        ...message.context,
+      };
+    }
+    return complete;
+  }
+
+  /** What the `identity` option tells; its faults cost the event nothing but the ids. */
+  private idsOf(request: AnalyticsRequest): MessageIds {
+    try {
+      const { userId, anonymousId } = this.identity(request) ?? {};
+      return { userId: toMessageId('userId', userId), anonymousId: toMessageId('anonymousId', anonymousId) };
+    } catch (error) {
+      this.faults.warn(`The identity option failed: ${describe(error)}`);
+      return {};
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import type { ExtraContext } from '../../client/index.js';
+import type { MessageIds } from './ambient-identity.js';
+import type { AnalyticsRequest } from './analytics-request.interface.js';
+
+/** What is known of the events that are recorded in one request, job or call. */
+export interface ContextScope extends MessageIds {
+  readonly request?: AnalyticsRequest | undefined;
+  groupId?: string | undefined;
+  context?: ExtraContext | undefined;
+}
+
+const KEY = Symbol.for('nestjs-analytics-relay:context-scopes');
+
+// Both builds of the package may be in one process: what one opens, the other sees.
+const shared = globalThis as { [KEY]?: AsyncLocalStorage<ContextScope | undefined> };
+
+/** The scope of the code that runs. */
+export const scopes: AsyncLocalStorage<ContextScope | undefined> = (shared[KEY] ??= new AsyncLocalStorage());
+
+/** Runs a function in a scope, which is not opened again where it is open already. */
+export function runInScope<T>(scope: ContextScope | undefined, run: () => T): T {
+  return scopes.getStore() === scope ? run() : scopes.run(scope, run);
+}

@@ -1,0 +1,53 @@
+import type { OnEnded } from './result.follower.js';
+import { replaceUntilUsed } from './replaced.method.js';
+
+type Step = IteratorResult<unknown>;
+
+const STEPS = ['next', 'return', 'throw'] as const;
+
+/** Whether it is read by iterating. Streams are not, as a rule: they are piped. */
+export function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
+  const { pipe, pipeTo, [Symbol.asyncIterator]: iterate } = value as Record<PropertyKey, unknown>;
+  return typeof iterate === 'function' && typeof pipe !== 'function' && typeof pipeTo !== 'function';
+}
+
+/** Told once, when the first iteration ends, early or not, with the last value; answers false where it cannot be. */
+export function followAsyncIterable(iterable: AsyncIterable<unknown>, onEnded: OnEnded): boolean {
+  // A generator is its own iterator, and may be stepped without being asked for it.
+  if (isAsyncIterator(iterable)) return followIterator(iterable, onEnded);
+  return replaceUntilUsed(iterable, Symbol.asyncIterator, (iterate: () => AsyncIterator<unknown>) => () => {
+    const iterator = iterate.call(iterable);
+    followIterator(iterator, onEnded);
+    return iterator;
+  });
+}
+
+function isAsyncIterator(value: object): value is AsyncIterator<unknown> & object {
+  return typeof (value as Partial<AsyncIterator<unknown>>).next === 'function';
+}
+
+function followIterator(iterator: AsyncIterator<unknown>, onEnded: OnEnded): boolean {
+  let last: unknown;
+  let hasEnded = false;
+  const end: OnEnded = (ended) => {
+    if (hasEnded) return false;
+    hasEnded = true;
+    return onEnded(ended);
+  };
+  return STEPS.filter((name) => typeof iterator[name] === 'function').every((name) => {
+    const original = Reflect.get(iterator, name) as (...args: unknown[]) => Promise<Step>;
+    const value = async (...args: unknown[]): Promise<Step> => {
+      let step: Step;
+      try {
+        step = await original.apply(iterator, args);
+      } catch (error) {
+        end({ error });
+        throw error;
+      }
+      if (step.done || name === 'return') end({ result: last });
+      else last = step.value;
+      return step;
+    };
+    return Reflect.defineProperty(iterator, name, { value, configurable: true, writable: true, enumerable: false });
+  });
+}

@@ -1,0 +1,19 @@
+import type { PageParams } from '../../client/index.js';
+import { recordCall } from './record.decorator.js';
+import type { AnyMethod, Mapped, PageOptions } from './record-options.interface.js';
+
+/**
+ * Records that a user saw a page, at the end of each call of a method; otherwise as `@Track`.
+ * The page's path, URL and referrer are in the ambient context.
+ *
+ * @example
+ * ```ts
+ * @Page('Pricing', { properties: { variant: 'b' } })
+ * ```
+ */
+export function Page<M extends AnyMethod = AnyMethod>(
+  name?: Mapped<string | undefined, M>,
+  options: PageOptions<M> = {},
+): MethodDecorator {
+  return recordCall({ ...options, name }, (analytics, message) => analytics.page(message as PageParams));
+}

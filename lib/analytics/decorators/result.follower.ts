@@ -1,0 +1,110 @@
+import { isPromise } from 'node:util/types';
+
+import { defer, isObservable, type Observable, tap } from 'rxjs';
+
+import { followAsyncIterable, isAsyncIterable } from './async-iterable.follower.js';
+import { replaceUntilUsed } from './replaced.method.js';
+
+/** How a call ended. */
+export type Ended = { result: unknown } | { error: unknown };
+
+/** Told of an end; answers whether it is the one that is waited for. */
+export type OnEnded = (ended: Ended) => boolean;
+
+type OnSettled = ((value: unknown) => unknown) | null | undefined;
+
+interface Thenable {
+  then(onKept?: OnSettled, onBroken?: OnSettled): unknown;
+}
+
+/**
+ * What a method returned, and `onEnded` told of its end: that of its promise, Observable or async iterable, or now.
+ * What is returned stands in for it, and is used as it was.
+ */
+export function followResult(result: unknown, onEnded: OnEnded): unknown {
+  if (isPromise(result)) return followPromise(result, onEnded);
+  if (isObjectLike(result)) {
+    try {
+      if (isPlainObservable(result)) return followObservable(result, onEnded);
+      if (isThenable(result) && followThenable(result, onEnded)) return result;
+      if (isAsyncIterable(result) && followAsyncIterable(result, onEnded)) return result;
+    } catch {
+      // An object that does not let itself be looked at, such as a strict proxy, is a value.
+    }
+  }
+  onEnded({ result });
+  return result;
+}
+
+function isObjectLike(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+/** A promise that has more to it than the end is returned itself; another one waits, so that a failure nobody handles shows. */
+function followPromise(promise: Promise<unknown>, onEnded: OnEnded): Promise<unknown> {
+  const waiting = settle(promise, onEnded);
+  if (promise.constructor === Promise && Object.keys(promise).length === 0) return waiting;
+  waiting.catch(() => undefined);
+  return promise;
+}
+
+async function settle(promise: Promise<unknown>, onEnded: OnEnded): Promise<unknown> {
+  let result: unknown;
+  try {
+    result = await promise;
+  } catch (error) {
+    onEnded({ error });
+    throw error;
+  }
+  onEnded({ result });
+  return result;
+}
+
+/** Subjects and other kinds of Observable are values: they have more to them, and do not end with the call. */
+function isPlainObservable(value: object): value is Observable<unknown> {
+  return isObservable(value) && Object.prototype.hasOwnProperty.call(Object.getPrototypeOf(value), 'pipe');
+}
+
+/** Told once, however often it is subscribed: at completion, or when the subscriber has enough, with the last value. */
+function followObservable(observable: Observable<unknown>, onEnded: OnEnded): Observable<unknown> {
+  let isTold = false;
+  const tell = (ended: Ended) => {
+    isTold ||= onEnded(ended);
+  };
+  return defer(() => {
+    let last: { result: unknown } | undefined;
+    return observable.pipe(
+      tap({
+        next: (value) => (last = { result: value }),
+        complete: () => tell(last ?? { result: undefined }),
+        error: (error: unknown) => tell({ error }),
+        unsubscribe: () => last && tell(last),
+      }),
+    );
+  });
+}
+
+function isThenable(value: object): value is Thenable {
+  return typeof (value as Partial<Thenable>).then === 'function';
+}
+
+/** Waits for nobody: queries of some libraries run when, and as often as, `then` is called. */
+function followThenable(thenable: Thenable, onEnded: OnEnded): boolean {
+  return replaceUntilUsed(
+    thenable,
+    'then',
+    (then: Thenable['then']) => (onKept?: OnSettled, onBroken?: OnSettled) =>
+      then.call(
+        thenable,
+        (result: unknown) => {
+          onEnded({ result });
+          return onKept ? onKept(result) : result;
+        },
+        (error: unknown) => {
+          onEnded({ error });
+          if (onBroken) return onBroken(error);
+          throw error;
+        },
+      ),
+  );
+}

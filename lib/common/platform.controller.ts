@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { Controller, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
+
+import { describeRoutes, type RouteDescription } from './openapi.util.js';
+
+/** A request as a controller gets it on Express, or on Fastify. */
+type PlatformRequest = IncomingMessage | { raw: IncomingMessage; body: unknown };
+
+/** Its response. */
+type PlatformResponse = ServerResponse | { raw: ServerResponse; hijack(): void };
+
+/** Answers a request by Node's own objects; `platform` are those of the HTTP platform. */
+export type NodeHandler<Controller> = (
+  controller: Controller,
+  request: IncomingMessage,
+  response: ServerResponse,
+  platform: [request: unknown, response: unknown],
+) => Promise<void>;
+
+/** A POST route of a controller. */
+interface NodeRoute<Controller> {
+  name: string;
+  paths: string[];
+  handle: NodeHandler<Controller>;
+  description: RouteDescription;
+}
+
+/**
+ * Gives a controller its routes, which differ with the options of its module. It must come before the application's
+ * routes are made; a controller that never gets any answers nothing.
+ */
+export async function placeController<T>(controller: Type<T>, prefix: string, routes: NodeRoute<T>[]): Promise<void> {
+  Controller({ path: prefix, version: VERSION_NEUTRAL })(controller);
+  const prototype = controller.prototype as object;
+  for (const { name, paths, handle } of routes) {
+    const descriptor: PropertyDescriptor = {
+      value: async function (this: T, request: PlatformRequest, response: PlatformResponse) {
+        await handle(this, toNodeRequest(request), toNodeResponse(response), [request, response]);
+      },
+    };
+    Object.defineProperty(prototype, name, descriptor);
+    Post(paths)(prototype, name, descriptor);
+    Req()(prototype, name, 0);
+    Res()(prototype, name, 1);
+  }
+  await describeRoutes(controller, routes);
+}
+
+/** With the body that the platform has parsed. */
+function toNodeRequest(request: PlatformRequest): IncomingMessage {
+  return 'raw' in request ? Object.assign(request.raw, { body: request.body }) : request;
+}
+
+/** The platform leaves it alone from now on. */
+function toNodeResponse(response: PlatformResponse): ServerResponse {
+  if (!('raw' in response)) return response;
+  response.hijack();
+  return response.raw;
+}

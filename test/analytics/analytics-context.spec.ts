@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { AnalyticsContext, AnalyticsService, Track } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { startProvider } from './support/recorded.provider.js';
+
+@Injectable()
+class Worker {
+  constructor(private readonly analytics: AnalyticsService) {}
+
+  @Track('Job Done')
+  async work(job: string): Promise<void> {
+    await Promise.resolve();
+    this.analytics.track({ event: 'Step', properties: { job } });
+  }
+
+  @Track('Told Inside', { properties: ({ args: [userId] }) => ({ userId: userId as string }) })
+  async tell(userId: string): Promise<boolean> {
+    await Promise.resolve();
+    return AnalyticsContext.set({ userId });
+  }
+}
+
+describe('AnalyticsContext', () => {
+  const afterwards = useCleanUps();
+  const ids = (messages: { userId?: string; anonymousId?: string }[]) =>
+    messages.map(({ userId, anonymousId }) => [userId, anonymousId]);
+
+  it('gives the events of a job its ids and context', async () => {
+    const { target, events } = await startProvider(afterwards, Worker);
+    const result = AnalyticsContext.run({ userId: 7, groupId: 9n, context: { queue: 'mail' } }, () =>
+      target.work('first').then(() => 'done'),
+    );
+    expect(await result).toBe('done');
+    expect(await events()).toMatchObject(
+      ['Step', 'Job Done'].map((event) => ({ event, userId: '7', context: { queue: 'mail', groupId: '9' } })),
+    );
+  });
+
+  it('keeps jobs that run at the same time apart', async () => {
+    const { target, events } = await startProvider(afterwards, Worker);
+    const users = Array.from({ length: 200 }, (_, index) => `u${index}`);
+    await Promise.all(users.map((userId) => AnalyticsContext.run({ userId }, () => target.work(userId))));
+    const steps = (await events()).filter(({ event }) => event === 'Step');
+    expect(steps).toHaveLength(200);
+    expect(steps.every(({ userId, properties }) => userId === properties!.job)).toBe(true);
+  });
+
+  it('is set in a call of a decorated method, for that call', async () => {
+    const { target, events } = await startProvider(afterwards, Worker);
+    expect(await Promise.all(['u1', 'u2'].map((userId) => target.tell(userId)))).toEqual([true, true]);
+    expect(AnalyticsContext.get()).toBeUndefined();
+    expect(await events()).toMatchObject([
+      { userId: 'u1', properties: { userId: 'u1' } },
+      { userId: 'u2', properties: { userId: 'u2' } },
+    ]);
+  });
+
+  it('inherits what surrounds it, but for the ids of somebody else', async () => {
+    const { analytics, events } = await startProvider(afterwards, Worker);
+    const track = () => analytics.track({ event: 'Nested' });
+    AnalyticsContext.run({ userId: 'u1', anonymousId: 'a1', groupId: 'g1', context: { one: 1, two: 1 } }, () => {
+      AnalyticsContext.run({ context: { two: 2 } }, track);
+      AnalyticsContext.run({ userId: 'u2', groupId: undefined }, track);
+      AnalyticsContext.run({ anonymousId: 'a1', groupId: 'g2' }, track);
+      expect(AnalyticsContext.get()).toEqual({
+        userId: 'u1',
+        anonymousId: 'a1',
+        groupId: 'g1',
+        context: { one: 1, two: 1 },
+      });
+    });
+    const recorded = await events();
+    expect(ids(recorded)).toEqual([
+      ['u1', 'a1'],
+      ['u2', undefined],
+      ['u1', 'a1'],
+    ]);
+    expect(recorded.map(({ context }) => ({ ...context, library: 0 }))).toEqual([
+      { groupId: 'g1', one: 1, two: 2, library: 0 },
+      { groupId: 'g1', one: 1, two: 1, library: 0 },
+      { groupId: 'g2', one: 1, two: 1, library: 0 },
+    ]);
+  });
+
+  it('adds to the scope what set is given, and leaves the rest', async () => {
+    const { analytics, events } = await startProvider(afterwards, Worker);
+    AnalyticsContext.run({ userId: 'u1', context: { one: 1 } }, () => {
+      AnalyticsContext.set({ userId: null, anonymousId: 'a1', context: { two: 2 } });
+      analytics.track({ event: 'Set' });
+    });
+    expect(await events()).toMatchObject([{ userId: 'u1', anonymousId: 'a1', context: { one: 1, two: 2 } }]);
+  });
+
+  it('keeps nothing without a scope, and returns and throws what the function does', () => {
+    expect(AnalyticsContext.set({ userId: 'u1' })).toBe(false);
+    expect(AnalyticsContext.get()).toBeUndefined();
+    expect(AnalyticsContext.run({}, () => 'value')).toBe('value');
+    expect(() =>
+      AnalyticsContext.run({}, () => {
+        throw new Error('thrown');
+      }),
+    ).toThrow('thrown');
+  });
+
+  it('names an id that is none', () => {
+    const run = (fields: object) => () => AnalyticsContext.run(fields, () => undefined);
+    expect(run({ userId: {} })).toThrow('userId must be a string or a number');
+    expect(run({ groupId: Number.NaN })).toThrow('groupId must be a string or a number');
+  });
+
+  it('is not kept by the delivery of the events', async () => {
+    const seen: unknown[] = [];
+    const { analytics } = await startProvider(afterwards, Worker, {
+      options: {
+        disable: false,
+        httpClient: () => {
+          seen.push(AnalyticsContext.get());
+          return Promise.resolve(new Response('{}'));
+        },
+      },
+    });
+    AnalyticsContext.run({ userId: 'u1' }, () => analytics.track({ event: 'Sent' }));
+    await analytics.flush();
+    expect(seen).toEqual([undefined]);
+  });
+});
