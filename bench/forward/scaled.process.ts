@@ -18,10 +18,11 @@ async function start(): Promise<void> {
 }
 
 let cpu: NodeJS.CpuUsage;
-process.on('message', (order: 'start' | 'stop') => {
+process.on('message', (order: 'start' | 'measure' | 'stop') => {
   if (order === 'start') {
-    cpu = process.cpuUsage();
     void start();
+  } else if (order === 'measure') {
+    cpu = process.cpuUsage();
   } else {
     const { user, system } = process.cpuUsage(cpu);
     process.send!({ cpu: (user + system) / 1_000 });

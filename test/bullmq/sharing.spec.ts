@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { DeliveryQueue, NewDelivery } from 'nestjs-analytics-relay';
+import type { DeliveryOutcome, DeliveryQueue, NewDelivery } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
@@ -19,7 +19,7 @@ const messages = (count: number): NewDelivery[] =>
     acceptedAt: Date.now(),
   }));
 
-const delivered = () => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } }) as const;
+const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
 
 await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`Two queues on one ${store.name}`, () => {

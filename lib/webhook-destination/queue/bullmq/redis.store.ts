@@ -35,6 +35,8 @@ const CLIENT_OPTIONS: RedisOptions = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY),
+  // After a failover, the one that was the primary may still answer.
+  reconnectOnError: (error) => error.message.startsWith('READONLY'),
 };
 
 /** Jobs in Redis. */
