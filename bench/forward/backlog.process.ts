@@ -1,31 +1,51 @@
-// Dispatches from a SQLite queue that holds a backlog: what a delivery costs then, and how much memory it takes.
+// Dispatches from a queue that holds a backlog: what a delivery costs then, and how much memory it takes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { NestFactory } from '@nestjs/core';
-import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
+import {
+  type DeliveryQueueFactory,
+  sqliteQueue,
+  WebhookDestinationModule,
+  WebhookDestinationService,
+} from 'nestjs-analytics-relay';
 
 import { Counter } from './contender.js';
 import { BATCH, CONCURRENCY, SECRET, trackMessage, webhookBody, WRITE_KEY } from './messages.js';
+import { type SharedEngine, sharedQueue } from './shared.stores.js';
+import { storeCpu } from './store.cpu.js';
 
 /** Deliveries that are measured; there are at least as many in the queue. */
 const MEASURED = 10_000;
 
 /** What a backlog of a size costs. */
 export interface BacklogCost {
-  /** CPU time of a delivery, all threads, in us. */
+  /** CPU time of a delivery, all threads, and that of a store beside it, in us. */
   cpu: number;
+  /** Time of a delivery, in us. */
+  elapsed: number;
   /** CPU time of taking a message over, in us. */
   add: number;
   /** Largest resident memory, in MB. */
   memory: number;
 }
 
+type Engine = 'sqlite' | SharedEngine;
+
 class BacklogApp {}
 
-async function fill(path: string, count: number): Promise<number> {
-  const queue = sqliteQueue({ path })();
+async function createQueue(engine: Engine): Promise<{ factory: DeliveryQueueFactory; remove: () => Promise<void> }> {
+  if (engine !== 'sqlite') return sharedQueue(engine);
+  const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
+  return {
+    factory: sqliteQueue({ path: join(folder, 'relay.db') }),
+    remove: () => rm(folder, { recursive: true }),
+  };
+}
+
+async function fill(factory: DeliveryQueueFactory, count: number): Promise<number> {
+  const queue = factory();
   await queue.open();
   const cpu = process.cpuUsage();
   for (let start = 0; start < count; start += BATCH * 32) {
@@ -57,10 +77,9 @@ async function fill(path: string, count: number): Promise<number> {
   return (user + system) / count;
 }
 
-async function measure(receiver: string, count: number): Promise<BacklogCost> {
-  const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
-  const path = join(folder, 'relay.db');
-  const add = await fill(path, count);
+async function measure(engine: Engine, receiver: string, count: number): Promise<BacklogCost> {
+  const { factory, remove } = await createQueue(engine);
+  const add = await fill(factory, count);
   const app = await NestFactory.create(
     {
       module: BacklogApp,
@@ -68,7 +87,7 @@ async function measure(receiver: string, count: number): Promise<BacklogCost> {
         WebhookDestinationModule.forRoot({
           sources: [{ name: 'shop', writeKey: WRITE_KEY }],
           destinations: [{ urls: [receiver], sharedSecret: SECRET }],
-          queue: sqliteQueue({ path }),
+          queue: factory,
           delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY },
         }),
       ],
@@ -77,17 +96,21 @@ async function measure(receiver: string, count: number): Promise<BacklogCost> {
   );
   const delivered = new Counter();
   app.get(WebhookDestinationService).events$.subscribe(delivered.increment);
+  const store = engine === 'sqlite' ? 0 : storeCpu(engine);
   const cpu = process.cpuUsage();
+  const begin = performance.now();
   await app.init();
   await delivered.reached(MEASURED);
+  const elapsed = performance.now() - begin;
   const { user, system } = process.cpuUsage(cpu);
+  const storeTime = engine === 'sqlite' ? 0 : (storeCpu(engine) - store) * 1_000;
   const memory = process.resourceUsage().maxRSS / 1_024;
   await app.close();
-  await rm(folder, { recursive: true });
-  return { cpu: (user + system) / MEASURED, add, memory };
+  await remove();
+  return { cpu: (user + system + storeTime) / MEASURED, elapsed: (elapsed * 1_000) / MEASURED, add, memory };
 }
 
-const [receiver, count] = process.argv.slice(2) as [string, string];
-await measure(receiver, MEASURED); // warms up
-process.send!(await measure(receiver, Number(count)));
+const [engine, receiver, count] = process.argv.slice(2) as [Engine, string, string];
+await measure(engine, receiver, MEASURED); // warms up
+process.send!(await measure(engine, receiver, Number(count)));
 process.on('disconnect', () => process.exit());

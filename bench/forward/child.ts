@@ -12,8 +12,13 @@ export class Child {
     return [child, await child.said<T>()];
   }
 
+  /** Sends an order that has no answer. */
+  tell(order: string): void {
+    this.process.send(order);
+  }
+
   /** Sends an order; resolves with the answer. */
-  ask<T>(order: object): Promise<T> {
+  ask<T>(order: object | string): Promise<T> {
     const answer = this.said<T>();
     this.process.send(order);
     return answer;

@@ -1,6 +1,7 @@
 // Runs one contender in one scenario, and tells what it cost: the CPU time of all its threads.
 import type { Contender } from './contender.js';
 import { floor } from './floor.contender.js';
+import { handWrittenBullmq } from './bullmq.contender.js';
 import { handWritten } from './hand-written.contender.js';
 import { trackMessage } from './messages.js';
 import { relay } from './relay.contender.js';
@@ -11,6 +12,9 @@ export const contenders: Record<string, Contender> = {
   'hand-written': handWritten,
   memory: relay('memory', 'undici'),
   sqlite: relay('sqlite', 'undici'),
+  redis: relay('redis', 'undici'),
+  postgres: relay('postgres', 'undici'),
+  'bullmq, hand-written': handWrittenBullmq,
   'memory, axios': relay('memory', 'axios'),
   'sqlite, axios': relay('sqlite', 'axios'),
 };

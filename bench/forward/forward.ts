@@ -4,11 +4,22 @@ import type { Cost, Report, Scenario } from './contender.process.js';
 import { measureBacklog } from './backlog.bench.js';
 import { measureIsolation } from './isolation.bench.js';
 import type { ReceiverReport } from './receiver.js';
+import { measureScaled } from './scaled.bench.js';
 import { type Goal, printGoals, printTable } from './table.js';
 
 const full = process.argv.includes('--full');
 const only = listOf('--only=');
-const columns = listOf('--columns=') ?? ['floor', 'hand-written', 'memory', 'sqlite', 'memory, axios', 'sqlite, axios'];
+const columns = listOf('--columns=') ?? [
+  'floor',
+  'hand-written',
+  'bullmq, hand-written',
+  'memory',
+  'sqlite',
+  'redis',
+  'postgres',
+  'memory, axios',
+  'sqlite, axios',
+];
 
 const COUNT = 20_000;
 const WARM_UP = 5_000;
@@ -94,6 +105,10 @@ if (wanted('whole')) {
     { figure: 'whole way, SQLite, all threads, CPU x floor', value: ratios.get('sqlite')!, atMost: 1.8 },
   );
 }
+if (wanted('scaled')) goals.push(...(await measureScaled(ROUNDS)));
 if (wanted('isolation')) goals.push(...(await measureIsolation(full)));
-if (wanted('backlog')) goals.push(...(await measureBacklog(full)));
+if (wanted('backlog')) goals.push(...(await measureBacklog('sqlite', full)));
+if (wanted('backlog, shared')) {
+  goals.push(...(await measureBacklog('redis', full)), ...(await measureBacklog('postgres', full)));
+}
 printGoals(goals);

@@ -8,19 +8,27 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
   type DeliveryQueueFactory,
   memoryQueue,
+  type NewDelivery,
+  type RelayMode,
   sqliteQueue,
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 
 import { type Contender, Counter } from './contender.js';
-import { CONCURRENCY, SECRET, webhookBody, WRITE_KEY } from './messages.js';
+import { CONCURRENCY, SECRET, type TrackMessage, webhookBody, WRITE_KEY } from './messages.js';
+import { type SharedEngine, sharedQueue } from './shared.stores.js';
 
 type Transport = 'undici' | 'axios';
 
 @Module({})
-class RelayModule {
-  static with(queue: DeliveryQueueFactory, receiver: string, transport: Transport): DynamicModule {
+export class RelayModule {
+  static with(
+    queue: DeliveryQueueFactory,
+    receiver: string,
+    transport: Transport,
+    mode: RelayMode = 'all',
+  ): DynamicModule {
     return {
       module: RelayModule,
       imports: [
@@ -28,6 +36,7 @@ class RelayModule {
           sources: [{ name: 'shop', writeKey: WRITE_KEY }],
           destinations: [{ urls: [receiver], sharedSecret: SECRET }],
           queue,
+          mode,
           delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY, transport },
         }),
       ],
@@ -35,9 +44,22 @@ class RelayModule {
   }
 }
 
-/** This package, with a queue in memory or in a SQLite file. */
-export function relay(engine: 'memory' | 'sqlite', transport: Transport): Contender {
+/** The messages as ingest puts them into the queue. */
+export function toDeliveries(messages: TrackMessage[], acceptedAt = Date.now()): NewDelivery[] {
+  return messages.map((message) => ({
+    destination: 'Webhooks',
+    source: 'shop',
+    messageId: message.messageId,
+    userId: message.userId,
+    body: Buffer.from(webhookBody(message)),
+    acceptedAt,
+  }));
+}
+
+/** This package, with a queue in memory, in a SQLite file, or on BullMQ. */
+export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Transport): Contender {
   const create = async () => {
+    if (engine === 'redis' || engine === 'postgres') return sharedQueue(engine);
     const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
     return {
       factory: engine === 'memory' ? memoryQueue() : sqliteQueue({ path: join(folder, 'relay.db') }),
@@ -60,16 +82,7 @@ export function relay(engine: 'memory' | 'sqlite', transport: Transport): Conten
       await queue.open();
       const acceptedAt = Date.now();
       for (let start = 0; start < messages.length; start += 15) {
-        await queue.add(
-          messages.slice(start, start + 15).map((message) => ({
-            destination: 'Webhooks',
-            source: 'shop',
-            messageId: message.messageId,
-            userId: message.userId,
-            body: Buffer.from(webhookBody(message)),
-            acceptedAt,
-          })),
-        );
+        await queue.add(toDeliveries(messages.slice(start, start + 15), acceptedAt));
       }
       await queue.close();
       const app = await NestFactory.create(

@@ -1,24 +1,19 @@
 import { describe } from '../common/error.util.js';
-import { runPlan } from './plan.command.js';
+import { MIGRATE_USAGE, runMigrate } from './migrate.command.js';
+import { PLAN_USAGE, runPlan } from './plan.command.js';
 
-const USAGE = `Usage: nestjs-analytics-relay plan [options] [file, folder or pattern ...]
+/** A command resolves with its exit code. */
+const COMMANDS = new Map<string, { usage: string; run: (args: string[]) => Promise<number> }>([
+  ['plan', { usage: PLAN_USAGE, run: runPlan }],
+  ['migrate', { usage: MIGRATE_USAGE, run: runMigrate }],
+]);
 
-Prints the tracking plan of an application: the track events that its compiled files export as classes with
-@TrackedEvent, or made by defineEvent. Of a folder, files named *.event.js and *.events.js are read (also .mjs and
-.cjs); all that is read is loaded, so name no file that starts the application.
-Default: dist
-
-  --json          as JSON Schema; default: as Markdown
-  --out <file>    write it to a file
-  --check <file>  print nothing, and fail where the file holds another plan
-  --help          print this
-`;
-
-/** The exit code. */
-async function main([command, ...args]: string[]): Promise<number> {
-  if (command === 'plan' && !args.includes('--help')) return runPlan(args);
-  const isAsked = command === 'plan' || command === '--help' || command === 'help';
-  (isAsked ? process.stdout : process.stderr).write(USAGE);
+async function main([name = '', ...args]: string[]): Promise<number> {
+  const command = COMMANDS.get(name);
+  if (command && !args.includes('--help')) return command.run(args);
+  const isAsked = command !== undefined || name === '--help' || name === 'help';
+  const usage = command?.usage ?? [...COMMANDS.values()].map((each) => each.usage).join('\n');
+  (isAsked ? process.stdout : process.stderr).write(usage);
   return isAsked ? 0 : 1;
 }
 

@@ -6,6 +6,19 @@ import { findFiles } from './file.finder.js';
 import { toJsonDocument, toPlannedEvents } from './plan.document.js';
 import { toMarkdown } from './plan.markdown.js';
 
+export const PLAN_USAGE = `Usage: nestjs-analytics-relay plan [options] [file, folder or pattern ...]
+
+Prints the tracking plan of an application: the track events that its compiled files export as classes with
+@TrackedEvent, or made by defineEvent. Of a folder, files named *.event.js and *.events.js are read (also .mjs and
+.cjs); all that is read is loaded, so name no file that starts the application.
+Default: dist
+
+  --json          as JSON Schema; default: as Markdown
+  --out <file>    write it to a file
+  --check <file>  print nothing, and fail where the file holds another plan
+  --help          print this
+`;
+
 /**
  * Prints, writes or checks the tracking plan of an application.
  *

@@ -6,7 +6,7 @@ export type { DeliveryOptions } from './options/delivery.options.js';
 export type { DestinationOptions } from './options/destination.options.js';
 export type { IngestOptions } from './options/ingest.options.js';
 export type { SourceOptions } from './options/source.options.js';
-export type { WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+export type { RelayMode, WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
 export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt.record.js';
 export type {
   Delivery,

@@ -36,8 +36,8 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: IngestEndpoint,
-    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest }: WebhookDestinationOptions) =>
-      ingest && new IngestEndpoint(sources, acceptor, ingest),
+    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest, mode }: WebhookDestinationOptions) =>
+      ingest && mode !== 'deliver' ? new IngestEndpoint(sources, acceptor, ingest) : undefined,
     inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
   },
   {
@@ -63,8 +63,9 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: RetentionSweeper,
-    useFactory: (queue: DeliveryQueue, registry?: SchedulerRegistry) => new RetentionSweeper(queue, registry),
-    inject: [DELIVERY_QUEUE, { token: SchedulerRegistry, optional: true }],
+    useFactory: (queue: DeliveryQueue, { mode }: WebhookDestinationOptions, registry?: SchedulerRegistry) =>
+      mode === 'ingest' ? undefined : new RetentionSweeper(queue, registry),
+    inject: [DELIVERY_QUEUE, CHECKED_OPTIONS, { token: SchedulerRegistry, optional: true }],
   },
   {
     provide: WebhookDispatcher,
@@ -92,7 +93,7 @@ export function withControllers(module: DynamicModule): DynamicModule {
   const placed: Provider = {
     provide: CONTROLLERS_PLACED,
     useFactory: async (options: WebhookDestinationOptions) => {
-      if (options.ingest) await placeIngestController(ingest, options.ingest.prefix);
+      if (options.ingest && options.mode !== 'deliver') await placeIngestController(ingest, options.ingest.prefix);
       const prefix = adminPrefix(options);
       if (prefix !== undefined) await placeAdminController(admin, prefix);
     },

@@ -108,7 +108,9 @@ export class WebhookDestinationService
   }
 
   async onModuleInit(): Promise<void> {
-    this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    if (this.options.mode !== 'ingest') {
+      this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    }
     await this.openAdmin();
     await this.queue.open();
     const { ingest } = this.options;
@@ -116,6 +118,7 @@ export class WebhookDestinationService
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    if (this.options.mode === 'ingest') return;
     await this.warnOfOrphans();
     this.dispatcher.start(this.createTransport);
   }

@@ -7,11 +7,20 @@ function repeated(values: unknown[]): number[] {
 }
 
 /** What is wrong with options that are each right by themselves. */
-export function findRelationFaults({ sources, destinations, delivery }: WebhookDestinationOptions): string[] {
+export function findRelationFaults({
+  sources,
+  destinations,
+  delivery,
+  queue,
+  mode,
+}: WebhookDestinationOptions): string[] {
   const names = sources.map(({ name }) => name);
   const keys = sources.map(({ writeKey }) => writeKey);
   const policy = new NetworkPolicy(delivery.allowedNetworks);
   return [
+    ...(mode !== 'all' && !queue.isShared
+      ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
+      : []),
     ...repeated(names).map((index) => `sources[${index}].name must differ from that of every other source`),
     ...repeated(keys).map((index) => `sources[${index}].writeKey must differ from that of every other source`),
     ...repeated(destinations.map(({ name }) => name)).map(

@@ -11,6 +11,11 @@ import { IngestOptions } from './ingest.options.js';
 import { findRelationFaults } from './relation.rules.js';
 import { SourceOptions } from './source.options.js';
 
+/** What a process does: take messages, deliver them, or both. */
+export type RelayMode = 'all' | 'ingest' | 'deliver';
+
+const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
+
 /** The module's options, checked and with their defaults. */
 export class WebhookDestinationOptions {
   @IsArray({ message: 'must be an array' })
@@ -30,6 +35,9 @@ export class WebhookDestinationOptions {
 
   @ValidateNested({ message: 'must be an object' })
   delivery: DeliveryOptions = new DeliveryOptions();
+
+  @Must("be 'all', 'ingest' or 'deliver'", (value) => MODES.includes(value as RelayMode))
+  mode: RelayMode = 'all';
 
   @IfGiven()
   @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
@@ -54,6 +62,12 @@ export interface WebhookDestinationModuleOptions {
   ingest?: Partial<IngestOptions> | false;
   /** How messages are sent and sent again. */
   delivery?: Partial<DeliveryOptions>;
+  /**
+   * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
+   * none, `'deliver'` delivers and adds no ingest routes. An embedded queue needs `'all'`.
+   * @default 'all'
+   */
+  mode?: RelayMode;
   /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
   admin?: AdminOptions;
 }

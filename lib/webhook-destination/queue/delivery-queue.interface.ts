@@ -133,4 +133,12 @@ export interface DeliveryQueue {
 }
 
 /** Makes a queue for one application; the `queue` option takes it. */
-export type DeliveryQueueFactory = () => DeliveryQueue;
+export interface DeliveryQueueFactory {
+  (): DeliveryQueue;
+  /**
+   * Whether queues that this makes in several processes are one and the same, so that ingest and delivery may be
+   * processes of their own.
+   * @default false
+   */
+  readonly isShared?: boolean;
+}

@@ -52,6 +52,12 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [source], destinations: [{ urls: [url] }, { urls: [url] }] },
     'destinations[1].name must differ',
   ],
+  ['an unknown mode', { sources: [], destinations: [], mode: 'both' }, "mode must be 'all', 'ingest' or 'deliver'"],
+  [
+    'half of the work with a queue of one process',
+    { sources: [], destinations: [], mode: 'ingest' },
+    "mode must be 'all' with a queue that only one process can open",
+  ],
   ['an empty destination name', withDestination({ name: '' }), 'destinations[0].name must be'],
   ['a destination named All', withDestination({ name: 'All' }), 'destinations[0].name must be'],
   ['an unknown source', withDestination({ sources: ['nowhere'] }), '"nowhere" is none'],

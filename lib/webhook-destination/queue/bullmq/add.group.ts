@@ -1,0 +1,47 @@
+import type { NewDelivery } from '../delivery-queue.interface.js';
+
+/** Most deliveries added with one command. */
+const MAX_GROUP = 1_000;
+
+interface Call {
+  deliveries: NewDelivery[];
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/** Adds what concurrent requests bring together: one exchange with the store at a time. */
+export class AddGroup {
+  private calls: Call[] = [];
+  private running = false;
+
+  /** @param write adds deliveries, all or none as far as the store can */
+  constructor(private readonly write: (deliveries: NewDelivery[]) => Promise<void>) {}
+
+  add(deliveries: NewDelivery[]): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.calls.push({ deliveries, resolve, reject });
+      if (!this.running) void this.run();
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.running = true;
+    await Promise.resolve(); // whatever comes in the same turn goes with the first group
+    while (this.calls.length > 0) {
+      const group = this.takeGroup();
+      try {
+        await this.write(group.flatMap(({ deliveries }) => deliveries));
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        for (const { reject } of group) reject(error as Error);
+      }
+    }
+    this.running = false;
+  }
+
+  private takeGroup(): Call[] {
+    let count = 0;
+    const end = this.calls.findIndex(({ deliveries }, index) => (count += deliveries.length) > MAX_GROUP && index > 0);
+    return this.calls.splice(0, end === -1 ? this.calls.length : end);
+  }
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+
+import type { JobJson } from 'bullmq';
+import { Observable, type Subscriber } from 'rxjs';
+
+import { within } from '../../../common/time.util.js';
+import type {
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  DeliveryRecord,
+  Lease,
+  NewDelivery,
+} from '../delivery-queue.interface.js';
+import type { Retention } from '../retention.options.js';
+import { AddGroup } from './add.group.js';
+import { DestinationConsumer } from './destination.consumer.js';
+import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
+import { isLost } from './job.errors.js';
+import { type DestinationJobs, find, listRecords } from './job.finder.js';
+import { removeJob } from './job.leases.js';
+import { STATES, TYPES } from './job.scan.js';
+import { sweepJobs } from './retention.sweep.js';
+import type { SharedStore } from './shared-store.interface.js';
+
+/** How long an acceptance waits for the store, in ms. */
+const ADD_TIMEOUT = 10_000;
+
+/** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
+export class BullmqDeliveryQueue implements DeliveryQueue {
+  /** Destinations that the store knows of. */
+  private readonly known = new Set<string>();
+  private readonly queues = new Map<string, DestinationJobs>();
+  private readonly consumers = new Set<DestinationConsumer>();
+  private readonly consumed = new Map<string, DestinationConsumer>();
+  private readonly group = new AddGroup((deliveries) => this.write(deliveries));
+
+  constructor(
+    private readonly store: SharedStore,
+    private readonly retention: Retention,
+  ) {}
+
+  open(): Promise<void> {
+    return this.store.open();
+  }
+
+  add(deliveries: NewDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return Promise.resolve();
+    return within(ADD_TIMEOUT, this.group.add(deliveries), 'adding deliveries');
+  }
+
+  /** Takes deliveries over from another queue, with their attempts, their windows, and when they fall due. */
+  async takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    for (const [destination, list] of byDestination(deliveries)) await this.writeTo(destination, list, toTakenJob);
+  }
+
+  consume(destination: string, concurrency: number): Observable<Lease> {
+    return new Observable((subscriber: Subscriber<Lease>) => {
+      if (this.consumed.has(destination)) throw new Error(`destination ${destination} is consumed already`);
+      const queueName = toQueueName(destination);
+      const token = randomUUID();
+      const consumer = new DestinationConsumer(
+        destination,
+        this.store.backend(queueName, token),
+        this.store.waiter(queueName),
+        token,
+        concurrency,
+        subscriber,
+      );
+      this.consumed.set(destination, consumer);
+      this.consumers.add(consumer);
+      consumer.start();
+      return () => {
+        this.consumed.delete(destination);
+        consumer.stop();
+      };
+    });
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([...this.consumed.values()].map((consumer) => consumer.idle()));
+  }
+
+  async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
+    return listRecords(await this.queuesOf(query), query, page);
+  }
+
+  async counts(): Promise<DeliveryCount[]> {
+    const counts: DeliveryCount[] = [];
+    for (const { destination, backend } of await this.queuesOf({})) {
+      for (const state of STATES) {
+        const count = (await backend.getCounts(TYPES[state])).reduce((sum, part) => sum + part, 0);
+        if (count > 0) counts.push({ destination, state, count });
+      }
+    }
+    return counts;
+  }
+
+  async replay(query: DeliveryQuery): Promise<number> {
+    const now = Date.now();
+    let count = 0;
+    for (const queue of await this.queuesOf(query)) {
+      for (const job of await collect(find(queue, query, 'dead'), (found) => found)) {
+        try {
+          await queue.backend.updateData(job as never, toReplayedData(job, now));
+          await queue.backend.retryFinishedJob(job as never, 'failed');
+          count++;
+        } catch (error) {
+          if (!isLost(error)) throw error; // replayed or purged by somebody else
+        }
+      }
+    }
+    return count;
+  }
+
+  async purge(query: DeliveryQuery): Promise<number> {
+    let count = 0;
+    for (const queue of await this.queuesOf(query)) {
+      let removed: number;
+      do {
+        removed = 0;
+        for (const state of STATES) {
+          for (const id of await collect(find(queue, query, state), (job) => job.id)) {
+            if (await removeJob(queue.backend, id)) removed++;
+          }
+        }
+        count += removed;
+      } while (removed > 0); // what moved from one state to another meanwhile is found the next time
+    }
+    return count;
+  }
+
+  async sweep(): Promise<number> {
+    let count = 0;
+    for (const queue of await this.queuesOf({})) count += await sweepJobs(this.store, queue, this.retention);
+    await this.store.forgetOld();
+    return count;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.consumers].map((consumer) => consumer.close()));
+    this.consumers.clear();
+    this.consumed.clear();
+    this.queues.clear();
+    this.known.clear();
+    await this.store.close();
+  }
+
+  private async write(deliveries: NewDelivery[]): Promise<void> {
+    const lists = [...byDestination(deliveries)];
+    await Promise.all(lists.map(([destination, list]) => this.writeTo(destination, list, toJob)));
+  }
+
+  /** A repeated message is left out: its job is there, or it was noted when the job was removed. */
+  private async writeTo<T>(
+    destination: string,
+    deliveries: T[],
+    convert: (delivery: T, isOnce: boolean) => NewJob,
+  ): Promise<void> {
+    const { queueName, backend } = this.queueOf(destination);
+    const { age, count } = this.retention.messageIds;
+    const isOnce = age > 0 && count > 0;
+    const jobs = deliveries.map((delivery) => convert(delivery, isOnce));
+    const ids = jobs.map(({ jobId }) => jobId);
+    const repeated = isOnce ? await this.store.remembered(queueName, ids) : new Set<string>();
+    if (!this.known.has(destination)) {
+      await this.store.addDestination(destination);
+      this.known.add(destination);
+    }
+    await backend.addJobs(jobs.filter(({ jobId }) => !repeated.has(jobId)));
+  }
+
+  /** The queues that a query may be about, as the store knows them. */
+  private async queuesOf({ destination }: DeliveryQuery): Promise<DestinationJobs[]> {
+    const all = await this.store.destinations();
+    return all.filter((name) => (destination ?? name) === name).map((name) => this.queueOf(name));
+  }
+
+  private queueOf(destination: string): DestinationJobs {
+    let queue = this.queues.get(destination);
+    if (!queue) {
+      const queueName = toQueueName(destination);
+      queue = { destination, queueName, backend: this.store.backend(queueName) };
+      this.queues.set(destination, queue);
+    }
+    return queue;
+  }
+}
+
+/** In the order in which they come. */
+function byDestination<T extends NewDelivery>(deliveries: T[]): Map<string, T[]> {
+  const lists = new Map<string, T[]>();
+  for (const delivery of deliveries) {
+    const list = lists.get(delivery.destination);
+    if (list) list.push(delivery);
+    else lists.set(delivery.destination, [delivery]);
+  }
+  return lists;
+}
+
+/** All at once, as what is done to them changes what is found. */
+async function collect<T>(chunks: AsyncIterable<JobJson[]>, pick: (job: JobJson) => T): Promise<T[]> {
+  const picked: T[] = [];
+  for await (const chunk of chunks) picked.push(...chunk.map(pick));
+  return picked;
+}

@@ -1,0 +1,32 @@
+import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
+import { BullmqDeliveryQueue } from './bullmq-delivery.queue.js';
+import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
+import { PostgresStore } from './postgres.store.js';
+import { RedisStore } from './redis.store.js';
+
+/**
+ * The queue that many processes share, on BullMQ 6 with Redis or PostgreSQL: one BullMQ queue for each destination.
+ * Needs `bullmq`, and `ioredis` or `pg`; `open` rejects when one is missing, or when the store cannot be reached.
+ * @throws {Error} that names the option at fault
+ */
+export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
+  const checked = toBullmqOptions(options);
+  return Object.assign(() => createQueue(checked), { isShared: true });
+}
+
+/**
+ * Makes the tables of a queue on PostgreSQL, or brings them up to date; on Redis there is nothing to do. For a
+ * deployment whose processes may not do so themselves. Rejects when the store cannot be reached.
+ * @throws {Error} that names the option at fault
+ */
+export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<void> {
+  const queue = bullmqQueue({ ...options, migrate: true })();
+  await queue.open();
+  await queue.close();
+}
+
+/** @internal */
+export function createQueue(options: CheckedBullmqOptions): BullmqDeliveryQueue {
+  const Store = options.backend === 'redis' ? RedisStore : PostgresStore;
+  return new BullmqDeliveryQueue(new Store(options), options.retention);
+}

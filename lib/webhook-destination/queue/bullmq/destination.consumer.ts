@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Logger } from '@nestjs/common';
+import type { IQueueBackend } from 'bullmq';
+import type { Subscriber } from 'rxjs';
+
+import { describe } from '../../../common/error.util.js';
+import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
+import { isLost } from './job.errors.js';
+import { JobLeases, type LeasedJob } from './job.leases.js';
+import type { JobWaiter } from './shared-store.interface.js';
+import { StalledRecovery } from './stalled.recovery.js';
+
+/** Wait before a store that failed is asked again, in ms. */
+const RETRY_DELAY = 500;
+
+/** Longest delay that a timer takes, in ms. */
+const MAX_TIMER_DELAY = 2 ** 31 - 1;
+
+/** Leases the due jobs of one destination to its subscriber, the oldest first, as long as there are places. */
+export class DestinationConsumer {
+  private readonly logger: Logger;
+  private readonly leases: JobLeases;
+  private readonly recovery: StalledRecovery;
+  private readonly closing = new AbortController();
+  private inFlight = 0;
+  private stopped = false;
+  /** Whether the store had no due job, and nothing has happened since. */
+  private drained = false;
+  /** How often it was told to look for due jobs. */
+  private looks = 0;
+  private arrival: Promise<void> | undefined;
+  private failing = false;
+  private wake: () => void = () => undefined;
+  private idleWaiters: (() => void)[] = [];
+
+  constructor(
+    destination: string,
+    backend: IQueueBackend,
+    private readonly waiter: JobWaiter,
+    token: string,
+    private readonly concurrency: number,
+    private readonly subscriber: Subscriber<Lease>,
+  ) {
+    this.logger = new Logger(`DeliveryQueue(${destination})`);
+    this.leases = new JobLeases(destination, backend, token);
+    this.recovery = new StalledRecovery(backend, (jobId) => this.leases.has(jobId));
+  }
+
+  start(): void {
+    this.recovery.start();
+    void this.run();
+  }
+
+  /** Takes no more jobs; what was handed out can still be settled. */
+  stop(): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.recovery.stop();
+    this.waiter.close();
+    this.wake();
+    this.checkIdle();
+  }
+
+  /** Resolves once no due job is left to take, and all that were handed out are settled. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.idleWaiters.push(resolve);
+      this.look();
+      this.checkIdle();
+    });
+  }
+
+  /** Stops, ends what waits for the store, and releases all leases. */
+  async close(): Promise<void> {
+    this.stop();
+    this.closing.abort();
+    await this.leases.releaseAll();
+  }
+
+  /** Tells that there may be a due job. */
+  look(): void {
+    this.looks++;
+    this.drained = false;
+    this.wake();
+  }
+
+  private async run(): Promise<void> {
+    while (!this.stopped) {
+      try {
+        if (this.inFlight >= this.concurrency) await this.woken();
+        else await this.fetch();
+        this.failing = false;
+      } catch (error) {
+        if (this.stopped) return;
+        if (!this.failing) this.logger.error(`Due deliveries cannot be read, trying again: ${describe(error)}`);
+        this.failing = true;
+        await this.woken(RETRY_DELAY);
+      }
+    }
+  }
+
+  private async fetch(): Promise<void> {
+    const { looks } = this;
+    const { leased, dueAt = Infinity } = await this.leases.take();
+    if (leased) return this.hand(leased);
+    if (looks !== this.looks) return;
+    this.drained = true;
+    this.checkIdle();
+    // Only one at a time waits for an arrival, and it goes on waiting when something else happens first.
+    this.arrival ??= this.waiter.wait().finally(() => (this.arrival = undefined));
+    await Promise.race([this.arrival, this.woken(dueAt - Date.now())]);
+    this.drained = false;
+  }
+
+  /** Resolves when something happens in this process, or after `delay` ms. */
+  private async woken(delay = Infinity): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      if (delay < MAX_TIMER_DELAY) timer = setTimeout(resolve, Math.max(delay, 1));
+      timer?.unref();
+    });
+    clearTimeout(timer);
+  }
+
+  private hand(leased: LeasedJob): void {
+    if (this.stopped) {
+      // What the store does not take back is due again once its lock has run out.
+      this.leases.giveBack(leased).catch(() => undefined);
+      return;
+    }
+    this.inFlight++;
+    let settled = false;
+    this.subscriber.next({
+      delivery: leased.delivery,
+      settle: (outcome) => {
+        if (settled) return Promise.resolve(false);
+        settled = true;
+        return this.settle(leased, outcome);
+      },
+    });
+  }
+
+  private async settle(leased: LeasedJob, outcome: DeliveryOutcome): Promise<boolean> {
+    try {
+      const next = await this.record(leased, outcome);
+      if (next) queueMicrotask(() => this.hand(next));
+      return true;
+    } catch (error) {
+      this.leases.end(leased);
+      if (isLost(error)) return false;
+      throw error;
+    } finally {
+      const isFull = this.inFlight-- >= this.concurrency;
+      if (isFull || outcome.state === 'waiting') this.look();
+      this.checkIdle();
+    }
+  }
+
+  /** Resolves with the job that is to be delivered next; tries again until the store answers. */
+  private async record(leased: LeasedJob, outcome: DeliveryOutcome): Promise<LeasedJob | undefined> {
+    for (let isFirst = true; ; isFirst = false) {
+      try {
+        const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
+        return next;
+      } catch (error) {
+        if (isLost(error) || this.closing.signal.aborted) throw error;
+        if (isFirst && !this.failing) this.logger.error(`An outcome is not recorded, trying again: ${describe(error)}`);
+        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  private checkIdle(): void {
+    if (this.inFlight > 0 || !(this.drained || this.stopped)) return;
+    for (const resolve of this.idleWaiters.splice(0)) resolve();
+  }
+}

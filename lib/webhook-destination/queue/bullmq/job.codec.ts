@@ -1,0 +1,225 @@
+import { createHash, randomUUID } from 'node:crypto';
+
+import type { JobJson } from 'bullmq';
+
+import type { AttemptRecord } from '../attempt.record.js';
+import type {
+  Delivery,
+  DeliveryOutcome,
+  DeliveryQuery,
+  DeliveryRecord,
+  DeliveryState,
+  NewDelivery,
+} from '../delivery-queue.interface.js';
+
+/** What a job holds of its delivery from the start. */
+interface JobData {
+  source: string;
+  messageId: string;
+  userId?: string;
+  /** When it was added, in us since the epoch: the order of the listing. */
+  seq: number;
+  body: string;
+  /** When it was replayed last, in ms since the epoch. */
+  replayedAt?: number;
+  /** The attempts before that, or in the queue that it was taken over from. */
+  attempts?: AttemptRecord[];
+  /** What that queue knew of it. */
+  history?: JobHistory;
+}
+
+/** What a job holds of its delivery once it was attempted, beside the attempts. */
+interface JobHistory {
+  firstAttemptAt: number | undefined;
+  failedUrls: string[];
+  nextAttemptAt?: number;
+  isDead?: boolean;
+}
+
+/** A new job, as a BullMQ backend takes it. */
+export interface NewJob {
+  jobId: string;
+  job: JobJson;
+}
+
+/** A delivery of another queue. */
+export interface TakenDelivery extends Delivery {
+  /** When it is to be attempted next, in ms since the epoch, where that is not now. */
+  nextAttemptAt?: number | undefined;
+}
+
+/** PostgreSQL's jsonb has no place for NUL and lone surrogates. */
+const UNSTORABLE = /\\u0000|\\ud[89a-f]/;
+
+let lastSeq = 0;
+
+/** A BullMQ queue's name for a destination; it may hold no colon. */
+export function toQueueName(destination: string): string {
+  return encodeURIComponent(destination);
+}
+
+/** The id is that of the source and the message, so that a repeated message finds the job that is there. */
+function toJobId(source: string, messageId: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([source, messageId]))
+    .digest('base64url')
+    .slice(0, 24);
+}
+
+/**
+ * An accepted delivery as the job that stands for it.
+ *
+ * @param isOnce whether a repeated message is to find the job that is there
+ */
+export function toJob({ source, messageId, userId, body, acceptedAt }: NewDelivery, isOnce: boolean): NewJob {
+  lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
+  const jobId = isOnce ? toJobId(source, messageId) : randomUUID();
+  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString() };
+  const text = JSON.stringify(toStorable(data));
+  const job = { id: jobId, name: 'delivery', data: text, opts: {}, timestamp: acceptedAt } as JobJson;
+  return { jobId, job };
+}
+
+/** A delivery of another queue as the job that stands for it, with what became of it so far. */
+export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
+  const { jobId, job } = toJob(delivery, isOnce);
+  const { attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
+  const data: JobData = { ...parseData(job), attempts, history: { firstAttemptAt, failedUrls, nextAttemptAt } };
+  const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
+  // A delayed job falls due that long after its timestamp, which is that of its acceptance.
+  const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
+  return { jobId, job: { ...job, data: JSON.stringify(toStorable(data)), opts, delay: opts.delay } };
+}
+
+/** What a job holds once it is replayed: it starts anew, and keeps the attempts made so far. */
+export function toReplayedData(job: JobJson, now: number): object {
+  const data = parseData(job);
+  const { attempts } = parseTrace(job, data);
+  return toStorable({ ...data, replayedAt: now, attempts, history: undefined });
+}
+
+/** Where a delivery is found, and its place in the listing. */
+export interface DeliveryPlace {
+  queueName: string;
+  jobId: string;
+  seq: number;
+}
+
+/** The id of a delivery. */
+export function toDeliveryId({ queueName, jobId, seq }: DeliveryPlace): string {
+  return [queueName, jobId, seq].join(':');
+}
+
+/** What an id tells. */
+export function fromDeliveryId(id: string): DeliveryPlace {
+  const [queueName = '', jobId = '', seq] = id.split(':');
+  return { queueName, jobId, seq: Number(seq) };
+}
+
+/** The order in which jobs were added, by their time in us since the epoch. */
+export function seqOf(job: JobJson): number {
+  return parseData(job).seq;
+}
+
+/** Whether a job is of a delivery that the query asks for, its state aside. */
+export function matches(job: JobJson, { id, source, messageId, userId }: DeliveryQuery): boolean {
+  const data = parseData(job);
+  return (
+    (id === undefined || fromDeliveryId(id).seq === data.seq) &&
+    (source === undefined || source === data.source) &&
+    (messageId === undefined || messageId === data.messageId) &&
+    (userId === undefined || userId === data.userId)
+  );
+}
+
+/** The delivery that a job stands for. */
+export function toDelivery(destination: string, job: JobJson): Delivery {
+  const data = parseData(job);
+  const { source, messageId, userId, seq, body } = data;
+  return {
+    id: toDeliveryId({ queueName: toQueueName(destination), jobId: job.id, seq }),
+    destination,
+    source,
+    messageId,
+    userId,
+    body: Buffer.from(body),
+    acceptedAt: job.timestamp,
+    ...toProgress(job, data),
+  };
+}
+
+/** The same with its state. */
+export function toRecord(destination: string, job: JobJson, state: DeliveryState): DeliveryRecord {
+  const delivery = toDelivery(destination, job);
+  if (state === 'delivered') {
+    const attempt = JSON.parse(job.returnvalue) as AttemptRecord;
+    delivery.attempts = [...delivery.attempts, attempt];
+    delivery.firstAttemptAt ??= attempt.startedAt;
+  }
+  const due: Partial<Record<DeliveryState, number>> = {
+    queued: delivery.acceptedAt,
+    waiting: parseTrace(job).history?.nextAttemptAt,
+  };
+  const body = delivery.body.toString();
+  return {
+    ...delivery,
+    body,
+    state,
+    nextAttemptAt: due[state],
+    reason: state === 'dead' ? job.failedReason : undefined,
+  };
+}
+
+/**
+ * What a job keeps as its stack trace, which BullMQ writes together with the job's new state: the history, and an entry
+ * for each attempt.
+ */
+export function toTrace(
+  delivery: Delivery,
+  outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>,
+  now: number,
+): string {
+  const history: JobHistory = {
+    firstAttemptAt: delivery.firstAttemptAt ?? outcome.attempt?.startedAt ?? now,
+    failedUrls: outcome.failedUrls,
+  };
+  if (outcome.state === 'waiting') history.nextAttemptAt = outcome.nextAttemptAt;
+  else history.isDead = true;
+  const attempts = outcome.attempt ? [...delivery.attempts, outcome.attempt] : delivery.attempts;
+  return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
+}
+
+/** Whether a leased job's window has no beginning on record, should its process end. */
+export function lacksWindow(job: JobJson): boolean {
+  return toProgress(job, parseData(job)).firstAttemptAt === undefined;
+}
+
+function toStorable(data: JobData): object {
+  const text = JSON.stringify(data);
+  return UNSTORABLE.test(text) ? { encoded: text } : data;
+}
+
+function parseData({ data }: JobJson): JobData {
+  const parsed = JSON.parse(data) as JobData | { encoded: string };
+  return 'encoded' in parsed ? (JSON.parse(parsed.encoded) as JobData) : parsed;
+}
+
+/** A stack trace without a failure is that of a job that was replayed since: it does not count any more. */
+function parseTrace(
+  job: JobJson,
+  data = parseData(job),
+): { history: JobHistory | undefined; attempts: AttemptRecord[] } {
+  const [first, ...rest] = JSON.parse(job.stacktrace ?? '[]') as string[];
+  const history = first === undefined ? undefined : (JSON.parse(first) as JobHistory);
+  const isFailed = job.failedReason !== undefined && job.finishedOn !== undefined;
+  if (!history || (history.isDead && !isFailed)) return { history: data.history, attempts: data.attempts ?? [] };
+  return { history, attempts: rest.map((attempt) => JSON.parse(attempt) as AttemptRecord) };
+}
+
+/** A lease that ended with its process is marked in the job's progress with the moment it began. */
+function toProgress(job: JobJson, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
+  const { history, attempts } = parseTrace(job, data);
+  const { firstAttemptAt, failedUrls = [] } = history ?? {};
+  const lostLeaseAt = Number(job.progress) > (data.replayedAt ?? 0) ? Number(job.progress) : undefined;
+  return { firstAttemptAt: firstAttemptAt ?? lostLeaseAt, attempts, failedUrls };
+}

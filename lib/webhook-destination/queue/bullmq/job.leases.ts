@@ -1,0 +1,141 @@
+import type { IQueueBackend, JobJson, MinimalJob } from 'bullmq';
+
+import type { Delivery, DeliveryOutcome } from '../delivery-queue.interface.js';
+import { toDelivery, toTrace } from './job.codec.js';
+import { isLost, leaseIsLost } from './job.errors.js';
+import { LOCK_DURATION } from './shared-store.interface.js';
+
+/** Time between two renewals of the locks, in ms. */
+const RENEWAL_INTERVAL = LOCK_DURATION / 3;
+
+/** All records stay, until they are swept. */
+const KEEP = false;
+
+/** A job that this process has locked. */
+export interface LeasedJob {
+  job: JobJson;
+  delivery: Delivery;
+}
+
+/** A job that was leased, if there was one, and when the next one falls due, in ms since the epoch, as far as known. */
+export interface NextJob {
+  leased: LeasedJob | undefined;
+  dueAt: number | undefined;
+}
+
+/** The leases of one consumer. It keeps their jobs locked, so that no other process takes them. */
+export class JobLeases {
+  private readonly leased = new Map<string, LeasedJob>();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param token of this process */
+  constructor(
+    private readonly destination: string,
+    private readonly backend: IQueueBackend,
+    private readonly token: string,
+  ) {}
+
+  get count(): number {
+    return this.leased.size;
+  }
+
+  has(jobId: string): boolean {
+    return this.leased.has(jobId);
+  }
+
+  /** Leases the next job that is due. */
+  async take(): Promise<NextJob> {
+    return this.toNext(await this.backend.moveToActive(this.token, this.token));
+  }
+
+  /**
+   * Records an outcome, and leases the next due job with it where that is wanted.
+   *
+   * @throws {Error} when the lease is over, and then `isLost` holds, or when the store fails
+   */
+  async settle(leased: LeasedJob, outcome: DeliveryOutcome, fetchNext: boolean): Promise<NextJob> {
+    const { job, delivery } = leased;
+    const { backend, token } = this;
+    if (this.leased.get(job.id)?.job !== job) throw leaseIsLost();
+    const now = Date.now();
+    const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
+    let answer: unknown;
+    if (outcome.state === 'delivered') {
+      ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
+    } else {
+      const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome, now) };
+      if (outcome.state === 'dead') {
+        const { reason } = outcome;
+        ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
+      } else {
+        const delay = Math.max(outcome.nextAttemptAt - now, 0);
+        answer = await backend.moveToDelayed(job.id, now, delay, token, { fetchNext, fieldsToUpdate });
+      }
+    }
+    this.end(leased);
+    return this.toNext(answer);
+  }
+
+  /** Ends a lease without a word to the store. */
+  end({ job }: LeasedJob): void {
+    if (this.leased.get(job.id)?.job === job) this.leased.delete(job.id);
+    if (this.leased.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /** Puts a job back that nobody was given. */
+  async giveBack(leased: LeasedJob): Promise<void> {
+    this.end(leased);
+    await this.backend.moveJobFromActiveToWait(leased.job.id, this.token);
+  }
+
+  /** Makes all leased jobs due again; the window of each began with its lease. */
+  async releaseAll(): Promise<void> {
+    const all = [...this.leased.values()];
+    const released = all.map(({ job, delivery }) => {
+      const { failedUrls, firstAttemptAt = job.processedOn } = delivery;
+      const put = { job, delivery: { ...delivery, firstAttemptAt } };
+      return this.settle(put, { state: 'waiting', nextAttemptAt: Date.now(), failedUrls }, false);
+    });
+    // What the store does not take back is due again once its lock has run out.
+    await Promise.allSettled(released);
+    for (const leased of all) this.end(leased);
+  }
+
+  private toNext(answer: unknown): NextJob {
+    const [json, id, , dueAt] = (answer ?? []) as [(JobJson | null)?, string?, number?, number?];
+    return { leased: json && id ? this.begin({ ...json, id }) : undefined, dueAt: dueAt || undefined };
+  }
+
+  private begin(job: JobJson): LeasedJob {
+    const leased = { job, delivery: toDelivery(this.destination, job) };
+    this.leased.set(job.id, leased);
+    if (!this.timer) {
+      this.timer = setInterval(() => void this.renew(), RENEWAL_INTERVAL);
+      this.timer.unref();
+    }
+    return leased;
+  }
+
+  /** A lock that cannot be renewed shows when its job is settled. */
+  private async renew(): Promise<void> {
+    const ids = [...this.leased.keys()];
+    const tokens = ids.map(() => this.token);
+    await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
+  }
+}
+
+/** Removes a job, whoever has it; resolves with whether it was there. */
+export async function removeJob(backend: IQueueBackend, jobId: string): Promise<boolean> {
+  for (;;) {
+    if ((await backend.remove(jobId, false)) > 0) return true;
+    const job = await backend.getJobData(jobId);
+    if (!job) return false;
+    try {
+      await backend.moveJobFromActiveToWait(jobId, job.processedBy);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+    }
+  }
+}

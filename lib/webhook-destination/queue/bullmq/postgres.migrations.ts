@@ -1,0 +1,43 @@
+import type { Client } from 'pg';
+
+/** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS relay_destination (name text PRIMARY KEY);
+  CREATE TABLE IF NOT EXISTS relay_seen (
+    queue text NOT NULL,
+    id text NOT NULL,
+    until_ms bigint NOT NULL,
+    PRIMARY KEY (queue, id)
+  );
+  CREATE INDEX IF NOT EXISTS relay_seen_until ON relay_seen (until_ms);
+`;
+
+/** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
+export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
+  await bullmq.runMigrations(client, schema);
+  await client.query('BEGIN');
+  try {
+    await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [bullmq.MIGRATION_ADVISORY_LOCK_KEY, schema]);
+    await client.query(`SET LOCAL search_path TO ${bullmq.quoteSchemaName(schema)}`);
+    await client.query(TABLES);
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+/** @throws {Error} when the tables are not there, or not those of this version of BullMQ */
+export async function checkMigrations(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
+  await bullmq.assertSchemaCompatibility(client, schema).catch((error: Error) => {
+    throw error instanceof bullmq.SchemaMigrationRequiredError ? new Error(missing(schema)) : error;
+  });
+  const { rows } = await client.query<{ found: string | null }>('SELECT to_regclass($1) AS found', [
+    `${bullmq.quoteSchemaName(schema)}.relay_seen`,
+  ]);
+  if (rows[0]?.found == null) throw new Error(missing(schema));
+}
+
+function missing(schema: string): string {
+  return `bullmqQueue: schema "${schema}" has no tables yet: set migrate: true, or run migrateBullmqQueue(options) once`;
+}

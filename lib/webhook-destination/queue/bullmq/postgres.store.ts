@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Logger } from '@nestjs/common';
+import type { IQueueBackend, PostgresConnection } from 'bullmq';
+import type { Client, Pool } from 'pg';
+
+import { describe } from '../../../common/error.util.js';
+import { within } from '../../../common/time.util.js';
+import type { CheckedBullmqOptions } from './bullmq.options.js';
+import { loadPeer } from './peer.loader.js';
+import { checkMigrations, migrate } from './postgres.migrations.js';
+import {
+  BACKEND_SETTINGS,
+  type JobWaiter,
+  MAX_WAIT,
+  type SeenDelivery,
+  type SharedStore,
+} from './shared-store.interface.js';
+import { StoreOutage } from './store.outage.js';
+
+/** How long PostgreSQL may take for a query, and to give a connection, in ms. */
+const QUERY_TIMEOUT = 10_000;
+
+/** Wait between two attempts to connect at start, in ms. */
+const RECONNECT_DELAY = 250;
+
+/** Jobs in PostgreSQL. */
+export class PostgresStore implements SharedStore {
+  private readonly logger = new Logger('BullmqQueue');
+  private readonly outage = new StoreOutage('PostgreSQL', this.logger);
+  private bullmq!: typeof import('bullmq');
+  private connection: PostgresConnection | undefined;
+
+  constructor(private readonly options: CheckedBullmqOptions) {}
+
+  async open(): Promise<void> {
+    this.bullmq = await loadPeer(() => import('bullmq'), 'postgres');
+    const { Client } = (await loadPeer(() => import('pg'), 'postgres')).default;
+    const { connection, prefix: schema } = this.options;
+    const config = {
+      connectionTimeoutMillis: QUERY_TIMEOUT,
+      query_timeout: QUERY_TIMEOUT,
+      keepAlive: true,
+      ...toConfig(connection),
+    };
+    const client = await this.connect(() => new Client(config));
+    try {
+      if (this.options.migrate) await migrate(this.bullmq, client, schema);
+      else await checkMigrations(this.bullmq, client, schema);
+    } finally {
+      await client.end();
+    }
+    this.connection = new this.bullmq.PostgresConnection({ ...config, schema });
+    this.connection.on('error', (error) => this.outage.begin(error));
+    await this.connection.waitUntilReady();
+  }
+
+  backend(queueName: string, token?: string): IQueueBackend {
+    const settings = { ...BACKEND_SETTINGS, name: token };
+    return new this.bullmq.PostgresQueueBackend(this.connection!, queueName, settings as never, false);
+  }
+
+  waiter(queueName: string): JobWaiter {
+    const backend = this.backend(queueName);
+    let closed = false;
+    return {
+      wait: async () => {
+        // It listens anew each time, as the connection that listened may be another by now.
+        if (!closed) await backend.reconnectBlocking();
+        await backend.waitForJob(MAX_WAIT / 1_000);
+        this.outage.end();
+      },
+      close: () => {
+        closed = true;
+        void backend.disconnectBlocking();
+      },
+    };
+  }
+
+  async addDestination(destination: string): Promise<void> {
+    await this.query('INSERT INTO relay_destination (name) VALUES ($1) ON CONFLICT DO NOTHING', [destination]);
+  }
+
+  async destinations(): Promise<string[]> {
+    const rows = await this.query<{ name: string }>('SELECT name FROM relay_destination ORDER BY name', []);
+    return rows.map(({ name }) => name);
+  }
+
+  async remember(queueName: string, deliveries: SeenDelivery[]): Promise<void> {
+    await this.query(
+      `INSERT INTO relay_seen (queue, id, until_ms) SELECT $1, * FROM unnest($2::text[], $3::bigint[])
+       ON CONFLICT (queue, id) DO UPDATE SET until_ms = excluded.until_ms`,
+      [queueName, deliveries.map(({ id }) => id), deliveries.map(({ until }) => until)],
+    );
+  }
+
+  async remembered(queueName: string, ids: string[]): Promise<Set<string>> {
+    const rows = await this.query<{ id: string }>(
+      'SELECT id FROM relay_seen WHERE queue = $1 AND id = ANY($2::text[]) AND until_ms > $3',
+      [queueName, ids, Date.now()],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async forgetOld(): Promise<void> {
+    await this.query('DELETE FROM relay_seen WHERE until_ms <= $1', [Date.now()]);
+  }
+
+  async close(): Promise<void> {
+    await this.connection?.close();
+  }
+
+  private async query<Row>(text: string, values: unknown[]): Promise<Row[]> {
+    const { rows } = await this.connection!.pool.query<Row>(text, values);
+    this.outage.end();
+    return rows;
+  }
+
+  /** Waits for PostgreSQL as long as the options say. */
+  private async connect(create: () => Client): Promise<Client> {
+    const end = Date.now() + this.options.connectTimeout;
+    for (;;) {
+      const client = create();
+      client.on('error', () => undefined); // a query that it breaks rejects
+      try {
+        await within(Math.max(end - Date.now(), 1), client.connect(), 'the connection');
+        return client;
+      } catch (error) {
+        void client.end().catch(() => undefined);
+        if (!isPassing(error) || Date.now() + RECONNECT_DELAY > end) {
+          throw new Error(`bullmqQueue: PostgreSQL cannot be reached: ${describe(error)}`, { cause: error });
+        }
+        await sleep(RECONNECT_DELAY);
+      }
+    }
+  }
+}
+
+/** Wrong credentials and the like do not get right by waiting. */
+function isPassing(error: unknown): boolean {
+  const { code = '' } = error as { code?: string };
+  return !/^(28|3D)/.test(code);
+}
+
+/** The settings to connect with; a pool hides some of its own from a plain copy. */
+function toConfig(connection: string | object): object {
+  if (typeof connection === 'string') return { connectionString: connection };
+  const { options } = connection as Partial<Pool>;
+  if (typeof options !== 'object' || options === null) return connection;
+  return { ...options, password: options.password };
+}

@@ -1,0 +1,37 @@
+import type { Logger } from '@nestjs/common';
+import type { Cluster, Redis } from 'ioredis';
+
+/** The oldest Redis that has all commands needed. */
+const MINIMUM_VERSION = [6, 2];
+
+/**
+ * Looks at how Redis is set, and warns of what may lose deliveries.
+ * @throws {Error} when it is too old
+ */
+export async function checkRedis(client: Redis | Cluster, logger: Logger): Promise<void> {
+  const info = parseInfo(await client.info());
+  const version = info.get('redis_version') ?? '';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < MINIMUM_VERSION[0]! || (major === MINIMUM_VERSION[0] && minor < MINIMUM_VERSION[1]!)) {
+    throw new Error(`bullmqQueue: Redis must be ${MINIMUM_VERSION.join('.')} or later; this one is ${version}`);
+  }
+  const policy = info.get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction') {
+    logger.warn(
+      `Redis' maxmemory-policy is ${policy}: when its memory is full it removes deliveries; set it to noeviction`,
+    );
+  }
+  if (info.get('aof_enabled') !== '0') return;
+  logger.warn(
+    'Redis has no append-only file: a crash of it loses deliveries that were accepted; set appendonly to yes',
+  );
+}
+
+function parseInfo(text: string): Map<string, string> {
+  return new Map(
+    text.split('\r\n').flatMap((line) => {
+      const [name, value] = line.split(':', 2);
+      return value === undefined ? [] : [[name!, value] as const];
+    }),
+  );
+}

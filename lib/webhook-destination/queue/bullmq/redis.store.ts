@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+
+import { Logger } from '@nestjs/common';
+import type { IQueueBackend } from 'bullmq';
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
+
+import { describe } from '../../../common/error.util.js';
+import { within } from '../../../common/time.util.js';
+import type { CheckedBullmqOptions } from './bullmq.options.js';
+import { loadPeer } from './peer.loader.js';
+import { checkRedis } from './redis.checks.js';
+import {
+  BACKEND_SETTINGS,
+  type JobWaiter,
+  MAX_WAIT,
+  type SeenDelivery,
+  type SharedStore,
+} from './shared-store.interface.js';
+import { StoreOutage } from './store.outage.js';
+
+/** How long Redis may take for a command, in ms. */
+const COMMAND_TIMEOUT = 5_000;
+
+/** How long the end of a connection is waited for, in ms. */
+const DISCONNECT_TIMEOUT = 1_000;
+
+/** Longest wait between two attempts to connect, in ms. */
+const MAX_RECONNECT_DELAY = 2_000;
+
+type Client = Redis | Cluster;
+
+/** While Redis is away, commands fail at once; what has to be done all the same is tried again where it is needed. */
+const CLIENT_OPTIONS: RedisOptions = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY),
+  // After a failover, the one that was the primary may still answer.
+  reconnectOnError: (error) => error.message.startsWith('READONLY'),
+};
+
+/** Jobs in Redis. */
+export class RedisStore implements SharedStore {
+  private readonly logger = new Logger('BullmqQueue');
+  private readonly outage = new StoreOutage('Redis', this.logger);
+  private readonly clients = new Set<Client>();
+  private ioredis!: Pick<typeof import('ioredis'), 'Redis'>;
+  private client!: Client;
+  private bullmq!: typeof import('bullmq');
+
+  constructor(private readonly options: CheckedBullmqOptions) {}
+
+  async open(): Promise<void> {
+    this.bullmq = await loadPeer(() => import('bullmq'), 'redis');
+    this.ioredis = await loadPeer(() => import('ioredis'), 'redis');
+    this.client = this.createClient(COMMAND_TIMEOUT);
+    try {
+      await this.connect();
+      await checkRedis(this.client, this.logger);
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  backend(queueName: string, token?: string): IQueueBackend {
+    const backend = this.bullmq.createRedisBackend(queueName, {
+      ...BACKEND_SETTINGS,
+      name: token,
+      connection: this.client,
+      prefix: this.options.prefix,
+      skipVersionCheck: true, // done already, and with better words
+    } as never);
+    backend.on('error', () => undefined); // the client tells of it
+    return backend;
+  }
+
+  waiter(queueName: string): JobWaiter {
+    const client = this.createClient(2 * MAX_WAIT);
+    const { marker } = this.backend(queueName).keys;
+    return {
+      wait: async () => {
+        if (client.status === 'wait') await client.connect();
+        await client.bzpopmin(marker!, MAX_WAIT / 1_000);
+      },
+      close: () => void this.disconnect(client),
+    };
+  }
+
+  async addDestination(destination: string): Promise<void> {
+    await this.client.sadd(this.key('destinations'), destination);
+  }
+
+  destinations(): Promise<string[]> {
+    return this.client.smembers(this.key('destinations'));
+  }
+
+  async remember(queueName: string, deliveries: SeenDelivery[]): Promise<void> {
+    const pipeline = this.client.pipeline();
+    for (const { id, until } of deliveries) pipeline.set(this.key(queueName, 'seen', id), '', 'PXAT', until);
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
+  }
+
+  async remembered(queueName: string, ids: string[]): Promise<Set<string>> {
+    const found = await this.client.mget(ids.map((id) => this.key(queueName, 'seen', id)));
+    return new Set(ids.filter((_, index) => found[index] !== null));
+  }
+
+  /** Redis lets keys expire by itself. */
+  forgetOld(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.clients].map((client) => this.disconnect(client)));
+  }
+
+  private key(...parts: string[]): string {
+    return [this.options.prefix, ...parts].join(':');
+  }
+
+  private createClient(commandTimeout: number): Client {
+    const { connection } = this.options;
+    const options = { ...CLIENT_OPTIONS, commandTimeout };
+    const client = isClient(connection)
+      ? duplicate(connection, options)
+      : typeof connection === 'string'
+        ? new this.ioredis.Redis(connection, options)
+        : new this.ioredis.Redis({ ...(connection as RedisOptions), ...options });
+    client.on('error', (error) => this.outage.begin(error));
+    client.on('close', () => this.outage.begin(new Error('the connection is closed')));
+    client.on('ready', () => this.outage.end());
+    this.clients.add(client);
+    return client;
+  }
+
+  /** Waits for Redis as long as the options say. */
+  private async connect(): Promise<void> {
+    let last: unknown;
+    const note = (error: unknown) => (last = error);
+    this.client.on('error', note);
+    this.client.connect().catch(note);
+    try {
+      await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
+    } catch (error) {
+      throw new Error(`bullmqQueue: Redis cannot be reached: ${describe(last ?? error)}`, { cause: error });
+    } finally {
+      this.client.off('error', note);
+    }
+  }
+
+  /** Resolves once the connection is closed. */
+  private async disconnect(client: Client): Promise<void> {
+    this.clients.delete(client);
+    client
+      .removeAllListeners('close')
+      .removeAllListeners('error')
+      .on('error', () => undefined);
+    const ended: Promise<unknown> = client.status === 'end' ? Promise.resolve() : once(client, 'end');
+    client.disconnect();
+    await within(DISCONNECT_TIMEOUT, ended, 'closing').catch(() => undefined);
+  }
+}
+
+function isClient(connection: string | object): connection is Client {
+  return typeof (connection as Partial<Client>).duplicate === 'function';
+}
+
+function duplicate(client: Client, options: RedisOptions): Client {
+  if (!('nodes' in client)) return client.duplicate(options);
+  const { lazyConnect, enableOfflineQueue, ...redisOptions } = options;
+  return client.duplicate([], { lazyConnect, enableOfflineQueue, redisOptions });
+}

@@ -1,0 +1,57 @@
+import type { IQueueBackend } from 'bullmq';
+
+/** How long a leased job stays locked without a sign of life of its process, in ms. */
+export const LOCK_DURATION = 15_000;
+
+/** Time between two looks for leases that ended with their process, in ms. */
+export const STALLED_INTERVAL = 5_000;
+
+/** What BullMQ's backends are made with. No number of lost leases makes a delivery fail: its retry window does. */
+export const BACKEND_SETTINGS = {
+  lockDuration: LOCK_DURATION,
+  stalledInterval: STALLED_INTERVAL,
+  maxStalledCount: 2 ** 31 - 1,
+};
+
+/** A delivery that is left out when it comes again. */
+export interface SeenDelivery {
+  id: string;
+  /** When it may come again, in ms since the epoch. */
+  until: number;
+}
+
+/** Longest wait for a job, in ms; then the queue is looked at in any case. */
+export const MAX_WAIT = 5_000;
+
+/** Waits for jobs of one BullMQ queue. */
+export interface JobWaiter {
+  /** Resolves when a job may have come, or `MAX_WAIT` is over; rejects while the store is away. */
+  wait(): Promise<void>;
+  /** Ends it, and what waits. */
+  close(): void;
+}
+
+/** What a queue on BullMQ needs of Redis or PostgreSQL. */
+export interface SharedStore {
+  /** Rejects when the store cannot be reached in time, or is not fit for it. */
+  open(): Promise<void>;
+  /**
+   * The operations of one BullMQ queue; they share connections.
+   *
+   * @param token that a consumer locks its jobs with; kept as `processedBy`, so that a purge can end any lease
+   */
+  backend(queueName: string, token?: string): IQueueBackend;
+  /** Tells of jobs that come into a BullMQ queue. */
+  waiter(queueName: string): JobWaiter;
+  /** Notes that there are deliveries for a destination. */
+  addDestination(destination: string): Promise<void>;
+  /** Every destination that ever had deliveries. */
+  destinations(): Promise<string[]>;
+  /** Notes deliveries whose records are about to go. */
+  remember(queueName: string, deliveries: SeenDelivery[]): Promise<void>;
+  /** Those of the ids that were noted, and may not come again yet. */
+  remembered(queueName: string, ids: string[]): Promise<Set<string>>;
+  /** Forgets what may come again; where the store does not do so by itself. */
+  forgetOld(): Promise<void>;
+  close(): Promise<void>;
+}

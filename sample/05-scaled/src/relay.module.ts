@@ -1,0 +1,23 @@
+import { Module } from '@nestjs/common';
+import { type RelayMode, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+/** The store that all processes share. */
+const connection = process.env.STORE_URL ?? 'redis://127.0.0.1:6379';
+
+/** The same module in each process; the mode, from the environment, is all that differs. */
+@Module({
+  imports: [
+    WebhookDestinationModule.forRoot({
+      mode: process.env.RELAY_MODE as RelayMode,
+      sources: [{ name: 'shop', writeKey: 'wk_shop' }],
+      destinations: [{ urls: ['http://127.0.0.1:3002/webhooks'], sharedSecret: 'a secret of both sides' }],
+      queue: connection.startsWith('redis')
+        ? bullmqQueue({ connection, prefix: 'sample-05' })
+        : bullmqQueue({ backend: 'postgres', connection, prefix: 'sample_05', migrate: true }),
+      // The receiver of this sample runs on this machine.
+      delivery: { allowedNetworks: ['127.0.0.0/8'] },
+    }),
+  ],
+})
+export class RelayModule {}

@@ -1,0 +1,16 @@
+import 'reflect-metadata';
+
+import { NestFactory } from '@nestjs/core';
+import { WebhookDestinationService } from 'nestjs-analytics-relay';
+
+import { RelayModule } from './relay.module.js';
+
+const name = `${process.env.RELAY_MODE} ${process.pid}`;
+const app = await NestFactory.create(RelayModule, { logger: ['error', 'warn'] });
+app.enableShutdownHooks();
+app.get(WebhookDestinationService).events$.subscribe(({ type, messageId }) => {
+  console.log(`[${name}] ${type}: ${messageId}`);
+});
+// The port is 0, and so any free one, where nobody needs to know it.
+await app.listen(Number(process.env.PORT ?? 0), '127.0.0.1');
+console.log(`[${name}] ready`);

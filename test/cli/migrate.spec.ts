@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { type DeliveryOutcome, type DeliveryQueueFactory, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { waitFor } from '../support/wait-for.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+const message = (messageId: string): NewDelivery => ({
+  destination: 'Webhooks',
+  source: 'shop',
+  messageId,
+  userId: 'u1',
+  body: Buffer.from(JSON.stringify({ messageId })),
+  acceptedAt: 1_700_000_000_000,
+});
+
+const attempt = { startedAt: 1_700_000_000_500, results: [] };
+const failedUrls = ['https://gone.example/'];
+const outcomes: Record<string, DeliveryOutcome> = {
+  delivered: { state: 'delivered', attempt },
+  waiting: { state: 'waiting', attempt, nextAttemptAt: Date.now() + 60_000, failedUrls },
+  retry: { state: 'waiting', attempt, nextAttemptAt: Date.now() - 1, failedUrls },
+  dead: { state: 'dead', attempt, reason: 'refused', failedUrls: [] },
+};
+
+const run = (...args: string[]) =>
+  promisify(execFile)(process.execPath, ['dist/esm/cli/main.js', 'migrate', ...args], { env: { NO_COLOR: '1' } });
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`migrate, from SQLite to ${store.name}`, () => {
+    const cleanUp = useCleanUps();
+
+    /** A file with deliveries of every state, and 600 more. */
+    async function fill(factory: DeliveryQueueFactory): Promise<void> {
+      const queue = factory();
+      await queue.open();
+      let settled = 0;
+      const names = Object.keys(outcomes);
+      await queue.add(names.map(message));
+      const subscription = queue.consume('Webhooks', 4).subscribe((lease) => {
+        void lease.settle(outcomes[lease.delivery.messageId]!).then(() => settled++);
+        if (lease.delivery.messageId === 'dead') subscription.unsubscribe();
+      });
+      await waitFor(() => settled === names.length);
+      await queue.add(Array.from({ length: 600 }, (_, index) => message(`m${index}`)));
+      await queue.close();
+    }
+
+    it('moves what is to be delivered, with its attempts and its window, and loses nothing', async () => {
+      const folder = await temporaryFolder();
+      cleanUp(folder.remove);
+      const path = folder.path('relay.db');
+      await fill(sqliteQueue({ path }));
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      const args = ['--from', path, '--to', store.url, '--prefix', options.prefix!];
+
+      const { stdout } = await run(...args);
+      expect(stdout).toMatch(/^602 deliveries moved\n1 dead ones stay in/m);
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      cleanUp(() => queue.close());
+      const moved = await queue.list({}, { limit: 1_000 });
+      expect(moved).toHaveLength(602);
+      const { nextAttemptAt } = outcomes.waiting as { nextAttemptAt: number };
+      expect(moved.filter(({ messageId }) => messageId === 'waiting')).toMatchObject([
+        { state: 'waiting', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls, nextAttemptAt },
+      ]);
+      expect(moved.filter(({ messageId }) => messageId === 'retry')).toMatchObject([
+        { state: 'queued', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls },
+      ]);
+      expect(moved.filter(({ messageId }) => messageId === 'm7')).toMatchObject([
+        { ...message('m7'), body: '{"messageId":"m7"}', attempts: [], firstAttemptAt: undefined },
+      ]);
+      const order = moved.map(({ messageId }) => messageId).filter((name) => name.startsWith('m'));
+      expect(order.reverse()).toEqual(Array.from({ length: 600 }, (_, index) => `m${index}`));
+
+      expect((await run(...args)).stdout).toMatch(/^0 deliveries moved$/m);
+      expect((await run(...args, '--dead')).stdout).toMatch(/^1 deliveries moved\n$/m);
+      expect((await queue.counts()).find(({ state }) => state === 'queued')!.count).toBe(602);
+    });
+  });
+});
+
+describe('migrate', () => {
+  it('says what is wrong', async () => {
+    const failure = (...args: string[]) => run(...args).catch((error: { stderr: string }) => error.stderr);
+    expect(await failure()).toMatch('--to must be the URL');
+    expect(await failure('--to', 'redis://127.0.0.1:1', '--from', 'nowhere.db')).toMatch('there is no nowhere.db');
+  });
+});
