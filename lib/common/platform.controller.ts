@@ -35,6 +35,7 @@ export async function placeController<T>(controller: Type<T>, prefix: string, ro
   const prototype = controller.prototype as object;
   for (const { name, paths, handle } of routes) {
     const descriptor: PropertyDescriptor = {
+      configurable: true, // A module may be started again, as before each test of a suite.
       value: async function (this: T, request: PlatformRequest, response: PlatformResponse) {
         await handle(this, toNodeRequest(request), toNodeResponse(response), [request, response]);
       },
