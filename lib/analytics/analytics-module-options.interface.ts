@@ -1,5 +1,6 @@
 import type { AnalyticsSettings } from '../client/index.js';
 import type { AmbientOptions } from './context/ambient.analytics.js';
+import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
 
 /** Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. */
 export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOptions {
@@ -10,6 +11,12 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    * @default 10_000
    */
   shutdownTimeout?: number;
+  /**
+   * The event classes that track events are checked against, and what one gets that breaks its class.
+   *
+   * @default only events recorded as a class are checked, and a violation is logged
+   */
+  trackingPlan?: TrackingPlanOptions;
 }
 
 /** What `forRoot` and `forRootAsync` take beside the options. */

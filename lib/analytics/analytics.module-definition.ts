@@ -1,21 +1,16 @@
 import { ConfigurableModuleBuilder, type DynamicModule } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
-import { createAnalytics } from './analytics.factory.js';
+import { provideAnalytics } from './analytics.factory.js';
 import { AnalyticsService } from './analytics.service.js';
-import { ANALYTICS_OPTIONS, DEFAULT_INSTANCE, getAnalyticsToken } from './analytics.tokens.js';
+import { ANALYTICS_OPTIONS, DEFAULT_INSTANCE } from './analytics.tokens.js';
 
 function addInstance(
   module: DynamicModule,
   { name = DEFAULT_INSTANCE, isGlobal = true }: AnalyticsModuleExtras,
 ): DynamicModule {
-  const token = getAnalyticsToken(name);
-  const instance = {
-    provide: token,
-    useFactory: createAnalytics,
-    inject: [ANALYTICS_OPTIONS, ModuleRef, HttpAdapterHost],
-  };
+  const instance = provideAnalytics(name);
+  const token = instance.provide;
   const byClass = name === DEFAULT_INSTANCE ? [{ provide: AnalyticsService, useExisting: token }] : [];
   return {
     ...module,

@@ -1,7 +1,13 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
-import { keepAliveHttpClient } from '../client/index.js';
+import {
+  type Callback,
+  keepAliveHttpClient,
+  type MessageType,
+  type TrackParams,
+  ValidationError,
+} from '../client/index.js';
 import { describe } from '../common/error.util.js';
 import {
   IN_PROCESS_INGEST,
@@ -12,6 +18,9 @@ import type { AnalyticsModuleOptions } from './analytics-module-options.interfac
 import { AmbientAnalytics } from './context/ambient.analytics.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
+import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
+import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
+import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
 const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
@@ -26,6 +35,7 @@ export class AnalyticsService
 {
   private readonly logger = new Logger('AnalyticsService');
   private readonly deferred: DeferredHttpClient;
+  private readonly plan: PlanEnforcer;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
 
@@ -36,8 +46,32 @@ export class AnalyticsService
     const deferred = new DeferredHttpClient();
     super({ ...options, httpClient: options.httpClient ?? deferred }, options);
     this.deferred = deferred;
+    this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ reason }) => this.reportUndelivered(reason));
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
+  }
+
+  /**
+   * Records what a user did (§2.2). Where the application has a `TrackingPlan`, its types know the event's properties;
+   * where the option `trackingPlan` has a class of this event, they are checked.
+   */
+  override track<E extends EventName>(message: PlannedTrackParams<E>, callback?: Callback): void {
+    super.track(message, callback);
+  }
+
+  /**
+   * Records an event that is an instance of its class: one with `@TrackedEvent`, or made by `defineEvent`.
+   * Its fields are the properties; they are checked.
+   *
+   * @throws {ValidationError} for an object of any other class.
+   */
+  trackEvent(event: object, fields: TrackEventFields = {}, callback?: Callback): void {
+    const definition = definitionOf((event as object | undefined)?.constructor);
+    if (!definition) {
+      const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';
+      throw new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
+    }
+    super.track({ ...fields, event: definition.name, properties: event }, callback);
   }
 
   /** @internal */
@@ -50,9 +84,15 @@ export class AnalyticsService
     return this.drain();
   }
 
+  /** @internal Every message comes here; a track event is recorded if the rules of its class let it. */
+  protected override record(type: MessageType, message: unknown, callback?: Callback): void {
+    super.record(type, message, callback, type === 'track' ? this.plan.judge(message as TrackParams) : undefined);
+  }
+
   /** @internal Closes, and delivers what is queued; the second call waits for the first. */
   drain(): Promise<void> {
     this.connect();
+    this.plan.report();
     this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout ?? DEFAULT_SHUTDOWN_TIMEOUT });
     return this.drained;
   }
@@ -75,6 +115,7 @@ export class AnalyticsService
 
   /** Events of one batch fail together: one line tells of all. */
   private reportUndelivered(reason: unknown): void {
+    if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
       this.logger.error(`Events not delivered: ${this.undelivered} (${describe(reason)})`);

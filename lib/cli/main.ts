@@ -1,28 +1,24 @@
-#!/usr/bin/env node
 import { describe } from '../common/error.util.js';
-import { runMigrate } from './migrate.command.js';
+import { MIGRATE_USAGE, runMigrate } from './migrate.command.js';
+import { PLAN_USAGE, runPlan } from './plan.command.js';
 
-const USAGE = `Usage: nestjs-analytics-relay migrate --to <url> [options]
+/** A command resolves with its exit code. */
+const COMMANDS = new Map<string, { usage: string; run: (args: string[]) => Promise<number> }>([
+  ['plan', { usage: PLAN_USAGE, run: runPlan }],
+  ['migrate', { usage: MIGRATE_USAGE, run: runMigrate }],
+]);
 
-Moves the deliveries of a SQLite queue that are still to be made to a queue on Redis or PostgreSQL. The application
-that has the file open must have ended; the one that uses the new queue may run.
-
-  --to <url>       redis://, rediss:// or postgres://
-  --from <file>    the SQLite file; default: ./data/relay.db
-  --prefix <name>  prefix of the new queue; default: relay
-  --dead           dead deliveries are delivered again; default: they stay in the file
-  --help           print this
-`;
-
-/** The exit code. */
-async function main([command, ...args]: string[]): Promise<number> {
-  if (command === 'migrate' && !args.includes('--help')) return runMigrate(args);
-  const isAsked = command === 'migrate' || command === '--help' || command === 'help';
-  (isAsked ? process.stdout : process.stderr).write(USAGE);
+async function main([name = '', ...args]: string[]): Promise<number> {
+  const command = COMMANDS.get(name);
+  if (command && !args.includes('--help')) return command.run(args);
+  const isAsked = command !== undefined || name === '--help' || name === 'help';
+  const usage = command?.usage ?? [...COMMANDS.values()].map((each) => each.usage).join('\n');
+  (isAsked ? process.stdout : process.stderr).write(usage);
   return isAsked ? 0 : 1;
 }
 
 main(process.argv.slice(2)).then(
+  // What the application's files have started does not keep the command from ending.
   (code) => process.stdout.write('', () => process.exit(code)),
   (error: unknown) => {
     process.stderr.write(`${describe(error)}\n`, () => process.exit(1));

@@ -14,6 +14,18 @@ import type {
 } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { sqliteQueue } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
 
+export const MIGRATE_USAGE = `Usage: nestjs-analytics-relay migrate --to <url> [options]
+
+Moves the deliveries of a SQLite queue that are still to be made to a queue on Redis or PostgreSQL. The application
+that has the file open must have ended; the one that uses the new queue may run.
+
+  --to <url>       redis://, rediss:// or postgres://
+  --from <file>    the SQLite file; default: ./data/relay.db
+  --prefix <name>  prefix of the new queue; default: relay
+  --dead           dead deliveries are delivered again; default: they stay in the file
+  --help           print this
+`;
+
 /** Deliveries moved at once. */
 const GROUP = 256;
 

@@ -1,7 +1,7 @@
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { BatchPublisher } from './delivery/batch.publisher.js';
 import { EventLedger, type Callback } from './delivery/event.ledger.js';
-import { EventQueue } from './delivery/event.queue.js';
+import { EventQueue, type EventSink } from './delivery/event.queue.js';
 import { createMessage } from './message/message.factory.js';
 import type {
   AliasParams,
@@ -17,7 +17,7 @@ import { AnalyticsEmitter } from './pipeline/analytics.emitter.js';
 import { Context } from './pipeline/context.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
-import { MAX_TIMER, resolveSettings } from './settings.rules.js';
+import { MAX_TIMER, type ResolvedSettings, resolveSettings } from './settings.rules.js';
 import { VERSION } from './version.js';
 
 /** Options of {@link Analytics.closeAndFlush}. */
@@ -56,7 +56,7 @@ export class Analytics extends AnalyticsEmitter {
   /** Fulfilled when the plugins of the settings are loaded; rejected when a critical one failed to load. */
   readonly ready: Promise<void>;
   private readonly ledger: EventLedger;
-  private readonly queue: EventQueue;
+  private readonly queue: EventSink;
   private readonly pipeline: PluginPipeline;
   private readonly maxQueueSize: number;
   private isClosed = false;
@@ -67,7 +67,7 @@ export class Analytics extends AnalyticsEmitter {
     const resolved = resolveSettings(settings);
     this.maxQueueSize = resolved.maxQueueSize;
     this.ledger = new EventLedger(this, this.outside);
-    this.queue = new EventQueue(resolved, new BatchPublisher(resolved, this), this.ledger);
+    this.queue = this.createQueue(resolved, this.ledger);
     this.pipeline = new PluginPipeline(this, this, this.queue, this.ledger);
     // Code written for other clients passes the methods around on their own.
     for (const name of METHODS) {
@@ -166,7 +166,13 @@ export class Analytics extends AnalyticsEmitter {
     return this.pipeline.deregister(pluginNames);
   }
 
-  private record(type: MessageType, params: unknown, callback: Callback | undefined): void {
+  /** @internal Called once, by the constructor. */
+  protected createQueue(settings: ResolvedSettings, ledger: EventLedger): EventSink {
+    return new EventQueue(settings, new BatchPublisher(settings, this), ledger);
+  }
+
+  /** @internal @param refusal Why the event is not to be delivered, though it is well formed. */
+  protected record(type: MessageType, params: unknown, callback: Callback | undefined, refusal?: Error): void {
     const message = createMessage(type, params);
     if (this.isClosed) {
       this.emit('call_after_close', message);
@@ -174,6 +180,10 @@ export class Analytics extends AnalyticsEmitter {
     }
     if (this.ledger.pendingCount >= this.maxQueueSize) {
       this.refuse(message, callback, new Error(`The queue is full: it holds ${this.maxQueueSize} events`));
+      return;
+    }
+    if (refusal) {
+      this.refuse(message, callback, refusal);
       return;
     }
     let json: string;

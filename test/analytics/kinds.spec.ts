@@ -58,6 +58,15 @@ class Functions {
   @Alias({ userId: id, previousId: ({ target }) => target.constructor.name })
   alias(_id: string): void {}
 
+  @Identify<Functions['typed']>({
+    userId: ({ args: [user] }) => user.name,
+    traits: ({ result }) => ({ last: result * 2 }),
+  })
+  async *typed(user: { name: string }) {
+    await Promise.resolve();
+    yield user.name.length;
+  }
+
   @Page()
   @Identify()
   @Group()
@@ -114,6 +123,12 @@ describe('The decorator of each kind of message', () => {
       { type: 'group', userId: 'u7', groupId: 'g1', traits, timestamp: '1970-01-01T00:00:00.000Z' },
       { type: 'alias', userId: 'u7', previousId: 'Functions' },
     ]);
+  });
+
+  it("knows the method's arguments and result by its type", async () => {
+    const { target, events } = await startProvider(afterwards, Functions);
+    for await (const length of target.typed({ name: 'Ada' })) expect(length).toBe(3);
+    expect(await events()).toMatchObject([{ type: 'identify', userId: 'Ada', traits: { last: 6 } }]);
   });
 
   it('logs each fault once as a warning, and lets the call through', async () => {

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Injectable, Logger, SetMetadata, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
@@ -165,6 +167,24 @@ describe('@Track', () => {
     const events = recorded(app.get(AnalyticsService));
     for (const token of ['made', 'given']) expect(app.get<Shop>(token).sync(1, 2)).toBe(3);
     expect(await events()).toEqual([]);
+  });
+
+  it('shows nowhere in the objects of a class, and leaves frozen ones alone', async () => {
+    @Injectable()
+    class Frozen {
+      constructor() {
+        Object.freeze(this);
+      }
+
+      @Track('Frozen', user)
+      act(): string {
+        return 'fine';
+      }
+    }
+    const { target } = await start(Shop);
+    expect(inspect(target)).toBe('Shop {}');
+    expect(target).toEqual(new Shop());
+    expect((await start(Frozen)).target.act()).toBe('fine');
   });
 
   it('records inherited methods, and overridden ones where they call the decorated one', async () => {

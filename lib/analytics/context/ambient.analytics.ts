@@ -108,12 +108,9 @@ export abstract class AmbientAnalytics extends Analytics {
     const groupId = message.groupId ?? scope.groupId;
     if (type === 'group') complete.groupId = groupId;
     if (message.context == null || isPlainObject(message.context)) {
-      complete.context = {
-        ...(scope.request && contextOf(scope.request, this.contextOptions)),
-        ...(groupId !== undefined && type !== 'group' && { groupId }),
-        ...scope.context,
-        ...message.context,
-      };
+      const context = scope.request ? contextOf(scope.request, this.contextOptions) : {};
+      if (groupId !== undefined && type !== 'group') context.groupId = groupId;
+      complete.context = Object.assign(context, scope.context, message.context);
     }
     return complete;
   }

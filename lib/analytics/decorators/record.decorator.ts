@@ -22,10 +22,7 @@ export function recordCall<Options extends RecordOptions>(
   const toFields = fieldsMapper(fields);
 
   return (prototype, key, descriptor: PropertyDescriptor) => {
-    // Nest injects the instance into a property of the class, so that the method finds it however it is called.
-    Inject(token)(prototype, token);
-    Optional()(prototype, token);
-
+    injectHidden(prototype, token);
     const recordEnd = (analytics: AnalyticsService, call: CallContext): boolean => {
       if (on !== 'both' && on !== ('error' in call ? 'error' : 'success')) return false;
       try {
@@ -41,6 +38,22 @@ export function recordCall<Options extends RecordOptions>(
       return analytics && ((call) => recordEnd(analytics, call));
     });
   };
+}
+
+/**
+ * Nest injects the instance into a property of each object of the class, so that the method finds it however it is
+ * called. It shows nowhere: who logs or compares such an object sees what it would see without.
+ */
+function injectHidden(prototype: object, token: symbol): void {
+  if (token in prototype) return;
+  Object.defineProperty(prototype, token, {
+    configurable: true,
+    set(this: object, analytics: AnalyticsService) {
+      Reflect.defineProperty(this, token, { value: analytics, configurable: true, writable: true });
+    },
+  });
+  Inject(token)(prototype, token);
+  Optional()(prototype, token);
 }
 
 function faultLogOf(analytics: AnalyticsService): FaultLog {

@@ -1,11 +1,33 @@
-import type { TrackParams } from '../../client/index.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
+import { OptionsError } from '../../common/options.error.js';
+import { toInstance } from '../tracking-plan/event.instance.js';
+import { definitionOf } from '../tracking-plan/tracked-event.decorator.js';
+import type {
+  EventClass,
+  EventName,
+  PlannedProperties,
+  PropertiesField,
+  PropertiesOf,
+} from '../tracking-plan/tracking-plan.interface.js';
 import { recordCall } from './record.decorator.js';
-import type { AnyMethod, TrackOptions } from './record-options.interface.js';
+import type { AnyMethod, Mapped, RecordOptions } from './record-options.interface.js';
+
+/** Options of `@Track` for an event with these properties. */
+export type PlannedTrackOptions<M extends AnyMethod, P> = RecordOptions<M> & PropertiesField<P, Mapped<P, M>>;
+
+/** What `@Track` takes, for each event of the plan; the options may be left out where no property is required. */
+export type TrackArguments<M extends AnyMethod> = {
+  [E in EventName]: object extends PlannedTrackOptions<M, PlannedProperties<E>>
+    ? [event: E, options?: PlannedTrackOptions<M, PlannedProperties<E>>]
+    : [event: E, options: PlannedTrackOptions<M, PlannedProperties<E>>];
+}[EventName];
 
 /**
  * Records a track event at the end of each call of a controller's or provider's method.
  * It never changes what the method returns or throws; a fault in a mapper is logged.
  * With the method's type as type argument, the mappers know its arguments and its result.
+ *
+ * The event is its name, or its class: one with `@TrackedEvent`, or made by `defineEvent`.
  *
  * @example
  * ```ts
@@ -15,7 +37,25 @@ import type { AnyMethod, TrackOptions } from './record-options.interface.js';
  * })
  * checkout(request: OrderRequest): Promise<Order> {}
  * ```
+ * @throws {OptionsError} for a class that declares no event.
  */
-export function Track<M extends AnyMethod = AnyMethod>(event: string, options: TrackOptions<M> = {}): MethodDecorator {
-  return recordCall({ ...options, event }, (analytics, message) => analytics.track(message as TrackParams));
+export function Track<M extends AnyMethod = AnyMethod>(...args: TrackArguments<M>): MethodDecorator;
+export function Track<M extends AnyMethod = AnyMethod, Event extends object = object>(
+  event: EventClass<Event>,
+  // Inferred from the class alone, so that it is the options that are told to be wrong.
+  options: PlannedTrackOptions<M, PropertiesOf<Event & {}>>,
+): MethodDecorator;
+export function Track(event: string | EventClass, options: RecordOptions = {}): MethodDecorator {
+  if (typeof event !== 'function') {
+    return recordCall(options, (analytics, fields) => analytics.track({ ...fields, event }));
+  }
+  const definition = definitionOf(event);
+  if (!definition) throw new OptionsError('@Track', ['event must be a name, or a class with @TrackedEvent']);
+  const { name } = definition;
+  return recordCall(options, (analytics, fields) => {
+    const given = (fields as { properties?: unknown }).properties ?? {};
+    // Properties that are an instance of an event class are judged by its rules.
+    const properties = isPlainObject(given) ? toInstance(event, given) : given;
+    analytics.track({ ...fields, event: name, properties });
+  });
 }

@@ -84,6 +84,12 @@ export class EventLedger {
     return group;
   }
 
+  /** Ends the delivery of an event: where plugins have more to do with it, they settle it. */
+  end(event: PendingEvent, reason: unknown): void {
+    if (event.onDelivered) event.onDelivered(reason);
+    else this.settle(event, reason);
+  }
+
   /**
    * Ends an event: its callback, then the event of its type or `error`. What has ended is not ended again.
    * The event's group also waits for the promise that the callback returned.

@@ -13,8 +13,27 @@ export interface EventQueueSettings {
   flushInterval: number;
 }
 
+/** Where events go when plugins are done with them; ends each one. */
+export interface EventSink {
+  /** Takes an event to deliver it. It never ends within the call, as callbacks run later. */
+  add(event: PendingEvent): void;
+  /** Sends all that waits, as soon as a request may be made. */
+  flush(): void;
+  /** Ends the events in flight of this group and of the groups before it. */
+  abort(group: FlushGroup, reason: Error): void;
+  /** Ends every event. */
+  abortAll(reason: Error): void;
+}
+
+/** Why an event is too large to be sent (§8); undefined where it is not. Notes its size. */
+export function measure(event: PendingEvent): Error | undefined {
+  event.bytes = Buffer.byteLength(event.json);
+  if (event.bytes <= MAX_MESSAGE_BYTES) return undefined;
+  return new Error(`The message has ${event.bytes} bytes; at most ${MAX_MESSAGE_BYTES} (32 KB) are allowed`);
+}
+
 /** Holds events until a batch of them is due, and cuts the batches. */
-export class EventQueue {
+export class EventQueue implements EventSink {
   private readonly waiting = new EventFifo();
   // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
   private inFlight: Batch[] = [];
@@ -35,12 +54,9 @@ export class EventQueue {
 
   /** Takes an event to deliver it; one larger than a message may be (§8) fails, in a moment. */
   add(event: PendingEvent): void {
-    event.bytes = Buffer.byteLength(event.json);
-    if (event.bytes > MAX_MESSAGE_BYTES) {
-      const reason = new Error(
-        `The message has ${event.bytes} bytes; at most ${MAX_MESSAGE_BYTES} (32 KB) are allowed`,
-      );
-      void Promise.resolve().then(() => this.end(event, reason));
+    const reason = measure(event);
+    if (reason) {
+      void Promise.resolve().then(() => this.ledger.end(event, reason));
       return;
     }
     this.waiting.push(event);
@@ -69,13 +85,13 @@ export class EventQueue {
   /** Ends every event, waiting or in flight. */
   abortAll(reason: Error): void {
     for (const batch of this.inFlight) this.abandon(batch, reason);
-    for (let event = this.take(); event; event = this.take()) this.end(event, reason);
+    for (let event = this.take(); event; event = this.take()) this.ledger.end(event, reason);
     this.stopTimer();
   }
 
   private abandon(batch: Batch, reason: Error): void {
     batch.abort(reason);
-    for (const event of batch.events) this.end(event, reason);
+    for (const event of batch.events) this.ledger.end(event, reason);
   }
 
   private pump(): void {
@@ -115,13 +131,8 @@ export class EventQueue {
     this.inFlight.push(batch);
     const reason = await this.publisher.send(batch);
     this.inFlight = this.inFlight.filter((other) => other !== batch);
-    if (!batch.aborted) for (const event of batch.events) this.end(event, reason);
+    if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
     this.pump();
-  }
-
-  private end(event: PendingEvent, reason: unknown): void {
-    if (event.onDelivered) event.onDelivered(reason);
-    else this.ledger.settle(event, reason);
   }
 
   private stopTimer(): void {

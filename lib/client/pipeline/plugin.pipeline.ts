@@ -1,6 +1,6 @@
 import type { Analytics } from '../analytics.js';
 import type { EventLedger, PendingEvent } from '../delivery/event.ledger.js';
-import type { EventQueue } from '../delivery/event.queue.js';
+import type { EventSink } from '../delivery/event.queue.js';
 import type { IntegrationsOptions } from '../message/message.interface.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
 import { Context, ContextCancelation } from './context.js';
@@ -22,7 +22,7 @@ export class PluginPipeline {
   constructor(
     private readonly analytics: Analytics,
     private readonly emitter: AnalyticsEmitter,
-    private readonly queue: EventQueue,
+    private readonly queue: EventSink,
     private readonly ledger: EventLedger,
   ) {}
 

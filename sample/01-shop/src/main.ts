@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 
+import { ConfigService } from '@nestjs/config';
 import { NestFactory } from '@nestjs/core';
 
 import { printWelcome } from './welcome.js';
@@ -8,12 +9,13 @@ import { ShopModule } from './shop/shop.module.js';
 
 // The receiver stands for somebody else's server: it starts first and ends last.
 const receiver = await NestFactory.create(ReceiverModule, { logger: ['error', 'warn'], rawBody: true });
-await receiver.listen(3001);
+const config = receiver.get(ConfigService);
+await receiver.listen(config.getOrThrow<string>('RECEIVER_PORT'));
 
 const shop = await NestFactory.create(ShopModule, { logger: ['error', 'warn'] });
-await shop.listen(3000);
+await shop.listen(config.getOrThrow<string>('PORT'));
 
-printWelcome();
+printWelcome(config);
 
 let isStopping = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -1,21 +1,25 @@
 import { relative } from 'node:path';
 
-import { DATABASE_PATH } from './shop/shop.module.js';
+import type { ConfigService } from '@nestjs/config';
+
+import { databasePath, webhookUrl } from './settings.js';
 
 /** Tells a newcomer what is running and what to try. */
-export function printWelcome(): void {
+export function printWelcome(config: ConfigService): void {
+  const shop = `localhost:${config.getOrThrow<string>('PORT')}`;
+  const receiver = new URL(webhookUrl(config)).host;
   console.log(`
-The shop runs on http://localhost:3000 and forwards its events to a receiver, http://localhost:3001/webhooks.
-Events wait in ${relative(process.cwd(), DATABASE_PATH)} until the receiver has taken them.
+The shop runs on http://${shop} and forwards its events to a receiver, ${webhookUrl(config)}.
+Events wait in ${relative(process.cwd(), databasePath(config))} until the receiver has taken them.
 
 Place an order; the receiver prints its event within a second:
-  curl localhost:3000/orders -H 'Content-Type: application/json' -d '{"userId":"u1","product":"Tea","price":4.5}'
+  curl ${shop}/orders -H 'Content-Type: application/json' -d '{"userId":"u1","product":"Tea","price":4.5}'
 
 Send an event as any Segment-compatible SDK does:
-  curl localhost:3000/v1/track -u wk_shop: -d '{"userId":"u1","event":"Coupon Used"}'
+  curl ${shop}/v1/track -u ${config.getOrThrow<string>('WRITE_KEY')}: -d '{"userId":"u1","event":"Coupon Used"}'
 
 Switch the receiver off, send events, kill -9 ${process.pid}, npm start: they arrive after all.
-  curl -X POST localhost:3001/outage
+  curl -X POST ${receiver}/outage
 
 Ctrl-C delivers what is queued and ends.
 `);

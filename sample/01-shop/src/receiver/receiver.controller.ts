@@ -8,13 +8,14 @@ import {
   ServiceUnavailableException,
   UnauthorizedException,
 } from '@nestjs/common';
+import { ConfigService } from '@nestjs/config';
 import { verifySignature } from 'nestjs-analytics-relay';
-
-import { SHARED_SECRET } from './receiver.contract.js';
 
 @Controller()
 export class ReceiverController {
   private isOff = false;
+
+  constructor(private readonly config: ConfigService) {}
 
   /** Takes a webhook: first the signature, over the bytes as they came, then the content. */
   @Post('webhooks')
@@ -22,7 +23,8 @@ export class ReceiverController {
   receive(@Req() request: RawBodyRequest<Request>, @Headers('x-signature') signature: string | undefined): void {
     if (this.isOff) throw new ServiceUnavailableException();
     const rawBody = request.rawBody ?? Buffer.alloc(0);
-    if (!verifySignature(rawBody, signature, SHARED_SECRET)) throw new UnauthorizedException();
+    const secret = this.config.getOrThrow<string>('WEBHOOK_SECRET');
+    if (!verifySignature(rawBody, signature, secret)) throw new UnauthorizedException();
     console.log(`[receiver] signature verified: ${rawBody.toString()}`);
   }
 

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 
+import { SettingsModule } from '../settings.js';
 import { ReceiverController } from './receiver.controller.js';
 
-@Module({ controllers: [ReceiverController] })
+@Module({ imports: [SettingsModule], controllers: [ReceiverController] })
 export class ReceiverModule {}

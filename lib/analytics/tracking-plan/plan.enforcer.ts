@@ -1,0 +1,96 @@
+import type { Logger } from '@nestjs/common';
+
+import { type TrackParams, ValidationError } from '../../client/index.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
+import { checkOf, type EventCheck, type PlanFault } from './event.check.js';
+import { definitionOf } from './tracked-event.decorator.js';
+import type { EventClass } from './tracking-plan.interface.js';
+import type { TrackingPlanOptions } from './tracking-plan.options.js';
+
+/** An event's violations are logged once in so many ms: a fault in a busy route must not flood the log. */
+const LOG_INTERVAL = 60_000;
+
+/** Code of the error that tells of an event which breaks the tracking plan. */
+const VIOLATION = 'tracking_plan_violation';
+
+interface Tally {
+  count: number;
+  logged: number;
+  loggedAt: number;
+  line: string;
+}
+
+/** Judges track events by the tracking plan, and says what becomes of those that break it. */
+export class PlanEnforcer {
+  private readonly planned: Map<string, EventClass>;
+  private readonly checks = new WeakMap<EventClass, EventCheck>();
+  /** By event: no more than the application has event classes. */
+  private readonly tallies = new Map<string, Tally>();
+  private readonly violations: NonNullable<TrackingPlanOptions['violations']>;
+
+  constructor(
+    { events = [], violations = 'warn' }: TrackingPlanOptions = {},
+    private readonly logger: Logger,
+  ) {
+    this.planned = new Map(events.map((type) => [definitionOf(type)!.name, type]));
+    this.violations = violations;
+  }
+
+  /** Whether an error tells of an event that broke the plan, and so was logged here. */
+  static isViolation(error: unknown): boolean {
+    return (error as Partial<ValidationError> | undefined)?.code === VIOLATION;
+  }
+
+  /**
+   * Judges an event by the class that its properties are an instance of, or else by the planned class of its name.
+   *
+   * @returns Why the event is not recorded; undefined where it is.
+   * @throws {ValidationError} where the plan says so.
+   */
+  judge(message: Partial<TrackParams> | undefined): ValidationError | undefined {
+    const properties = message?.properties ?? {};
+    if (!isPlainObject(properties)) return undefined; // The message's own rules tell.
+    const own = properties.constructor;
+    const type = definitionOf(own) ? (own as EventClass) : this.planned.get(message?.event as string);
+    if (!type) return undefined;
+    const faults = this.checkFor(type)(properties);
+    if (faults.length === 0) return undefined;
+    const { name } = definitionOf(type)!;
+    const error = toError(name, faults);
+    if (this.violations === 'throw') throw error;
+    this.tell(name, error.message);
+    return this.violations === 'drop' ? error : undefined;
+  }
+
+  /** Logs the violations that have not been logged yet. */
+  report(): void {
+    for (const tally of this.tallies.values()) if (tally.count > tally.logged) this.log(tally);
+  }
+
+  private checkFor(type: EventClass): EventCheck {
+    let check = this.checks.get(type);
+    if (!check) this.checks.set(type, (check = checkOf(type)));
+    return check;
+  }
+
+  private tell(name: string, line: string): void {
+    const tally = this.tallies.get(name) ?? { count: 0, logged: 0, loggedAt: -Infinity, line };
+    this.tallies.set(name, tally);
+    tally.count++;
+    tally.line = line;
+    if (performance.now() - tally.loggedAt >= LOG_INTERVAL) this.log(tally);
+  }
+
+  private log(tally: Tally): void {
+    const outcome = this.violations === 'drop' ? 'dropped' : 'recorded all the same';
+    this.logger.warn(`${tally.line}; ${outcome}, ${tally.count} so far`);
+    tally.logged = tally.count;
+    tally.loggedAt = performance.now();
+  }
+}
+
+function toError(name: string, faults: PlanFault[]): ValidationError {
+  const rules = faults.map(({ property, rule }) => `${property} (${rule})`).join(', ');
+  const message = `${JSON.stringify(name)} breaks the tracking plan: ${rules}`;
+  return new ValidationError({ field: faults[0]!.property, code: VIOLATION, message });
+}

@@ -1,0 +1,32 @@
+/**
+ * What schemas of zod, valibot, arktype and others have in common: the part of Standard Schema, version 1, that is
+ * needed here (https://standardschema.dev).
+ */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Of schemas that can tell their JSON Schema (Standard JSON Schema). */
+    readonly jsonSchema?: { readonly input: (options: { target: string }) => Record<string, unknown> } | undefined;
+  };
+}
+
+/** What a schema says of a value: the issues that it found, or none. */
+export interface StandardResult {
+  readonly issues?: readonly StandardIssue[] | undefined;
+}
+
+/** One fault that a schema found. */
+export interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Whether a value is a Standard Schema: an object, or (of arktype) a function. */
+export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  const { '~standard': standard } = value as Partial<StandardSchemaV1>;
+  return standard?.version === 1 && typeof standard.validate === 'function';
+}

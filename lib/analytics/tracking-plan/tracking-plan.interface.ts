@@ -1,0 +1,53 @@
+import type { CommonParams, EventProperties } from '../../client/index.js';
+import type { Ambient } from '../context/ambient.analytics.js';
+import type { StandardSchemaV1 } from './standard-schema.interface.js';
+
+/**
+ * The track events of the application, by name: augment it, and event names and property types are checked at compile
+ * time. An event's type is that of its properties, or a class or Standard Schema that declares them.
+ *
+ * @example
+ * ```ts
+ * declare module 'nestjs-analytics-relay' {
+ *   interface TrackingPlan {
+ *     'Order Completed': OrderCompleted;
+ *     'Coupon Used': { code: string };
+ *   }
+ * }
+ * ```
+ */
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by the application
+export interface TrackingPlan {}
+
+/** Names of the planned events; any name, while there is no plan. */
+export type EventName = keyof TrackingPlan extends never ? string : Extract<keyof TrackingPlan, string>;
+
+/** A class that declares the properties of an event. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever its constructor takes
+export type EventClass<P extends object = object> = abstract new (...args: any) => P;
+
+/** The properties that a Standard Schema, a class or a type declares; methods are none. */
+export type PropertiesOf<T> =
+  T extends StandardSchemaV1<infer Input> ? Input : T extends EventClass<infer Instance> ? Data<Instance> : Data<T>;
+
+type Data<T> = { [K in keyof T as T[K] extends (...args: never) => unknown ? never : K]: T[K] };
+
+/** The properties of a planned event; any, while there is no plan. */
+export type PlannedProperties<E extends EventName> = E extends keyof TrackingPlan
+  ? PropertiesOf<TrackingPlan[E]>
+  : EventProperties | undefined;
+
+/** The field `properties`, which may be left out where no property is required. */
+export type PropertiesField<P, Field = P> = undefined extends P
+  ? { properties?: Field | undefined }
+  : object extends P
+    ? { properties?: Field | undefined }
+    : { properties: Field };
+
+/** Fields of a track message of this event. */
+export type PlannedTrackParams<E extends EventName> = TrackEventFields & { event: E } & PropertiesField<
+    PlannedProperties<E>
+  >;
+
+/** Fields of a track message beside its event and properties. */
+export type TrackEventFields = Ambient<CommonParams>;

@@ -1,0 +1,54 @@
+import type { PropertyRule } from '../analytics/tracking-plan/class.metadata.js';
+import type { JsonSchema } from './json-schema.interface.js';
+
+type Keywords = (constraints: unknown[], schema: JsonSchema) => JsonSchema | undefined;
+
+const always =
+  (keywords: JsonSchema): Keywords =>
+  () =>
+    keywords;
+const first =
+  (keyword: string): Keywords =>
+  ([value]) => ({ [keyword]: value });
+
+/** Rules of class-validator that JSON Schema has keywords for. */
+const KEYWORDS: Record<string, Keywords> = {
+  isString: always({ type: 'string' }),
+  isNumber: (_constraints, { type }) => ({ type: type === 'integer' ? 'integer' : 'number' }),
+  isInt: always({ type: 'integer' }),
+  isBoolean: always({ type: 'boolean' }),
+  isObject: always({ type: 'object' }),
+  isArray: always({ type: 'array' }),
+  isDate: always({ type: 'string', format: 'date-time' }),
+  isEmail: always({ type: 'string', format: 'email' }),
+  isUrl: always({ type: 'string', format: 'uri' }),
+  isUuid: always({ type: 'string', format: 'uuid' }),
+  isIp: ([version]) => (version ? { type: 'string', format: `ipv${version as string}` } : undefined),
+  isIn: ([values]) => ({ enum: values as unknown[] }),
+  isEnum: ([, values]) => ({ enum: values as unknown[] }),
+  equals: first('const'),
+  min: first('minimum'),
+  max: first('maximum'),
+  isPositive: always({ exclusiveMinimum: 0 }),
+  isNegative: always({ exclusiveMaximum: 0 }),
+  isDivisibleBy: first('multipleOf'),
+  minLength: first('minLength'),
+  maxLength: first('maxLength'),
+  isLength: ([minLength, maxLength]) => ({ minLength, ...(maxLength !== undefined && { maxLength }) }),
+  isNotEmpty: (_constraints, { type }) => (type === 'string' ? { minLength: 1 } : undefined),
+  matches: ([pattern]) => (pattern instanceof RegExp && !pattern.flags ? { pattern: pattern.source } : undefined),
+  arrayMinSize: first('minItems'),
+  arrayMaxSize: first('maxItems'),
+  arrayNotEmpty: always({ minItems: 1 }),
+  arrayUnique: ([identify]) => (identify ? undefined : { uniqueItems: true }),
+};
+
+/** Rules that are told by the list of required properties, or say nothing. */
+const SILENT = new Set(['isDefined', 'whitelistValidation']);
+
+/** The keywords that express a rule; undefined where none do. */
+export function keywordsOf({ name, type, constraints }: PropertyRule, schema: JsonSchema): JsonSchema | undefined {
+  const rule = name ?? type;
+  if (SILENT.has(rule)) return {};
+  return Object.prototype.hasOwnProperty.call(KEYWORDS, rule) ? KEYWORDS[rule]!(constraints ?? [], schema) : undefined;
+}

@@ -1,0 +1,78 @@
+import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common';
+
+import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
+import { provideAnalytics } from '../analytics/analytics.factory.js';
+import { AnalyticsModule } from '../analytics/analytics.module.js';
+import type { AnalyticsService } from '../analytics/analytics.service.js';
+import { DEFAULT_INSTANCE } from '../analytics/analytics.tokens.js';
+import { AnalyticsRecorder } from './analytics.recorder.js';
+import { RecordingAnalytics } from './recording.analytics.js';
+
+/** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, none of them required. */
+export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
+
+/** The part of a `TestingModuleBuilder` that is needed to replace a provider. */
+export interface ProviderOverrider {
+  overrideProvider(token: unknown): {
+    useFactory(options: { factory: FactoryProvider['useFactory']; inject?: FactoryProvider['inject'] }): unknown;
+  };
+}
+
+/** One recording instance: `AnalyticsModule` as it is, but for the provider of the instance. */
+@Module({})
+class RecordingModule extends AnalyticsModule {}
+
+function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
+  const module = AnalyticsModule.forRoot({ ...options, writeKey });
+  const recording = provideAnalytics(options.name, RecordingAnalytics);
+  const token = recording.provide;
+  const recorder: Provider = {
+    provide: AnalyticsRecorder,
+    useFactory: (analytics: AnalyticsService) => AnalyticsRecorder.of(analytics),
+    inject: [token],
+  };
+  const isDefault = (options.name ?? DEFAULT_INSTANCE) === DEFAULT_INSTANCE;
+  const providers = (module.providers ?? []).filter(
+    (provider) => (provider as { provide?: unknown }).provide !== token,
+  );
+  return {
+    ...module,
+    module: RecordingModule,
+    providers: [...providers, recording, ...(isDefault ? [recorder] : [])],
+    exports: [...(module.exports ?? []), ...(isDefault ? [AnalyticsRecorder] : [])],
+  };
+}
+
+/**
+ * Takes the place of `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as ever, and what they
+ * record is kept in an `AnalyticsRecorder` in place of being sent. No network, no timers, no database.
+ *
+ * Import it as it is for the default instance, or with `forRoot` for one with options or a name.
+ */
+@Module({ imports: [recordingInstance({})], exports: [RecordingModule] })
+export class AnalyticsTestingModule {
+  /** An instance with these options, such as `name`, `plugins` or `trackingPlan`. */
+  static forRoot(options: AnalyticsTestingOptions = {}): DynamicModule {
+    return recordingInstance(options);
+  }
+
+  /**
+   * Lets the `AnalyticsModule` that an application under test imports record in place of sending; its options stay.
+   *
+   * @example
+   * ```ts
+   * const builder = Test.createTestingModule({ imports: [AppModule] });
+   * const app = await AnalyticsTestingModule.override(builder).compile();
+   * const recorder = AnalyticsRecorder.of(app.get(AnalyticsService));
+   * ```
+   * @param names Names of the instances; without any, the default instance.
+   * @returns The builder.
+   */
+  static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {
+    for (const name of names.length > 0 ? names : [DEFAULT_INSTANCE]) {
+      const { provide, useFactory: factory, inject } = provideAnalytics(name, RecordingAnalytics);
+      builder.overrideProvider(provide).useFactory({ factory, inject });
+    }
+    return builder;
+  }
+}

@@ -1,0 +1,24 @@
+import type { EventLedger, PendingEvent } from '../client/delivery/event.ledger.js';
+import { type EventSink, measure } from '../client/delivery/event.queue.js';
+import type { Message } from '../client/index.js';
+import type { AnalyticsRecorder } from './analytics.recorder.js';
+
+/** Stands in for the queue: each event is recorded within the call, and counts as delivered. No network, no timers. */
+export class RecordingQueue implements EventSink {
+  constructor(
+    private readonly recorder: AnalyticsRecorder,
+    private readonly ledger: EventLedger,
+  ) {}
+
+  add(event: PendingEvent): void {
+    const reason = measure(event);
+    if (!reason) this.recorder.add(JSON.parse(event.json) as Message);
+    void Promise.resolve().then(() => this.ledger.end(event, reason));
+  }
+
+  flush(): void {}
+
+  abort(): void {}
+
+  abortAll(): void {}
+}

@@ -1,0 +1,95 @@
+// Runs each sample with the command of its README, and looks for what that promises.
+import assert from 'node:assert';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
+
+/** Runs a command from the root of the repository; `act` is called with each new output. */
+function run(command, { env = {}, act } = {}) {
+  return new Promise((resolve, reject) => {
+    const [program, ...args] = command.split(' ');
+    // A group of its own, as npm and a shell stand between the command and the application.
+    const child = spawn(program, args, { env: { ...process.env, ...env, NO_COLOR: '1' }, detached: true });
+    const stop = (signal) => process.kill(-child.pid, signal);
+    let output = '';
+    const timer = setTimeout(() => {
+      stop('SIGKILL');
+      reject(new Error(`${command} did not end within 2 minutes:\n${output}`));
+    }, 120_000);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        output += text;
+        act?.(output, stop);
+      });
+    }
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, output });
+    });
+  });
+}
+
+async function freePort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return String(port);
+}
+
+async function prints(command, env, ...lines) {
+  const { code, output } = await run(command, { env });
+  for (const line of lines) assert.match(output, line);
+  assert.strictEqual(code, 0, output);
+  console.log(`passed: ${command}`);
+}
+
+async function shop() {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-sample-'));
+  const [PORT, RECEIVER_PORT] = [await freePort(), await freePort()];
+  const steps = [
+    [
+      'Ctrl-C delivers what is queued and ends.',
+      async () => {
+        const body = JSON.stringify({ userId: 'u1', product: 'Tea', price: 4.5 });
+        const headers = { 'Content-Type': 'application/json' };
+        const response = await globalThis.fetch(`http://localhost:${PORT}/orders`, { method: 'POST', headers, body });
+        assert.strictEqual(response.status, 201);
+      },
+    ],
+    ['"event":"Order Completed"', (stop) => stop('SIGINT')],
+  ];
+  const { output } = await run('npm start', {
+    env: { PORT, RECEIVER_PORT, DATABASE_PATH: join(folder, 'relay.db') },
+    act: (text, stop) => {
+      if (steps.length > 0 && text.includes(steps[0][0])) void steps.shift()[1](stop);
+    },
+  });
+  rmSync(folder, { recursive: true, force: true });
+  assert.match(
+    output,
+    /\[receiver\] signature verified: .*"product":"Tea","revenue":4.5.*\n\nDelivering what is queued \.\.\.\nDone\.\n$/,
+  );
+  console.log('passed: npm start');
+}
+
+await shop();
+await prints(
+  'npm start -w sample/02-typed-events',
+  {},
+  /sent: Order Completed \{"orderId":"order-1","revenue":42,"currency":"CHF"\}\nsent: Coupon Used \{.*\}\n$/,
+  /"Order Completed" breaks the tracking plan: revenue \(min\); dropped/,
+  /"Coupon Used" breaks the tracking plan: code \(too_small\); dropped/,
+);
+await prints('npm run plan -w sample/02-typed-events -- --check PLAN.md', {});
+await prints(
+  'npm start -w sample/03-microservice',
+  { PORT: await freePort() },
+  /answered: \{ id: 'order-1', total: 42 \}/,
+  /\[receiver\] Order Placed of u-1: \{"orderId":"order-1","revenue":42\}/,
+  /\[receiver\] Refund Failed of u-1: \{"reason":"nothing to refund"\}/,
+);
+await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
