@@ -28,7 +28,7 @@ export async function sweepJobs(store: SharedStore, queue: DestinationJobs, rete
 async function findPast({ backend }: DestinationJobs, type: JobType, bounds: Required<RetentionBound>) {
   const range = async (start: number, isOldestFirst: boolean): Promise<JobJson[]> => {
     const [ids = []] = await backend.getRanges([type], start, start + CHUNK - 1, isOldestFirst);
-    return readJobs(backend, ids as unknown as string[]);
+    return readJobs(backend, ids);
   };
   const surplus = await range(bounds.count, false);
   if (surplus.length > 0) return surplus;
