@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { JobJson } from 'bullmq';
+import type { JobJson, JobType } from 'bullmq';
 import { Observable, type Subscriber } from 'rxjs';
 
 import { within } from '../../../common/time.util.js';
@@ -87,10 +87,14 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   }
 
   async counts(): Promise<DeliveryCount[]> {
+    const types = STATES.flatMap((state) => TYPES[state]);
     const counts: DeliveryCount[] = [];
     for (const { destination, backend } of await this.queuesOf({})) {
+      const found = await backend.getCounts([...types, 'paused' as JobType]);
       for (const state of STATES) {
-        const count = (await backend.getCounts(TYPES[state])).reduce((sum, part) => sum + part, 0);
+        let count = TYPES[state].reduce((sum, type) => sum + found[types.indexOf(type)]!, 0);
+        // What somebody has paused with a tool of BullMQ's is queued all the same.
+        if (state === 'queued') count += found[types.length]!;
         if (count > 0) counts.push({ destination, state, count });
       }
     }

@@ -1,6 +1,8 @@
-import type { Retention } from '../retention.options.js';
-import type { DestinationJobs } from './job.finder.js';
+import type { JobJson, JobType } from 'bullmq';
+
+import type { Retention, RetentionBound } from '../retention.options.js';
 import { seqOf } from './job.codec.js';
+import type { DestinationJobs } from './job.finder.js';
 import { readJobs } from './job.scan.js';
 import type { SharedStore } from './shared-store.interface.js';
 
@@ -8,32 +10,41 @@ import type { SharedStore } from './shared-store.interface.js';
 const CHUNK = 250;
 
 /** Removes a queue's records past their retention; the messages that may not come again yet are noted first. */
-export async function sweepJobs(
+export async function sweepJobs(store: SharedStore, queue: DestinationJobs, retention: Retention): Promise<number> {
+  let count = 0;
+  const sweep = async (type: JobType, bounds: Required<RetentionBound>) => {
+    for (;;) {
+      const past = await findPast(queue, type, bounds);
+      count += await remove(store, queue, past, retention.messageIds.age);
+      if (past.length === 0) return;
+    }
+  };
+  await sweep('completed', retention.delivered);
+  await sweep('failed', retention.dead);
+  return count;
+}
+
+/** Some of the records that are past a bound; BullMQ keeps them in the order in which they ended. */
+async function findPast({ backend }: DestinationJobs, type: JobType, bounds: Required<RetentionBound>) {
+  const range = async (start: number, isOldestFirst: boolean): Promise<JobJson[]> => {
+    const [ids = []] = await backend.getRanges([type], start, start + CHUNK - 1, isOldestFirst);
+    return readJobs(backend, ids);
+  };
+  const surplus = await range(bounds.count, false);
+  if (surplus.length > 0) return surplus;
+  const endedBefore = Date.now() - bounds.age;
+  return (await range(0, true)).filter(({ finishedOn }) => finishedOn !== undefined && finishedOn <= endedBefore);
+}
+
+async function remove(
   store: SharedStore,
   { queueName, backend }: DestinationJobs,
-  retention: Retention,
+  jobs: JobJson[],
+  memory: number,
 ): Promise<number> {
-  let count = 0;
-  for (const [type, bounds] of [
-    ['completed', retention.delivered],
-    ['failed', retention.dead],
-  ] as const) {
-    for (;;) {
-      const [kept = 0] = await backend.getCounts([type]);
-      const excess = kept - bounds.count;
-      const now = Date.now();
-      const [ids = []] = (await backend.getRanges([type], 0, CHUNK - 1, true)) as unknown as [string[]?];
-      const oldest = await readJobs(backend, ids);
-      const past = oldest.filter((job, index) => index < excess || (job.finishedOn ?? now) <= now - bounds.age);
-      const seen = past.map((job) => ({ id: job.id, until: Math.ceil(seqOf(job) / 1_000) + retention.messageIds.age }));
-      await store.remember(
-        queueName,
-        seen.filter(({ until }) => until > now),
-      );
-      const removed = await Promise.all(past.map(({ id }) => backend.remove(id, false)));
-      count += removed.filter((number) => number > 0).length;
-      if (past.length < CHUNK) break;
-    }
-  }
-  return count;
+  const seen = jobs.map((job) => ({ id: job.id, until: Math.ceil(seqOf(job) / 1_000) + memory }));
+  const remembered = seen.filter(({ until }) => until > Date.now());
+  if (remembered.length > 0) await store.remember(queueName, remembered);
+  const removed = await Promise.all(jobs.map(({ id }) => backend.remove(id, false)));
+  return removed.filter((number) => number > 0).length;
 }
