@@ -24,11 +24,11 @@ export class DestinationRouter {
     const taken = messages.filter((message) => served.some((destination) => takes(destination, message)));
     const bodies = toBytes(taken.map(toWebhookBody));
     const deliveries: NewDelivery[] = [];
-    for (const [index, message] of taken.entries()) {
+    for (let index = 0; index < taken.length; index++) {
+      const { messageId, userId } = taken[index]!;
       const body = bodies[index]!;
-      const { messageId, userId } = message;
       for (const destination of served) {
-        if (!takes(destination, message)) continue;
+        if (!takes(destination, taken[index]!)) continue;
         deliveries.push({ destination: destination.name, source, messageId, userId, body, acceptedAt });
       }
     }
@@ -69,7 +69,8 @@ function takes({ name, types }: DestinationOptions, { type, integrations }: Rout
 }
 
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on (§2.2). */
-function isWanted(destination: string, integrations: IntegrationsOptions = {}): boolean {
+function isWanted(destination: string, integrations: IntegrationsOptions | undefined): boolean {
+  if (integrations === undefined) return true;
   const own = Object.hasOwn(integrations, destination) ? integrations[destination] : undefined;
   return own === undefined ? integrations.All !== false : own !== false;
 }
