@@ -1,7 +1,7 @@
 import { MAX_BATCH_BYTES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
 import { Batch } from './batch.js';
 import type { BatchPublisher } from './batch.publisher.js';
-import { EventFifo } from './event.fifo.js';
+import { Fifo } from './fifo.js';
 import type { EventLedger, FlushGroup, PendingEvent } from './event.ledger.js';
 
 /** Requests in flight at once; events beyond them wait. */
@@ -34,7 +34,7 @@ export function measure(event: PendingEvent): Error | undefined {
 
 /** Holds events until a batch of them is due, and cuts the batches. */
 export class EventQueue implements EventSink {
-  private readonly waiting = new EventFifo();
+  private readonly waiting = new Fifo<PendingEvent>();
   // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
   private inFlight: Batch[] = [];
   private readonly maxBytes: number;

@@ -1,12 +1,16 @@
 import { Logger } from '@nestjs/common';
 import type { Subscriber } from 'rxjs';
 
+import { Fifo } from '../../../client/delivery/fifo.js';
 import { describe } from '../../../common/error.util.js';
-import type { Delivery, DeliveryQuery, Lease } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryQuery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
-const WINDOW_FACTOR = 16;
+const WINDOW_FACTOR = 64;
+
+/** Most bytes of bodies held in memory, give or take what is accepted together. */
+const WINDOW_BYTES = 16 * 1024 * 1024;
 
 /** How long a failed read of the store is left alone, in ms. */
 const STORE_RETRY_DELAY = 1_000;
@@ -23,10 +27,12 @@ export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<bool
  */
 export class DestinationFeed {
   private readonly logger: Logger;
-  private readonly ready: Delivery[] = [];
+  private readonly ready = new Fifo<Delivery>();
   private readonly window: number;
   /** Places taken in the window: deliveries on their way into the store, ready, or with the consumer. */
   private held = 0;
+  /** Bytes of their bodies. */
+  private heldBytes = 0;
   private inFlight = 0;
   /** Whether the store may hold due deliveries that are not leased; what is accepted meanwhile queues up behind them. */
   private backlog = true;
@@ -48,22 +54,23 @@ export class DestinationFeed {
   }
 
   /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
-  reserve(count: number): boolean {
-    this.backlog ||= this.claiming || this.held >= this.window;
-    if (!this.backlog) this.held += count;
+  reserve(deliveries: NewDelivery[]): boolean {
+    this.backlog ||= this.claiming || this.held >= this.window || this.heldBytes >= WINDOW_BYTES;
+    if (!this.backlog) this.hold(deliveries);
     return !this.backlog;
   }
 
   /** Gives places back whose deliveries could not be stored. */
-  release(count: number): void {
-    this.held -= count;
+  release(deliveries: NewDelivery[]): void {
+    this.drop(deliveries);
     this.refill();
   }
 
-  /** Hands over the deliveries for which so many places were taken. */
-  push(deliveries: Delivery[], places: number): void {
-    this.held -= places - deliveries.length;
-    this.ready.push(...deliveries);
+  /** Hands over what was stored of the deliveries that have places. */
+  push(deliveries: Delivery[], reserved: NewDelivery[]): void {
+    this.drop(reserved);
+    this.hold(deliveries);
+    for (const delivery of deliveries) this.ready.push(delivery);
     this.pump();
   }
 
@@ -90,9 +97,10 @@ export class DestinationFeed {
   forget({ state = 'delivering', ...fields }: DeliveryQuery): void {
     if (state !== 'delivering') return;
     const wanted = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof Delivery, string][];
-    const kept = this.ready.filter((delivery) => wanted.some(([field, value]) => delivery[field] !== value));
-    this.held -= this.ready.length - kept.length;
-    this.ready.splice(0, this.ready.length, ...kept);
+    for (const delivery of this.ready.drain()) {
+      if (wanted.some(([field, value]) => delivery[field] !== value)) this.ready.push(delivery);
+      else this.drop([delivery]);
+    }
     this.pump();
   }
 
@@ -130,20 +138,30 @@ export class DestinationFeed {
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
         settled = true;
-        return this.settle({ delivery, outcome }, this.onSettled);
+        return this.settle({ delivery, outcome }, () => this.onSettled(delivery));
       },
     };
   }
 
-  private readonly onSettled = (): void => {
+  private onSettled(delivery: Delivery): void {
     this.inFlight--;
-    this.held--;
+    this.drop([delivery]);
     this.pump();
-  };
+  }
+
+  private hold(deliveries: NewDelivery[]): void {
+    this.held += deliveries.length;
+    for (const { body } of deliveries) this.heldBytes += body.length;
+  }
+
+  private drop(deliveries: NewDelivery[]): void {
+    this.held -= deliveries.length;
+    for (const { body } of deliveries) this.heldBytes -= body.length;
+  }
 
   private giveBack(): void {
-    this.held -= this.ready.length;
-    for (const delivery of this.ready.splice(0)) {
+    for (const delivery of this.ready.drain()) {
+      this.drop([delivery]);
       // What the closing store does not take back is due again when it is opened.
       this.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
     }
@@ -151,15 +169,16 @@ export class DestinationFeed {
 
   private refill(): void {
     const room = this.window - this.held;
-    if (this.stopped || this.claiming || !this.backlog || room < this.concurrency) return;
+    if (this.stopped || this.claiming || !this.backlog) return;
+    if (room < this.concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
     this.store
       .claim(this.destination, room, Date.now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
-          this.held += deliveries.length;
-          this.ready.push(...deliveries);
+          this.hold(deliveries);
+          for (const delivery of deliveries) this.ready.push(delivery);
           this.backlog ||= more;
           if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
         },

@@ -44,17 +44,17 @@ export class EmbeddedQueue implements DeliveryQueue {
     const feeds = batches.map(([{ destination }]) => this.feeds.get(destination));
     const stored: StoreBatch[] = batches.map((batch, index) => ({
       deliveries: batch,
-      leased: feeds[index]?.reserve(batch.length) ?? false,
+      leased: feeds[index]?.reserve(batch) ?? false,
     }));
     let inserted: Delivery[][];
     try {
       inserted = await this.store.insert(stored);
     } catch (error) {
-      stored.forEach(({ deliveries: { length }, leased }, index) => leased && feeds[index]?.release(length));
+      stored.forEach(({ deliveries: batch, leased }, index) => leased && feeds[index]?.release(batch));
       throw error;
     }
     stored.forEach(({ deliveries: batch, leased }, index) => {
-      if (leased) feeds[index]?.push(inserted[index]!, batch.length);
+      if (leased) feeds[index]?.push(inserted[index]!, batch);
       else this.feeds.get(batch[0]!.destination)?.wake();
     });
   }
