@@ -91,21 +91,19 @@ export class BatchTable {
 
   /** Stores a batch, save what repeats an accepted message. */
   insert(row: NewBatchRow, now: number): InsertedBatch {
-    const { destination, source, acceptedAt, leased } = row;
+    const { destination, source, acceptedAt, leased, messageIds } = row;
     const id = ++this.lastId;
-    const posted = decodeItems(row.items);
-    const repeated = this.accepted.add(
-      { batch: id, destination, source, messageIds: posted.map((item) => item![0]) },
-      now,
-    );
-    const { items, bodies } =
-      repeated.length > 0 ? stripBatch(posted, row.bodies, new Set(repeated)) : { items: posted, bodies: row.bodies };
-    const size = items.length - repeated.length;
+    const repeated = this.accepted.add({ batch: id, destination, source, messageIds }, now);
+    const size = messageIds.length - repeated.length;
     if (size === 0) return { id, repeated };
-    const itemsColumn = repeated.length > 0 ? JSON.stringify(items) : row.items;
+    const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
     const state = leased ? 'l' : 'q';
-    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, itemsColumn, bodies);
-    if (leased) this.pending.set(id, toPending(items, []));
+    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, bodies);
+    if (leased) {
+      const pending = new Set(messageIds.keys());
+      for (const position of repeated) pending.delete(position);
+      this.pending.set(id, pending);
+    }
     return { id, repeated };
   }
 
@@ -210,6 +208,11 @@ export class BatchTable {
     this.pending.set(batch, pending);
     return pending;
   }
+}
+
+function withoutRepeated(row: NewBatchRow, repeated: number[]): { items: string; bodies: Uint8Array } {
+  const { items, bodies } = stripBatch(decodeItems(row.items), row.bodies, new Set(repeated));
+  return { items: JSON.stringify(items), bodies };
 }
 
 function toPending(items: BatchItem[], outcomes: BatchOutcome[]): Set<number> {

@@ -13,7 +13,8 @@ import { BATCH_SLOTS } from './sqlite.schema.cjs';
 /** A batch as it is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
   const { destination, source, acceptedAt } = deliveries[0]!;
-  return { destination, source, acceptedAt, leased, size: deliveries.length, ...encodeBatch(deliveries) };
+  const messageIds = deliveries.map(({ messageId }) => messageId);
+  return { destination, source, acceptedAt, leased, messageIds, ...encodeBatch(deliveries) };
 }
 
 /** The deliveries of a batch that were stored, if they are leased. */

@@ -22,8 +22,9 @@ export interface DeliveryRow {
 export interface NewBatchRow {
   destination: string;
   source: string;
-  size: number;
   acceptedAt: number;
+  /** Those in `items`, so that nobody has to read them there. */
+  messageIds: string[];
   items: string;
   bodies: Uint8Array;
   leased: boolean;
