@@ -24,12 +24,13 @@ export async function measureBacklog(engine: keyof typeof SIZES, full: boolean):
   }
   printTable(
     `${name} queue with a backlog, CPU of all threads and of the store`,
-    ['queued', 'delivery us', 'time us', 'add us', 'memory MB'],
-    costs.map(({ cpu, elapsed, add, memory }, index) => [
+    ['queued', 'delivery us', 'time us', 'add us', 'start ms', 'memory MB'],
+    costs.map(({ cpu, elapsed, add, memory, start }, index) => [
       sizes[index]!.toLocaleString('en'),
       cpu.toFixed(1),
       elapsed.toFixed(0),
       add.toFixed(1),
+      start.toFixed(0),
       memory.toFixed(0),
     ]),
   );

@@ -7,7 +7,7 @@ import type { Delivery, DeliveryQuery, Lease, NewDelivery } from '../delivery-qu
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
-const WINDOW_FACTOR = 64;
+const WINDOW_FACTOR = 16;
 
 /** Most bytes of bodies held in memory, give or take what is accepted together. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
