@@ -22,6 +22,7 @@ import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { mountIngest } from './ingest/ingest.mount.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
+import { ParsedMessage } from './ingest/posted.message.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { adminPrefix, type WebhookDestinationOptions } from './options/webhook-destination.options.js';
 import type {
@@ -70,7 +71,7 @@ export class WebhookDestinationService
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
-    return this.acceptor.accept(source, { messages, sentAt });
+    return this.acceptor.accept(source, { messages: messages.map((message) => new ParsedMessage(message)), sentAt });
   }
 
   /**

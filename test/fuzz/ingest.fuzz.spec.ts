@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
 import { FuzzedRelay } from './support/fuzzed.relay.js';
 import { type HostileRequest, hostileRequest } from './support/hostile.requests.js';
-import { Random } from './support/random.js';
+import { Random } from '../support/random.js';
 import { type RawAnswer, RawConnection } from './support/raw.connection.js';
 
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000_000);

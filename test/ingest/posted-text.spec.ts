@@ -3,69 +3,8 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';
+import { RandomJson } from '../support/random-json.js';
 import { startRelayApp } from '../support/relay.app.js';
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-
-const STRINGS = ['', 'a', 'é', '😀', '"', '\\', '\n', '\u0001', '\ud800', '/', '\u2028', '\x7f', 'x'.repeat(40)];
-const KEYS = [...STRINGS, 'userId', 'event', 'properties', 'context', '1', '01', '-1', 'name', '__proto__', 'batch'];
-const NUMBERS = [0, -0, 1, -1, 1.5, 0.1, 1e-7, 1e-6, 0.0001, 1e21, 123456789012345, 1234567890123456, 19.99, 0.1 + 0.2];
-/** What makes of JSON a text that JSON.stringify would not write, or no JSON at all. */
-const INSERTS = [
-  ' ',
-  '\n',
-  '0',
-  '.0',
-  'e1',
-  'E+2',
-  '\\u0041',
-  '\\/',
-  '-',
-  '"a":1,',
-  '"a":1,"a":2,',
-  ',',
-  '{',
-  '}',
-  '"',
-];
-
-/** Random values, the same ones for each seed. */
-class Random {
-  constructor(private seed: number) {}
-
-  next(): number {
-    this.seed = (Math.imul(this.seed, 1103515245) + 12345) & 0x7fffffff;
-    return this.seed / 0x80000000;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
-  }
-
-  pick<T>(values: readonly T[]): T {
-    return values[this.below(values.length)]!;
-  }
-
-  json(depth = 0): Json {
-    const kind = depth > 4 ? this.below(3) : this.below(6);
-    if (kind === 0) return this.pick(STRINGS);
-    if (kind === 1) return this.pick(NUMBERS);
-    if (kind === 2) return this.pick([true, false, null]);
-    if (kind === 3) return Array.from({ length: this.below(4) }, () => this.json(depth + 1));
-    return this.object(depth + 1);
-  }
-
-  object(depth = 0): Record<string, Json> {
-    const entries = Array.from({ length: this.below(6) }, () => [this.pick(KEYS), this.json(depth)] as const);
-    return Object.fromEntries(entries);
-  }
-
-  /** A text with something put into it at random. */
-  spoil(text: string): string {
-    const place = this.below(text.length);
-    return text.slice(0, place) + this.pick(INSERTS) + text.slice(place + this.below(2));
-  }
-}
 
 function parse(text: string): { properties: unknown } | undefined {
   try {
@@ -82,10 +21,10 @@ describe('The body of a webhook', () => {
     const { host, receiver } = await startRelayApp(afterwards, new FastifyAdapter(), {
       options: { delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: 16 } },
     });
-    const random = new Random(7);
+    const random = new RandomJson(7);
     const expected = new Map<string, string>();
     let batch: string[] = [];
-    for (let index = 0; index < 6_000; index++) {
+    for (let index = 0; index < 3_000; index++) {
       const messageId = `m${index}`;
       const properties = JSON.stringify(random.object());
       // What was put in may have parted a pair of surrogates, which UTF-8 cannot hold.
@@ -106,7 +45,7 @@ describe('The body of a webhook', () => {
     const rest = await post(`${host}/v1/batch`, ` { "sentAt" : null , "batch" :[ ${batch.join(' , ')} ] }`);
     expect(await rest.json()).toEqual({ success: true });
     const webhooks = await receiver.received(expected.size);
-    expect(expected.size).toBeGreaterThan(3_000);
+    expect(expected.size).toBeGreaterThan(1_500);
     for (const { headers, raw } of webhooks) {
       expect(raw.toString()).toBe(expected.get(headers['x-message-id'] as string));
     }

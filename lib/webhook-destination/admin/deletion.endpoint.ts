@@ -5,7 +5,7 @@ import { type ExecutionContext, Logger } from '@nestjs/common';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
 import { isNonEmptyString } from '../../common/value.util.js';
-import { readJsonBody } from '../ingest/body.reader.js';
+import { parseBody, readBody } from '../ingest/body.reader.js';
 import { IngestError } from '../ingest/ingest.error.js';
 import { answerJson } from '../ingest/json.answer.js';
 import type { AdminGate } from './admin.gate.js';
@@ -37,7 +37,7 @@ export class DeletionEndpoint {
       await this.gate.check(request, context);
       answerJson(request, response, 200, {
         success: true,
-        ...(await this.delete((await readJsonBody(request)).value)),
+        ...(await this.delete(parseBody(await readBody(request)))),
       });
     } catch (error) {
       const { status, code, message, field } = this.toIngestError(error);

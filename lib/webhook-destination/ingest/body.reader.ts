@@ -4,7 +4,6 @@ import { createGunzip } from 'node:zlib';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
 import { IngestError } from './ingest.error.js';
-import type { PostedJson } from './posted.text.js';
 
 /** How long a body may stand still before it is given up, in ms. */
 const STALL_TIME = 1_500;
@@ -12,37 +11,36 @@ const STALL_TIME = 1_500;
 /** How long a body may take in all, in ms. */
 const MAX_TIME = 30_000;
 
-/** A request's JSON body. */
-export interface JsonBody {
-  value: unknown;
-  /** Its size, inflated. */
-  size: number;
-  /** As it came, inflated; unknown where the host has parsed it. */
-  raw?: PostedJson;
-}
+/** A request's body, inflated: its text in UTF-8, or what a parser of the host has made of it before. */
+export type RequestBody = { bytes: Buffer; isAscii: boolean } | { value: unknown; size: number };
 
 /**
- * Reads a request's JSON body, whatever its content type says: SDKs label it in many ways.
+ * Reads a request's body, whatever its content type says: SDKs label it in many ways.
  * Bytes are counted as they come in, or as they are inflated.
  *
- * @throws {IngestError} 413 past the limit of §8, 408 when it does not come in time, 400 when it is not JSON.
+ * @throws {IngestError} 413 past the limit of §8, 408 when it does not come in time, 400 when it is not UTF-8.
  */
-export async function readJsonBody(request: IncomingMessage): Promise<JsonBody> {
+export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const early = parsedBefore(request);
   if (early) return early;
   const bytes = await readBytes(request);
   const isAscii = isAsciiOnly(bytes);
   if (!isAscii && !isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8');
-  const text = bytes.toString(isAscii ? 'latin1' : 'utf8');
+  return { bytes, isAscii };
+}
+
+/** @throws {IngestError} 400 when the body is not JSON. */
+export function parseBody(body: RequestBody): unknown {
+  if ('value' in body) return body.value;
   try {
-    return { value: JSON.parse(text) as unknown, size: bytes.length, raw: { bytes, text, isAscii } };
+    return JSON.parse(body.bytes.toString(body.isAscii ? 'latin1' : 'utf8'));
   } catch {
     throw new IngestError(400, 'body_not_json', 'the body must be JSON');
   }
 }
 
 /** The body that a parser of the host has read already; one that is put before every route does so. */
-function parsedBefore(request: IncomingMessage & { body?: unknown }): JsonBody | undefined {
+function parsedBefore(request: IncomingMessage & { body?: unknown }): RequestBody | undefined {
   if (!request.readableEnded || request.body === undefined) return undefined;
   return { value: request.body, size: Number(request.headers['content-length'] ?? Infinity) };
 }

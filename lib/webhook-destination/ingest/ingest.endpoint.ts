@@ -4,12 +4,13 @@ import { Logger } from '@nestjs/common';
 
 import { describe } from '../../common/error.util.js';
 import type { IngestOptions } from '../options/ingest.options.js';
-import { readJsonBody } from './body.reader.js';
+import { parseBody, readBody } from './body.reader.js';
 import { CorsPolicy } from './cors.policy.js';
 import { IngestError } from './ingest.error.js';
 import type { IngestRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { toPostedBatch } from './posted.batch.js';
+import { readPosted } from './posted.body.js';
 import { answerJson } from './json.answer.js';
 import { RateLimiter } from './rate.limiter.js';
 import type { SourceRegistry } from './source.registry.js';
@@ -57,16 +58,16 @@ export class IngestEndpoint {
 
   private async take(route: IngestRoute, request: IncomingMessage): Promise<object> {
     if (route === 'metrics') {
-      await readJsonBody(request);
+      parseBody(await readBody(request));
       return SUCCESS;
     }
     // A key in the header is judged before the body is read.
     const key = readKeyOfHeader(request.headers.authorization);
     const known = key === undefined ? undefined : this.authenticate(key);
-    const body = await readJsonBody(request);
-    const source = known ?? this.authenticate(readKeyOfBody(body.value));
+    const posted = readPosted(route, await readBody(request));
+    const source = known ?? this.authenticate(readKeyOfBody(posted.value));
 
-    const { rejected } = await this.acceptor.accept(source, toPostedBatch(route, body));
+    const { rejected } = await this.acceptor.accept(source, toPostedBatch(route, posted));
     const [first] = rejected;
     if (first && route !== 'batch') throw new IngestError(400, first.code, first.message, first.field);
     return first ? { ...SUCCESS, rejected } : SUCCESS;

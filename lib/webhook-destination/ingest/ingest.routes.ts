@@ -1,7 +1,10 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 
-/** What a route takes: an envelope of messages, metrics of an SDK about itself, or one message of a kind. */
-export type IngestRoute = 'batch' | 'metrics' | MessageType;
+/** What a route for messages takes: an envelope of them, or one of a kind. */
+export type MessageRoute = 'batch' | MessageType;
+
+/** What a route takes: messages, or metrics of an SDK about itself. */
+export type IngestRoute = MessageRoute | 'metrics';
 
 /** The paths of each route, after the prefix. */
 export const INGEST_PATHS: Record<IngestRoute, string[]> = {

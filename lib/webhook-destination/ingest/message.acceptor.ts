@@ -15,16 +15,16 @@ export class MessageAcceptor {
    * Resolves once the good messages are in the queue, durably; the bad ones are named in the result.
    * Rejects, with none accepted, when the queue cannot take them.
    */
-  async accept(source: string, batch: PostedBatch): Promise<AcceptResult> {
+  async accept(source: string, { messages: posted, sentAt }: PostedBatch): Promise<AcceptResult> {
     const receivedAt = Date.now();
     const rejected: RejectedMessage[] = [];
     const messages: IncomingMessage[] = [];
-    for (let index = 0; index < batch.messages.length; index++) {
-      const fault = findIncomingFault(batch, index);
+    for (let index = 0; index < posted.length; index++) {
+      const fault = findIncomingFault(posted[index]!);
       if (fault) rejected.push({ index, ...fault });
-      else messages.push(new IncomingMessage(batch, index, receivedAt));
+      else messages.push(new IncomingMessage(posted[index]!, receivedAt, sentAt));
     }
     await this.queue.add(this.router.route(source, messages, receivedAt));
-    return { accepted: batch.messages.length - rejected.length, rejected };
+    return { accepted: posted.length - rejected.length, rejected };
   }
 }

@@ -1,221 +1,143 @@
-import { BODY_FIELDS } from '../routing/webhook.body.js';
-import { MAX_DEPTH } from './message.depth.js';
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const MINUS = 0x2d;
-const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
-const OPEN_BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const SPACE = 0x20;
-
-/** Escapes that `JSON.stringify` writes too; a unicode escape is most often not one. */
-const COMMON_ESCAPES = new Set(Buffer.from('"\\bfnrt'));
-
-/** Digits that a double holds exactly, so that it is written as it was read. */
-const EXACT_DIGITS = 15;
-
-/** Keys of one object that are compared with each other. */
-const MAX_KEYS = 64;
-
-/** Places of a message in the table of spans: its own, then those of its fields, each a start and an end. */
-export const STRIDE = 2 + 2 * BODY_FIELDS.length;
-
-/** Ends a scan: too deep, or not what was expected. */
-export const UNUSABLE = new Error('the text cannot be used');
-
-/**
- * Hashes of the keys of the objects that are open: equal ones may be equal keys, of which a parser drops one. A scan
- * is never interrupted, so that all can use the same.
- */
-const KEYS = new Int32Array(MAX_DEPTH * MAX_KEYS);
+import type { MessageType } from '../../client/message/message.interface.js';
+import { CLOSE_BRACKET, COLON, COMMA, JsonScan, OPEN_BRACE, OPEN_BRACKET, QUOTE, UNUSABLE } from './json.scan.js';
+import { ParsedMessage, type PostedMessage } from './posted.message.js';
+import { SCANNED_FIELDS, ScannedMessage, type ScannedText, STRIDE } from './scanned.message.js';
 
 const FIELD_BY_HASH = new Map(
-  BODY_FIELDS.map((field, index) => [
+  SCANNED_FIELDS.map((field, index) => [
     [...Buffer.from(field)].reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0),
     index,
   ]),
 );
 
-/** One pass over valid JSON. Each method takes the place of what it reads, and returns the place behind it. */
-export class MessageScan {
-  /** Whether what was read since it was set is what `JSON.stringify` would write. */
-  private canonical = true;
-  /** How many keys the objects have that are open. */
-  private openKeys = 0;
-  /** Hash of the last key. */
-  private hash = 0;
+/** What a scan found. */
+export interface Scanned {
+  /** The envelope, its batch empty. */
+  envelope: unknown;
+  messages: PostedMessage[];
+}
 
-  constructor(
-    private readonly bytes: Buffer,
-    readonly spans: Int32Array,
-  ) {}
+/**
+ * Finds the messages of posted JSON without parsing them. It vouches for what it takes: a text that is not JSON is
+ * never taken, and a message that is not to the byte what `JSON.stringify` would write is parsed.
+ */
+export class MessageScan extends JsonScan {
+  private readonly messages: PostedMessage[] = [];
+  private readonly source: ScannedText;
 
-  envelope(at: number, count: number): number {
+  private constructor(
+    bytes: Buffer,
+    text: string | undefined,
+    private readonly type?: MessageType,
+  ) {
+    super(bytes);
+    this.source = { bytes, text, spans: [] };
+  }
+
+  /**
+   * The messages of an envelope, at most so many.
+   *
+   * @param text the same as the bytes, where they are ASCII
+   * @returns undefined when a parser has to judge the text
+   */
+  static envelope(bytes: Buffer, text: string | undefined, most: number): Scanned | undefined {
+    const scan = new MessageScan(bytes, text);
+    try {
+      return { envelope: scan.envelope(most), messages: scan.messages };
+    } catch (error) {
+      return unusable(error);
+    }
+  }
+
+  /** The message that the text is, which is of the type whatever it says; undefined when a parser has to judge it. */
+  static message(bytes: Buffer, text: string | undefined, type: MessageType): PostedMessage | undefined {
+    const scan = new MessageScan(bytes, text, type);
+    try {
+      const end = scan.space(scan.message(scan.space(0)));
+      const [message] = scan.messages;
+      return end === bytes.length && message instanceof ScannedMessage ? message : undefined;
+    } catch (error) {
+      return unusable(error);
+    }
+  }
+
+  /** The rest is little, and left to a parser, which so vouches for what is around the batch. */
+  private envelope(most: number): unknown {
     const { bytes } = this;
-    let found = false;
-    at = this.space(at + 1);
-    while (bytes[at] === QUOTE) {
-      const keyEnd = this.string(at);
+    let start = 0;
+    let end = 0;
+    let at = this.space(0);
+    this.expect(OPEN_BRACE, at);
+    do {
+      at = this.space(at + 1);
+      const keyEnd = this.string(this.expect(QUOTE, at));
       const key = bytes.toString('latin1', at + 1, keyEnd - 1);
-      at = this.space(this.space(keyEnd) + 1);
+      at = this.space(this.expect(COLON, this.space(keyEnd)) + 1);
       const isBatch = key === 'batch';
       // Of two batches, the parser takes the last; an escaped key may be a second one.
-      if ((isBatch && found) || key.includes('\\')) throw UNUSABLE;
-      if (isBatch) found = true;
-      at = this.space(isBatch ? this.messages(at, count) : this.value(at, 1));
-      if (bytes[at] === COMMA) at = this.space(at + 1);
-    }
-    if (!found) throw UNUSABLE;
-    return at + 1;
+      if ((isBatch && end > 0) || key.includes('\\')) throw UNUSABLE;
+      if (isBatch) {
+        start = this.expect(OPEN_BRACKET, at);
+        at = end = this.batch(at, most);
+      } else {
+        at = this.value(at, 1);
+      }
+      at = this.space(at);
+    } while (bytes[at] === COMMA);
+    if (end === 0) throw UNUSABLE;
+    return JSON.parse(`${bytes.toString('utf8', 0, start)}[]${bytes.toString('utf8', end)}`);
   }
 
-  private messages(at: number, count: number): number {
+  private batch(at: number, most: number): number {
     const { bytes } = this;
     at = this.space(at + 1);
-    let index = 0;
-    while (bytes[at] !== CLOSE_BRACKET) {
-      if (index === count) throw UNUSABLE;
-      at = this.space(bytes[at] === OPEN_BRACE ? this.message(at, index) : this.value(at, 1));
-      index++;
-      if (bytes[at] === COMMA) at = this.space(at + 1);
+    if (bytes[at] === CLOSE_BRACKET) return at + 1;
+    for (;;) {
+      if (this.messages.length === most) throw UNUSABLE;
+      at = this.space(this.message(at));
+      if (bytes[at] !== COMMA) break;
+      at = this.space(at + 1);
     }
-    return at + 1;
+    return this.expect(CLOSE_BRACKET, at) + 1;
   }
 
-  message(at: number, index: number): number {
-    const place = index * STRIDE;
+  private message(at: number): number {
+    const { source, messages } = this;
+    const place = messages.length * STRIDE;
+    for (let index = 0; index < STRIDE; index++) source.spans.push(0);
+    const isObject = this.bytes[at] === OPEN_BRACE;
     this.canonical = true;
-    const end = this.object(at, 1, place + 2);
-    if (this.canonical) {
-      this.spans[place] = at;
-      this.spans[place + 1] = end;
-    } else {
-      this.spans.fill(0, place, place + STRIDE);
-    }
+    this.openKeys = 0;
+    const end = isObject ? this.object(at, 1) : this.value(at, 1);
+    source.spans[place] = at;
+    source.spans[place + 1] = end;
+    messages.push(
+      isObject && this.canonical
+        ? new ScannedMessage(source, place, this.type)
+        : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), end - at),
+    );
     return end;
   }
 
-  /** @param place where the spans of the object's fields are noted; -1 for none */
-  private object(at: number, depth: number, place: number): number {
-    if (depth > MAX_DEPTH) throw UNUSABLE;
-    const { bytes } = this;
-    const firstKey = this.openKeys;
-    at = this.inner(at + 1);
-    while (bytes[at] === QUOTE) {
-      const key = at;
-      at = this.key(at, firstKey);
-      const keyEnd = at - 1;
-      const field = place < 0 ? -1 : this.fieldOf(key + 1, keyEnd);
-      at = this.inner(this.inner(at) + 1);
-      const start = at;
-      at = this.value(at, depth);
-      if (field >= 0) {
-        this.spans[place + 2 * field] = start;
-        this.spans[place + 2 * field + 1] = at;
-      }
-      at = this.inner(at);
-      if (bytes[at] === COMMA) at = this.inner(at + 1);
-    }
-    this.openKeys = firstKey;
-    return at + 1;
+  protected note(hash: number, key: number, keyEnd: number, start: number, end: number): void {
+    const field = FIELD_BY_HASH.get(hash);
+    if (field === undefined || !this.isNamed(SCANNED_FIELDS[field]!, key, keyEnd)) return;
+    const { spans } = this.source;
+    const place = this.messages.length * STRIDE + 2 + 2 * field;
+    spans[place] = start;
+    spans[place + 1] = end;
   }
 
-  private array(at: number, depth: number): number {
-    if (depth > MAX_DEPTH) throw UNUSABLE;
-    const { bytes } = this;
-    at = this.inner(at + 1);
-    while (bytes[at] !== CLOSE_BRACKET) {
-      at = this.inner(this.value(at, depth));
-      if (bytes[at] === COMMA) at = this.inner(at + 1);
-    }
-    return at + 1;
-  }
-
-  private value(at: number, depth: number): number {
-    const first = this.bytes[at]!;
-    if (first === QUOTE) return this.string(at);
-    if (first === OPEN_BRACE) return this.object(at, depth + 1, -1);
-    if (first === OPEN_BRACKET) return this.array(at, depth + 1);
-    if (first === MINUS || (first >= ZERO && first <= NINE)) return this.number(at);
-    return at + (first === 0x66 ? 'false'.length : 'true'.length); // null is as long as true
-  }
-
-  private string(at: number): number {
-    const { bytes } = this;
-    for (;;) {
-      const byte = bytes[++at];
-      if (byte === QUOTE) return at + 1;
-      if (byte === BACKSLASH && !COMMON_ESCAPES.has(bytes[++at]!)) this.canonical = false;
-    }
-  }
-
-  private key(at: number, firstKey: number): number {
-    const { bytes } = this;
-    // Numbers are put before other keys.
-    const first = bytes[at + 1]!;
-    if (first >= ZERO && first <= NINE) this.canonical = false;
-    let hash = 0;
-    for (;;) {
-      const byte = bytes[++at]!;
-      if (byte === QUOTE) break;
-      hash = (Math.imul(hash, 31) + byte) | 0;
-      if (byte !== BACKSLASH) continue;
-      if (!COMMON_ESCAPES.has(bytes[++at]!)) this.canonical = false;
-      hash = (Math.imul(hash, 31) + bytes[at]!) | 0;
-    }
-    this.hash = hash;
-    if (this.openKeys - firstKey >= MAX_KEYS) this.canonical = false;
-    for (let other = firstKey; other < this.openKeys; other++) if (KEYS[other] === hash) this.canonical = false;
-    if (this.canonical) KEYS[this.openKeys++] = hash;
-    return at + 1;
-  }
-
-  /** Which field of a body the last key names, by its number; -1 when none. */
-  private fieldOf(key: number, keyEnd: number): number {
-    const field = FIELD_BY_HASH.get(this.hash);
-    if (field === undefined) return -1;
-    const name = BODY_FIELDS[field]!;
-    if (name.length !== keyEnd - key) return -1;
+  private isNamed(name: string, key: number, keyEnd: number): boolean {
+    if (name.length !== keyEnd - key) return false;
     for (let index = 0; index < name.length; index++) {
-      if (this.bytes[key + index] !== name.charCodeAt(index)) return -1;
+      if (this.bytes[key + index] !== name.charCodeAt(index)) return false;
     }
-    return field;
+    return true;
   }
+}
 
-  private number(at: number): number {
-    const { bytes } = this;
-    const start = bytes[at] === MINUS ? at + 1 : at;
-    let digits = 0;
-    let point = 0;
-    for (at = start; ; at++) {
-      const byte = bytes[at]!;
-      if (byte >= ZERO && byte <= NINE) digits++;
-      else if (byte === POINT) point = at;
-      else if (byte === 0x65 || byte === 0x45 || byte === 0x2b || byte === MINUS) digits = Infinity;
-      else break;
-    }
-    const isZero = digits === 1 && bytes[start] === ZERO;
-    const isTiny = point > 0 && bytes.toString('latin1', start, start + 5) === '0.000';
-    if (digits > EXACT_DIGITS || (point > 0 && bytes[at - 1] === ZERO) || isTiny) this.canonical = false;
-    if (isZero && bytes[start - 1] === MINUS) this.canonical = false;
-    return at;
-  }
-
-  /** Skips white space within a message, which `JSON.stringify` does not write. */
-  private inner(at: number): number {
-    if (this.bytes[at]! > SPACE) return at;
-    this.canonical = false;
-    return this.space(at);
-  }
-
-  /** Skips white space. */
-  space(at: number): number {
-    while (this.bytes[at]! <= SPACE) at++;
-    return at;
-  }
+/** A fault of the text makes it one for the parser; a fault of ours must be seen. */
+function unusable(error: unknown): undefined {
+  if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
 }

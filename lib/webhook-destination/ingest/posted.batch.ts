@@ -1,39 +1,35 @@
 import { isPlainObject } from '../../client/message/message.rules.js';
-import type { JsonBody } from './body.reader.js';
 import { IngestError } from './ingest.error.js';
-import type { IngestRoute } from './ingest.routes.js';
+import type { MessageRoute } from './ingest.routes.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
-import { PostedText } from './posted.text.js';
+import type { PostedBody } from './posted.body.js';
+import { ParsedMessage, type PostedMessage } from './posted.message.js';
 
 /** Most messages in one batch. */
-const MAX_MESSAGES = 2_500;
+export const MAX_MESSAGES = 2_500;
 
 /** Most that batch-level fields may add to the messages in all, in bytes: a short body must not become a huge one. */
 const MAX_SHARED_BYTES = 4 * 1024 * 1024;
 
 /** What one request posted. */
 export interface PostedBatch {
-  messages: unknown[];
+  messages: PostedMessage[];
   /** When the sender posted it, by its own clock. */
   sentAt?: unknown;
-  /** Size of the whole, where it is known: no message of it is larger. */
-  bytes?: number;
-  /** The messages as they came, where that is known and they are as they came. */
-  text?: PostedText | undefined;
 }
 
 /** The messages of a body: on the route of a kind one of that kind, else those of an envelope. */
-export function toPostedBatch(route: IngestRoute, { value, size: bytes, raw }: JsonBody): PostedBatch {
+export function toPostedBatch(route: MessageRoute, { value, messages, size }: PostedBody): PostedBatch {
   if (!isPlainObject(value)) throw new IngestError(400, 'body_not_object', 'the body must be an object');
   const { batch, sentAt, context, integrations } = value;
-  const toText = (count?: number) => raw && PostedText.scan(raw, count);
-  if (route !== 'batch') return { messages: [{ ...value, type: route }], sentAt, bytes, text: toText() };
+  if (messages) return { messages, sentAt };
+  if (route !== 'batch') return { messages: [new ParsedMessage({ ...value, type: route }, size)], sentAt };
   if (!Array.isArray(batch)) throw new IngestError(400, 'batch_not_array', 'batch must be an array', 'batch');
   if (batch.length > MAX_MESSAGES) {
     throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
   }
-  const messages = shareFields(batch, { context, integrations });
-  return { messages, sentAt, bytes, text: messages === batch ? toText(batch.length) : undefined };
+  const merged = shareFields(batch, { context, integrations });
+  return { messages: merged.map((message) => new ParsedMessage(message, merged === batch ? size : Infinity)), sentAt };
 }
 
 /** Merges the fields of the batch into each of its messages, whose own fields are stronger. */

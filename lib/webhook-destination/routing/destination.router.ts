@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IntegrationsOptions } from '../../client/message/message.interface.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
-import { type MessageJson, toBytes, toDeleteBody, toWebhookBody } from './webhook.body.js';
+import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook.body.js';
 
 /** What of an accepted message decides where it goes, and what a webhook carries of it. */
 export interface RoutableMessage extends MessageJson {
@@ -22,7 +22,7 @@ export class DestinationRouter {
   route(source: string, messages: RoutableMessage[], acceptedAt: number): NewDelivery[] {
     const served = this.servedBy(source);
     const taken = messages.filter((message) => served.some((destination) => takes(destination, message)));
-    const bodies = toBytes(taken.map(toWebhookBody));
+    const bodies = toWebhookBodies(taken);
     const deliveries: NewDelivery[] = [];
     for (let index = 0; index < taken.length; index++) {
       const { messageId, userId } = taken[index]!;
@@ -40,13 +40,13 @@ export class DestinationRouter {
    * got of a user, it must learn to remove (§1, §6.1).
    */
   routeDeletion(source: string, userId: string, requestedAt: number): NewDelivery[] {
-    const [body] = toBytes([toDeleteBody(userId, new Date(requestedAt))]);
+    const body = toDeleteBody(userId, new Date(requestedAt));
     return this.servedBy(source).map(({ name }) => ({
       destination: name,
       source,
       messageId: randomUUID(),
       userId,
-      body: body!,
+      body,
       acceptedAt: requestedAt,
     }));
   }

@@ -20,6 +20,8 @@ export type BodyField = (typeof BODY_FIELDS)[number];
 /** A message as JSON, field by field. */
 export interface MessageJson {
   readonly type: MessageType;
+  /** Whether all JSON of it is known to be ASCII. */
+  readonly isAscii: boolean;
   /** JSON of the field, or undefined where the message has none. */
   json(field: BodyField): string | undefined;
 }
@@ -49,29 +51,28 @@ const TEMPLATES = Object.fromEntries(
 ) as Record<MessageType, { head: string; fields: [BodyField, string][] }>;
 
 /**
- * The JSON that a webhook carries (§2.1), with the message's `context`, `anonymousId`, `name` and `category` where it
- * has them, and nothing of the transport: no write key, messageId or `integrations`.
+ * The JSON that webhooks carry (§2.1), with the message's `context`, `anonymousId`, `name` and `category` where it
+ * has them, and nothing of the transport: no write key, messageId or `integrations`. All share one piece of memory.
  */
-export function toWebhookBody(message: MessageJson): string {
+export function toWebhookBodies(messages: MessageJson[]): Buffer[] {
+  const texts = messages.map(toText);
+  const isAscii = messages.every((message) => message.isAscii);
+  const bytes = Buffer.from(texts.join(''), isAscii ? 'latin1' : 'utf8'); // the same bytes, the one sooner
+  let end = 0;
+  return texts.map((text) => bytes.subarray(end, (end += isAscii ? text.length : Buffer.byteLength(text))));
+}
+
+function toText(message: MessageJson): string {
   const { head, fields } = TEMPLATES[message.type];
-  let body = head;
+  let text = head;
   for (const [field, before] of fields) {
     const value = message.json(field);
-    if (value !== undefined) body += before + value;
+    if (value !== undefined) text += before + value;
   }
-  return `${body}}`;
+  return `${text}}`;
 }
 
 /** The JSON of a delete notification: these three fields alone, and no version (§2.1). */
-export function toDeleteBody(userId: string, timestamp: Date): string {
-  return JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() });
-}
-
-/** The bytes of bodies, which share one piece of memory. */
-export function toBytes(bodies: string[]): Buffer[] {
-  const text = bodies.join('');
-  const bytes = Buffer.from(text);
-  const isAscii = bytes.length === text.length;
-  let end = 0;
-  return bodies.map((body) => bytes.subarray(end, (end += isAscii ? body.length : Buffer.byteLength(body))));
+export function toDeleteBody(userId: string, timestamp: Date): Buffer {
+  return Buffer.from(JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() }));
 }

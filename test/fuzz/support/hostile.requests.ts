@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { goodMessage, hostileObject, hostileValue, nested, withHostileFields } from './hostile.values.js';
-import type { Random } from './random.js';
+import type { Random } from '../../support/random.js';
 import type { RawRequest } from './raw.connection.js';
 
 /** A request that no SDK should send, and how it must be answered. */

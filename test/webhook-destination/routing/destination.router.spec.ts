@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import type { Message } from '../../../lib/client/message/message.interface.js';
 import { IncomingMessage } from '../../../lib/webhook-destination/ingest/incoming.message.js';
+import { ParsedMessage } from '../../../lib/webhook-destination/ingest/posted.message.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/options/destination.options.js';
 import { DestinationRouter } from '../../../lib/webhook-destination/routing/destination.router.js';
 
@@ -16,7 +17,7 @@ const track: Message = {
   event: 'Ordered',
 };
 
-const incoming = (message: Message) => new IncomingMessage({ messages: [message] }, 0, 1);
+const incoming = (message: Message) => new IncomingMessage(new ParsedMessage(message), 1);
 
 function takers(
   destinations: Partial<DestinationOptions>[],

@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { IncomingMessage } from '../../../lib/webhook-destination/ingest/incoming.message.js';
-import { toDeleteBody, toWebhookBody } from '../../../lib/webhook-destination/routing/webhook.body.js';
+import { ParsedMessage } from '../../../lib/webhook-destination/ingest/posted.message.js';
+import { toDeleteBody, toWebhookBodies } from '../../../lib/webhook-destination/routing/webhook.body.js';
 
 const timestamp = '2026-01-02T03:04:05.678Z';
 const common = { messageId: 'm1', timestamp, userId: 'u1' };
 const context = { ip: '203.0.113.7', device: { model: 'X', type: 'ios' }, library: { name: 'l', version: '1' } };
 const body = (message: object) =>
-  JSON.parse(toWebhookBody(new IncomingMessage({ messages: [{ ...common, ...message }] }, 0, 1))) as unknown;
+  JSON.parse(
+    toWebhookBodies([new IncomingMessage(new ParsedMessage({ ...common, ...message }), 1)]).toString(),
+  ) as unknown;
 
 describe('The body of a webhook (§2.1)', () => {
   it.each([
@@ -48,7 +51,8 @@ describe('The body of a webhook (§2.1)', () => {
   });
 
   it('has the three fields of a deletion, and no version', () => {
-    expect(toDeleteBody('u1', new Date(timestamp))).toBe(`{"type":"delete","userId":"u1","timestamp":"${timestamp}"}`);
+    const body = toDeleteBody('u1', new Date(timestamp)).toString();
+    expect(body).toBe(`{"type":"delete","userId":"u1","timestamp":"${timestamp}"}`);
   });
 
   it('has anonymousId and context where the message has them, and no userId where it has none', () => {
