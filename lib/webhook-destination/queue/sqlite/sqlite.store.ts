@@ -159,7 +159,7 @@ export class SqliteStore implements DeliveryStore {
     if (calls.length === 0) return;
     this.outbox = [];
     this.lastPostAt = performance.now();
-    this.worker?.postMessage(calls);
+    this.worker?.postMessage(calls, calls.flatMap(memoryOf));
   }
 
   private receive(answers: SqliteAnswer[]): void {
@@ -188,4 +188,9 @@ export class SqliteStore implements DeliveryStore {
     this.outbox = [];
     this.posting = false;
   }
+}
+
+/** Memory that goes over to the thread instead of being copied: it was made for the call. */
+function memoryOf(call: SqliteCall): ArrayBuffer[] {
+  return call.operation === 'insert' ? call.args[0].map(({ bodies }) => bodies.buffer as ArrayBuffer) : [];
 }
