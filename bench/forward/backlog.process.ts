@@ -1,8 +1,5 @@
-// Dispatches from a queue that holds a backlog: what a delivery costs then, and how much memory it takes.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
+// Fills a queue, or dispatches from one that another process has filled, as after a restart: what a delivery costs
+// beside a backlog, and how much memory each takes.
 import { NestFactory } from '@nestjs/core';
 import {
   type DeliveryQueueFactory,
@@ -10,23 +7,30 @@ import {
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { Counter } from './contender.js';
 import { BATCH, CONCURRENCY, SECRET, trackMessage, webhookBody, WRITE_KEY } from './messages.js';
-import { type SharedEngine, sharedQueue } from './shared.stores.js';
+import { type SharedEngine, sharedOptions } from './shared.stores.js';
 import { storeCpu } from './store.cpu.js';
 
 /** Deliveries that are measured; there are at least as many in the queue. */
 const MEASURED = 10_000;
 
-/** What a backlog of a size costs. */
-export interface BacklogCost {
+/** What it costs to fill a queue. */
+export interface FillCost {
+  /** CPU time of taking a message over, in us. */
+  add: number;
+  /** Largest resident memory, in MB. */
+  memory: number;
+}
+
+/** What it costs to dispatch from a queue that holds a backlog. */
+export interface DrainCost {
   /** CPU time of a delivery, all threads, and that of a store beside it, in us. */
   cpu: number;
   /** Time of a delivery, in us. */
   elapsed: number;
-  /** CPU time of taking a message over, in us. */
-  add: number;
   /** Largest resident memory, in MB. */
   memory: number;
   /** Time until the application is up, in ms: the queue then knows which messages were accepted. */
@@ -37,16 +41,16 @@ type Engine = 'sqlite' | SharedEngine;
 
 class BacklogApp {}
 
-async function createQueue(engine: Engine): Promise<{ factory: DeliveryQueueFactory; remove: () => Promise<void> }> {
-  if (engine !== 'sqlite') return sharedQueue(engine);
-  const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
-  return {
-    factory: sqliteQueue({ path: join(folder, 'relay.db') }),
-    remove: () => rm(folder, { recursive: true }),
-  };
+/** The queue in a place: a file, or a part of a shared store. */
+function queueIn(engine: Engine, place: string): DeliveryQueueFactory {
+  return engine === 'sqlite' ? sqliteQueue({ path: place }) : bullmqQueue(sharedOptions(engine, place));
 }
 
-async function fill(factory: DeliveryQueueFactory, count: number): Promise<number> {
+function largestMemory(): number {
+  return process.resourceUsage().maxRSS / 1_024;
+}
+
+async function fill(factory: DeliveryQueueFactory, count: number): Promise<FillCost> {
   const queue = factory();
   await queue.open();
   const cpu = process.cpuUsage();
@@ -76,12 +80,10 @@ async function fill(factory: DeliveryQueueFactory, count: number): Promise<numbe
   }
   const { user, system } = process.cpuUsage(cpu);
   await queue.close();
-  return (user + system) / count;
+  return { add: (user + system) / count, memory: largestMemory() };
 }
 
-async function measure(engine: Engine, receiver: string, count: number): Promise<BacklogCost> {
-  const { factory, remove } = await createQueue(engine);
-  const add = await fill(factory, count);
+async function drain(engine: Engine, queue: DeliveryQueueFactory, receiver: string): Promise<DrainCost> {
   const app = await NestFactory.create(
     {
       module: BacklogApp,
@@ -89,7 +91,7 @@ async function measure(engine: Engine, receiver: string, count: number): Promise
         WebhookDestinationModule.forRoot({
           sources: [{ name: 'shop', writeKey: WRITE_KEY }],
           destinations: [{ urls: [receiver], sharedSecret: SECRET }],
-          queue: factory,
+          queue,
           delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY },
         }),
       ],
@@ -108,13 +110,25 @@ async function measure(engine: Engine, receiver: string, count: number): Promise
   const elapsed = performance.now() - begin;
   const { user, system } = process.cpuUsage(cpu);
   const storeTime = engine === 'sqlite' ? 0 : (storeCpu(engine) - store) * 1_000;
-  const memory = process.resourceUsage().maxRSS / 1_024;
+  const memory = largestMemory();
   await app.close();
-  await remove();
-  return { cpu: (user + system + storeTime) / MEASURED, elapsed: (elapsed * 1_000) / MEASURED, add, memory, start };
+  return { cpu: (user + system + storeTime) / MEASURED, elapsed: (elapsed * 1_000) / MEASURED, memory, start };
 }
 
-const [engine, receiver, count] = process.argv.slice(2) as [Engine, string, string];
-await measure(engine, receiver, MEASURED); // warms up
-process.send!(await measure(engine, receiver, Number(count)));
+// What one process fills, another drains: first the places to warm up in, then those that are measured.
+const [task, engine, receiver, warmUp, place, count] = process.argv.slice(2) as [
+  'fill' | 'drain',
+  Engine,
+  string,
+  string,
+  string,
+  string,
+];
+if (task === 'fill') {
+  await fill(queueIn(engine, warmUp), MEASURED);
+  process.send!(await fill(queueIn(engine, place), Number(count)));
+} else {
+  await drain(engine, queueIn(engine, warmUp), receiver);
+  process.send!(await drain(engine, queueIn(engine, place), receiver));
+}
 process.on('disconnect', () => process.exit());

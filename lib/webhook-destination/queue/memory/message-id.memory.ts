@@ -1,46 +1,58 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
+import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.cjs';
+import { AcceptedSlices } from '../embedded/accepted.slices.cjs';
 import type { RetentionBound } from '../retention.options.js';
 
-/** When messages of one destination and source were accepted, in s since the epoch, the oldest first. */
-type Accepted = Map<string, number>;
+interface AcceptedBatch extends AcceptedMessages {
+  /** In ms since the epoch. */
+  acceptedAt: number;
+}
 
 /** Remembers which messages were accepted, within both bounds. */
 export class MessageIdMemory {
-  private readonly accepted = new Map<string, Accepted>();
-  private count = 0;
+  private readonly ids = new AcceptedIds();
+  private readonly slices: AcceptedSlices;
+  /** Those remembered, the oldest first, without gaps in their numbers. */
+  private readonly batches: AcceptedBatch[] = [];
+  private lastBatch = 0;
 
-  constructor(private readonly bound: Required<RetentionBound>) {}
+  constructor(private readonly bound: Required<RetentionBound>) {
+    this.slices = new AcceptedSlices(bound);
+  }
 
   /** Those of one destination and source that are new; they are remembered from now on. */
   takeNew(deliveries: NewDelivery[], now: number): NewDelivery[] {
-    const accepted = this.acceptedOf(deliveries[0]!);
-    const before = accepted.size;
-    const start = now - this.bound.age;
-    const second = Math.floor(now / 1_000);
-    const fresh = deliveries.filter(({ messageId }) => {
-      const at = accepted.get(messageId);
-      if (at !== undefined && at * 1_000 > start) return false;
-      if (at !== undefined) accepted.delete(messageId);
-      accepted.set(messageId, second);
-      return true;
-    });
-    this.count += accepted.size - before;
-    this.trim(accepted, start);
-    return fresh;
+    const { destination, source } = deliveries[0]!;
+    const messageIds = deliveries.map(({ messageId }) => messageId);
+    const batch: AcceptedBatch = { batch: this.lastBatch + 1, destination, source, messageIds, acceptedAt: now };
+    const repeated = this.ids.add(batch, (other, messageId) => this.has(other, batch, messageId));
+    if (repeated.length === deliveries.length) return [];
+    this.lastBatch++;
+    this.batches.push(batch);
+    this.slices.note(this.lastBatch, deliveries.length - repeated.length, now);
+    this.trim(now);
+    return repeated.length === 0 ? deliveries : deliveries.filter((_, position) => !repeated.includes(position));
   }
 
-  private acceptedOf({ destination, source }: NewDelivery): Accepted {
-    const key = JSON.stringify([destination, source]);
-    let accepted = this.accepted.get(key);
-    if (!accepted) this.accepted.set(key, (accepted = new Map<string, number>()));
-    return accepted;
+  /** Number of the last batch that is not remembered any more. */
+  private get forgotten(): number {
+    return this.lastBatch - this.batches.length;
   }
 
-  private trim(accepted: Accepted, start: number): void {
-    for (const [messageId, at] of accepted) {
-      if (this.count <= this.bound.count && at * 1_000 > start) return;
-      accepted.delete(messageId);
-      this.count--;
-    }
+  private trim(now: number): void {
+    const last = this.slices.trim(now);
+    if (last === undefined) return;
+    this.batches.splice(0, last - this.forgotten);
+    this.ids.forgetUpTo(last);
+  }
+
+  private has(number: number, { destination, source, acceptedAt }: AcceptedBatch, messageId: string): boolean {
+    const known = this.batches[number - this.forgotten - 1];
+    return (
+      known?.destination === destination &&
+      known.source === source &&
+      known.acceptedAt > acceptedAt - this.bound.age &&
+      known.messageIds.includes(messageId)
+    );
   }
 }

@@ -1,21 +1,15 @@
-import { randomInt } from 'node:crypto';
-
 import type Database from 'libsql';
 
+import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.cjs';
+import { AcceptedSlices } from '../embedded/accepted.slices.cjs';
 import type { RetentionBound } from '../retention.options.js' with { 'resolution-mode': 'import' };
 
-/** Batches that are forgotten together. */
+/** Batches that are read at once. */
 const SLICE = 100;
 
-/** By what part of it the bound of their number may be passed, so that not each batch makes another be forgotten. */
-const SLACK = 1 / 64;
-
-/** The messages of a batch of one destination and source. */
-export interface AcceptedMessages {
-  batch: number;
-  destination: string;
-  source: string;
-  messageIds: string[];
+/** Messages on their way into the file: their ids as a JSON list, in the form that is stored. */
+export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
+  messageIds: string;
 }
 
 interface AcceptedRow {
@@ -31,24 +25,25 @@ interface AcceptedRow {
  * it would cost a page for each id; memory holds the batches in which an id may be, by a hash of it.
  */
 export class AcceptedTable {
-  private readonly batches = new Map<number, number | number[]>();
-  /** Ids in the file. */
-  private count = 0;
-  /** What the transaction under way has changed. */
-  private changes: { messages: AcceptedMessages; isRemoved: boolean }[] = [];
-  /** Nobody can send ids whose hashes are the same. */
-  private readonly seed = randomInt(2 ** 31);
+  private readonly ids = new AcceptedIds();
+  private readonly slices: AcceptedSlices;
+  /** What the transaction under way has added, the last batch that it has removed, and how to undo the rest. */
+  private added: AcceptedMessages[] = [];
+  private removed: number | undefined;
+  private restoreSlices: (() => void) | undefined;
   private readonly statements;
 
   constructor(
     db: Database.Database,
     private readonly bound: Required<RetentionBound>,
   ) {
+    this.slices = new AcceptedSlices(bound);
     this.statements = {
       insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?, ?, ?)'),
       read: db.prepare('SELECT * FROM accepted WHERE batch = ?'),
       all: db.prepare('SELECT * FROM accepted WHERE batch > ? ORDER BY batch LIMIT ?'),
-      remove: db.prepare('DELETE FROM accepted WHERE batch = ?'),
+      count: db.prepare('SELECT count(*) AS count FROM accepted'),
+      remove: db.prepare('DELETE FROM accepted WHERE batch <= ?'),
     };
   }
 
@@ -57,8 +52,11 @@ export class AcceptedTable {
     let last = 0;
     for (;;) {
       const rows = this.statements.all.all(last, SLICE) as AcceptedRow[];
+      if (last === 0) this.reserve(rows);
       for (const row of rows) {
-        this.keep(toMessages(row));
+        const messages = toMessages(row);
+        this.ids.restore(messages);
+        this.slices.note(row.batch, messages.messageIds.length, row.accepted_at);
         last = row.batch;
       }
       if (rows.length < SLICE) break;
@@ -67,78 +65,58 @@ export class AcceptedTable {
   }
 
   /** Remembers the messages of a batch; answers with the positions of those that were accepted before. */
-  add(messages: AcceptedMessages, now: number): number[] {
-    const { batch, destination, source, messageIds } = messages;
-    const repeated: number[] = [];
-    const added: string[] = [];
-    for (const [position, messageId] of messageIds.entries()) {
-      const hash = this.hash(messages, messageId);
-      const known = this.batches.get(hash);
-      const isRepeated =
-        known !== undefined &&
-        [known]
-          .flat()
-          .some((other) => (other === batch ? added.includes(messageId) : this.has(other, messages, messageId, now)));
-      if (isRepeated) {
-        repeated.push(position);
-      } else {
-        this.note(hash, batch);
-        added.push(messageId);
-      }
-    }
-    if (added.length === 0) return repeated;
-    this.statements.insert.run(batch, now, destination, source, JSON.stringify(added));
-    this.count += added.length;
-    this.changes.push({ messages: { batch, destination, source, messageIds: added }, isRemoved: false });
-    if (this.count > this.bound.count * (1 + SLACK)) this.trim(now);
+  add(messages: NewAcceptedMessages, now: number): number[] {
+    const { batch, destination, source } = messages;
+    const messageIds = JSON.parse(messages.messageIds) as string[];
+    const all = { batch, destination, source, messageIds };
+    this.added.push(all);
+    const repeated = this.ids.add(all, (other, messageId) => this.has(other, messages, messageId, now));
+    const count = messageIds.length - repeated.length;
+    if (count === 0) return repeated;
+    const stored = repeated.length === 0 ? messages.messageIds : without(messageIds, repeated);
+    this.statements.insert.run(batch, now, destination, source, stored);
+    this.restoreSlices ??= this.slices.save();
+    this.slices.note(batch, count, now);
+    this.trim(now);
     return repeated;
   }
 
   /** Forgets the oldest batches that are past a bound. */
   trim(now: number): void {
-    for (;;) {
-      const rows = this.statements.all.all(0, SLICE) as AcceptedRow[];
-      for (const row of rows) {
-        if (this.count <= this.bound.count && row.accepted_at > now - this.bound.age) return;
-        const messages = toMessages(row);
-        this.statements.remove.run(row.batch);
-        this.drop(messages);
-        this.changes.push({ messages, isRemoved: true });
-      }
-      if (rows.length < SLICE) return;
-    }
+    this.restoreSlices ??= this.slices.save();
+    const last = this.slices.trim(now);
+    if (last === undefined) return;
+    this.statements.remove.run(last);
+    this.removed = last;
   }
 
   commit(): void {
-    this.changes = [];
+    if (this.removed !== undefined) this.ids.forgetUpTo(this.removed);
+    this.settle();
   }
 
   /** Makes memory agree with the file again, whose changes were undone. */
   rollback(): void {
-    for (const { messages, isRemoved } of this.changes.reverse()) {
-      if (isRemoved) this.keep(messages);
-      else this.drop(messages);
-    }
-    this.changes = [];
+    for (const messages of this.added) this.ids.remove(messages);
+    this.restoreSlices?.();
+    this.settle();
   }
 
-  private keep(messages: AcceptedMessages): void {
-    for (const messageId of messages.messageIds) this.note(this.hash(messages, messageId), messages.batch);
-    this.count += messages.messageIds.length;
+  /** Makes room for what the file has, as far as its first batches tell. */
+  private reserve(rows: AcceptedRow[]): void {
+    const ids = rows.reduce((count, row) => count + toMessages(row).messageIds.length, 0);
+    const { count } = this.statements.count.get() as { count: number };
+    if (rows.length > 0) this.ids.reserve(Math.min((count * ids) / rows.length, this.bound.count));
   }
 
-  private drop(messages: AcceptedMessages): void {
-    for (const messageId of messages.messageIds) {
-      const hash = this.hash(messages, messageId);
-      const left = [this.batches.get(hash) ?? []].flat().filter((other) => other !== messages.batch);
-      if (left.length === 0) this.batches.delete(hash);
-      else this.batches.set(hash, left);
-    }
-    this.count -= messages.messageIds.length;
+  private settle(): void {
+    this.added = [];
+    this.removed = undefined;
+    this.restoreSlices = undefined;
   }
 
   /** Whether the file has the message in a batch, and not for too long. */
-  private has(batch: number, { destination, source }: AcceptedMessages, messageId: string, now: number): boolean {
+  private has(batch: number, { destination, source }: NewAcceptedMessages, messageId: string, now: number): boolean {
     const row = this.statements.read.get(batch) as AcceptedRow | undefined;
     return (
       row?.destination === destination &&
@@ -147,21 +125,10 @@ export class AcceptedTable {
       toMessages(row).messageIds.includes(messageId)
     );
   }
+}
 
-  private note(hash: number, batch: number): void {
-    const known = this.batches.get(hash);
-    this.batches.set(hash, known === undefined ? batch : [known, batch].flat());
-  }
-
-  /** 31 bits, so that it needs no memory of its own as a key. */
-  private hash({ destination, source }: AcceptedMessages, messageId: string): number {
-    let hash = this.seed;
-    for (const text of [messageId, source, destination]) {
-      for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x5bd1e995);
-      hash ^= hash >>> 15;
-    }
-    return hash & 0x7fffffff;
-  }
+function without(messageIds: string[], positions: number[]): string {
+  return JSON.stringify(messageIds.filter((_, position) => !positions.includes(position)));
 }
 
 function toMessages({ batch, destination, source, message_ids: messageIds }: AcceptedRow): AcceptedMessages {

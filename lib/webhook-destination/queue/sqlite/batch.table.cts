@@ -94,13 +94,14 @@ export class BatchTable {
     const { destination, source, acceptedAt, leased, messageIds } = row;
     const id = ++this.lastId;
     const repeated = this.accepted.add({ batch: id, destination, source, messageIds }, now);
-    const size = messageIds.length - repeated.length;
+    const size = row.size - repeated.length;
     if (size === 0) return { id, repeated };
     const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
     const state = leased ? 'l' : 'q';
     this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, bodies);
     if (leased) {
-      const pending = new Set(messageIds.keys());
+      const pending = new Set<number>();
+      for (let position = 0; position < row.size; position++) pending.add(position);
       for (const position of repeated) pending.delete(position);
       this.pending.set(id, pending);
     }

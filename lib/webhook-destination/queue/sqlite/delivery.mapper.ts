@@ -13,8 +13,9 @@ import { BATCH_SLOTS } from './sqlite.schema.cjs';
 /** A batch as it is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
   const { destination, source, acceptedAt } = deliveries[0]!;
-  const messageIds = deliveries.map(({ messageId }) => messageId);
-  return { destination, source, acceptedAt, leased, messageIds, ...encodeBatch(deliveries) };
+  const messageIds = JSON.stringify(deliveries.map(({ messageId }) => messageId));
+  const size = deliveries.length;
+  return { destination, source, acceptedAt, leased, size, messageIds, ...encodeBatch(deliveries) };
 }
 
 /** The deliveries of a batch that were stored, if they are leased. */

@@ -23,8 +23,10 @@ export interface NewBatchRow {
   destination: string;
   source: string;
   acceptedAt: number;
-  /** Those in `items`, so that nobody has to read them there. */
-  messageIds: string[];
+  /** Its deliveries. */
+  size: number;
+  /** JSON of the ids in `items`, so that nobody has to read them there. */
+  messageIds: string;
   items: string;
   bodies: Uint8Array;
   leased: boolean;

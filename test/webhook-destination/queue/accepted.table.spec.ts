@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import Database from 'libsql';
+
+import acceptedTable from '../../../dist/cjs/webhook-destination/queue/sqlite/accepted.table.cjs';
+import schema from '../../../dist/cjs/webhook-destination/queue/sqlite/sqlite.schema.cjs';
+
+const { AcceptedTable } = acceptedTable;
+
+const HOUR = 3_600_000;
+const NOW = 1_000 * HOUR;
+
+/** A table of accepted messages, and its transactions. */
+class Accepted {
+  private table;
+  private batch = 0;
+  now = NOW;
+
+  constructor(
+    private readonly bound = { age: 24 * HOUR, count: 1_000 },
+    readonly db = new Database(':memory:'),
+  ) {
+    db.exec(schema.SCHEMA);
+    this.table = new AcceptedTable(db, bound);
+  }
+
+  /** Adds a batch in a transaction of its own. */
+  add(messageIds: string[], source = 'shop'): number[] {
+    return this.transaction(() => this.addHere(messageIds, source));
+  }
+
+  addHere(messageIds: string[], source = 'shop'): number[] {
+    const messages = { destination: 'Webhooks', source, messageIds: JSON.stringify(messageIds) };
+    return this.table.add({ ...messages, batch: ++this.batch }, this.now);
+  }
+
+  transaction<T>(work: () => T): T {
+    this.db.exec('BEGIN');
+    try {
+      const result = work();
+      this.db.exec('COMMIT');
+      this.table.commit();
+      return result;
+    } catch (error) {
+      this.db.exec('ROLLBACK');
+      this.table.rollback();
+      throw error;
+    }
+  }
+
+  sweep(): void {
+    this.transaction(() => this.table.trim(this.now));
+  }
+
+  /** Opens the file again; batches go on at a number. */
+  reopen(batch = this.batch): void {
+    this.batch = batch;
+    this.table = new AcceptedTable(this.db, this.bound);
+    this.transaction(() => this.table.recover(this.now));
+  }
+
+  /** The ids in the file, the oldest first. */
+  stored(): string[] {
+    const rows = this.db.prepare('SELECT message_ids FROM accepted ORDER BY batch').all();
+    return (rows as { message_ids: string }[]).flatMap(({ message_ids: ids }) => JSON.parse(ids) as string[]);
+  }
+}
+
+const names = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => `m${from + index}`);
+
+describe('The table of accepted messages', () => {
+  it('tells which were accepted before, in a batch and in those before it, and stores the others', () => {
+    const accepted = new Accepted();
+    expect(accepted.add(['a', 'b', 'a', '"c\\', 'é'])).toEqual([2]);
+    expect(accepted.add(['d', '"c\\', 'd', 'é', 'a'])).toEqual([1, 2, 3, 4]);
+    expect(accepted.add(['a', 'b'])).toEqual([0, 1]);
+    expect(accepted.add(['a', 'b'], 'blog')).toEqual([]);
+    expect(accepted.stored()).toEqual(['a', 'b', '"c\\', 'é', 'd', 'a', 'b']);
+  });
+
+  it.each([0, 2 ** 31 - 2, 2 ** 33])('knows them after a restart, when batches have numbers from %i on', (first) => {
+    const accepted = new Accepted();
+    accepted.reopen(first);
+    for (let batch = 0; batch < 60; batch++) accepted.add(names(batch * 15, batch * 15 + 15));
+    expect(accepted.add(names(0, 900))).toHaveLength(900);
+    accepted.reopen();
+    expect(accepted.add(names(0, 900))).toHaveLength(900);
+    expect(accepted.add(names(900, 915))).toEqual([]);
+  });
+
+  it('forgets what a failed transaction added, and remembers what it removed', () => {
+    const accepted = new Accepted({ age: 24 * HOUR, count: 10 });
+    for (const messageId of names(0, 10)) accepted.add([messageId]);
+    const fail = () =>
+      accepted.transaction(() => {
+        expect(accepted.addHere(['m5', 'new', 'newer', 'newest'])).toEqual([0]);
+        expect(accepted.addHere(['new'])).toEqual([0]);
+        // Three of the oldest have gone by now.
+        expect(accepted.addHere(['m0'])).toEqual([]);
+        throw new Error('the disk is full');
+      });
+    for (let time = 0; time < 3; time++) expect(fail).toThrow('the disk is full');
+    expect(accepted.stored()).toEqual(names(0, 10));
+    expect(accepted.add(names(0, 10))).toHaveLength(10);
+    expect(accepted.add(['new', 'newer'])).toEqual([]);
+    expect(accepted.stored()).toEqual([...names(2, 10), 'new', 'newer']);
+  });
+
+  it('never holds more than the bound of their number, nor much less', () => {
+    const accepted = new Accepted({ age: 24 * HOUR, count: 1_000 });
+    for (let batch = 0; batch < 200; batch++) {
+      accepted.add(names(batch * 15, batch * 15 + 15));
+      if (batch === 120) accepted.reopen();
+      if (batch < 70) continue;
+      const { length } = accepted.stored();
+      expect(length).toBeGreaterThan(1_000 - 2 * 16 - 15);
+      expect(length).toBeLessThanOrEqual(1_000);
+    }
+    expect(accepted.stored().at(-1)).toBe('m2999');
+    expect(accepted.add(names(2_055, 3_000))).toHaveLength(945);
+    expect(accepted.add(names(0, 15))).toEqual([]);
+  });
+
+  it('holds none when their number is to be 0', () => {
+    const accepted = new Accepted({ age: 24 * HOUR, count: 0 });
+    expect([accepted.add(['a', 'a']), accepted.add(['a'])]).toEqual([[1], []]);
+    expect(accepted.stored()).toEqual([]);
+  });
+
+  it('forgets each at its age, and removes it from the file soon after', () => {
+    const accepted = new Accepted();
+    for (const messageId of names(0, 100)) {
+      accepted.add([messageId]);
+      accepted.now += HOUR / 4;
+    }
+    // The first is 25 hours old, the fifth 24.
+    expect(accepted.add(names(0, 100))).toEqual(Array.from({ length: 95 }, (_, index) => index + 5));
+    accepted.now += 30 * HOUR;
+    accepted.sweep();
+    expect(accepted.stored()).toEqual([]);
+    expect(accepted.add(['m99'])).toEqual([]);
+  });
+});
