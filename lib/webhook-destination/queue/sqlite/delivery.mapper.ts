@@ -7,7 +7,14 @@ import {
   toDelivery as toNewDelivery,
 } from '../embedded/delivery-store.interface.js';
 import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.cjs';
-import type { ClaimedBatch, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
+import type {
+  ClaimedBatch,
+  DeliveredRows,
+  DeliveryRow,
+  InsertedBatch,
+  NewBatchRow,
+  SettlementRow,
+} from './sqlite.rows.cjs';
 import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** A batch as it is stored. */
@@ -79,8 +86,24 @@ function toBuffer(body: DeliveryRow['body']): Buffer {
   return ArrayBuffer.isView(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : Buffer.from(body);
 }
 
-/** A settlement as it is stored. */
-export function toSettlementRow(settlement: Settlement): SettlementRow {
+/** Settlements as they are stored. */
+export function toSettlementRows(settlements: Settlement[]): [DeliveredRows, SettlementRow[]] {
+  const delivered: DeliveredRows = { ids: [], attempts: [] };
+  const others: SettlementRow[] = [];
+  for (const settlement of settlements) {
+    const { delivery, outcome } = settlement;
+    const isFirst = delivery.attempts.length === 0 && delivery.firstAttemptAt === undefined;
+    if (isFirst && outcome?.state === 'delivered') {
+      delivered.ids.push(Number(delivery.id));
+      delivered.attempts.push(JSON.stringify(outcome.attempt));
+    } else {
+      others.push(toSettlementRow(settlement));
+    }
+  }
+  return [delivered, others];
+}
+
+function toSettlementRow(settlement: Settlement): SettlementRow {
   const { delivery, outcome } = settlement;
   const row: SettlementRow = {
     id: Number(delivery.id),

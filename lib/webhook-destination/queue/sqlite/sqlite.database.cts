@@ -8,7 +8,14 @@ import { AcceptedTable } from './accepted.table.cjs';
 import { BatchTable } from './batch.table.cjs';
 import { DeliveryTable } from './delivery.table.cjs';
 import type { SqliteWorkerData } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
-import type { ClaimedBatch, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow } from './sqlite.rows.cjs';
+import type {
+  ClaimedBatch,
+  DeliveredRows,
+  DeliveryRow,
+  InsertedBatch,
+  NewBatchRow,
+  SettlementRow,
+} from './sqlite.rows.cjs';
 import { toCondition } from './sqlite.rows.cjs';
 import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
 import { SqliteSweep } from './sqlite.sweep.cjs';
@@ -87,21 +94,22 @@ export class SqliteDatabase {
     return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }
 
-  settle(settlements: SettlementRow[]): boolean[] {
+  settle({ ids, attempts }: DeliveredRows, others: SettlementRow[]): number[] {
     const now = Date.now();
-    const settled = settlements.map((settlement) => {
-      const { id, state, attempt } = settlement;
-      if (!this.batches.take(id)) return this.deliveries.settle(settlement, now);
-      if (state === 'delivered') {
+    const unsettled: number[] = [];
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index]!;
+      const attempt = attempts[index]!;
+      if (this.batches.take(id)) {
         this.batches.note(id, attempt);
-      } else {
-        this.deliveries.insert(this.batches.readDelivery(id)!, settlement, now);
-        this.batches.note(id);
+        continue;
       }
-      return true;
-    });
+      const { startedAt: firstAttemptAt } = JSON.parse(attempt) as { startedAt: number };
+      if (!this.deliveries.settle({ id, state: 'delivered', attempt, firstAttemptAt }, now)) unsettled.push(id);
+    }
+    for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
     this.batches.writeNotes(now);
-    return settled;
+    return unsettled;
   }
 
   counts(): DeliveryCount[] {
@@ -135,6 +143,18 @@ export class SqliteDatabase {
 
   close(): void {
     this.db.close();
+  }
+
+  private settleOne(settlement: SettlementRow, now: number): boolean {
+    const { id, state, attempt } = settlement;
+    if (!this.batches.take(id)) return this.deliveries.settle(settlement, now);
+    if (state === 'delivered') {
+      this.batches.note(id, attempt);
+    } else {
+      this.deliveries.insert(this.batches.readDelivery(id)!, settlement, now);
+      this.batches.note(id);
+    }
+    return true;
   }
 
   private prepareFile(): void {

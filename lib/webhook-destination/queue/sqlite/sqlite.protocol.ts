@@ -1,7 +1,7 @@
 import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { SqliteClaim } from './sqlite.database.cjs';
-import type { DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
+import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
 
 /** What the thread is started with. */
 export interface SqliteWorkerData {
@@ -14,7 +14,8 @@ export interface SqliteOperations {
   open(): void;
   insert(batches: NewBatchRow[]): InsertedBatch[];
   claim(destination: string, limit: number, now: number): SqliteClaim;
-  settle(settlements: SettlementRow[]): boolean[];
+  /** Ids of those that were not leased, and so are not settled. */
+  settle(delivered: DeliveredRows, others: SettlementRow[]): number[];
   list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]>;
   counts(): DeliveryCount[];
   replay(query: DeliveryQuery, now: number): string[];

@@ -11,7 +11,7 @@ import type {
 import type { Claim, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.cjs';
-import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRow } from './delivery.mapper.js';
+import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
 import type {
   SqliteAnswer,
   SqliteCall,
@@ -80,8 +80,9 @@ export class SqliteStore implements DeliveryStore {
     return { deliveries: [...rows.map(toDelivery), ...batched], more, nextDueAt };
   }
 
-  settle(settlements: Settlement[]): Promise<boolean[]> {
-    return this.call('settle', settlements.map(toSettlementRow));
+  async settle(settlements: Settlement[]): Promise<boolean[]> {
+    const unsettled = await this.call('settle', ...toSettlementRows(settlements));
+    return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 
   async list(query: DeliveryQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
