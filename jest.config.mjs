@@ -19,7 +19,7 @@ export default {
       },
     ],
   },
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '400MB',
 };

@@ -46,6 +46,6 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(await queue.list({})).toMatchObject([
         { state: 'delivered', firstAttemptAt: lease.delivery.firstAttemptAt },
       ]);
-    }, 60_000);
+    }, 120_000);
   });
 });

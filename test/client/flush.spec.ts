@@ -192,7 +192,7 @@ describe('closeAndFlush', () => {
     const collector = await collect();
     const analytics = create({ host: collector.url });
     analytics.track(event(), () => new Promise(() => undefined));
-    await analytics.closeAndFlush({ timeout: 50 });
+    await analytics.closeAndFlush({ timeout: 1_000 });
     expect(collector.messages).toHaveLength(1);
   });
 });

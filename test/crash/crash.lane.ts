@@ -169,7 +169,7 @@ export class CrashLane {
   /** Resolves as the moment comes for the given time. */
   private occurs(edge: keyof Edges, times: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const late = setTimeout(() => reject(new Error(`${edge} did not occur`)), 10_000);
+      const late = setTimeout(() => reject(new Error(`${edge} did not occur`)), 60_000);
       const count = () => {
         if (--times > 0) return;
         clearTimeout(late);

@@ -10,7 +10,7 @@ import { expectWebhooks, SHARED_SECRET } from './support/expect-webhooks.js';
 import { ShopController } from './support/shop.controller.js';
 
 // A browser is slow to start where other tests run beside it.
-jest.setTimeout(30_000);
+jest.setTimeout(120_000);
 
 const ANONYMOUS_ID: unknown = expect.stringMatching(/^[\w-]{36}$/);
 

@@ -51,7 +51,7 @@ describe('The limits of §8', () => {
     const wait = waiting!.nextAttemptAt! - startedAt - retry!.results[0]!.duration;
     expect(wait).toBeGreaterThanOrEqual(7_990);
     expect(wait).toBeLessThan(12_500);
-  }, 15_000);
+  });
 
   it('a slow URL beside a fast one gets no more requests than can be under way', async () => {
     const slow = await receive(hang);

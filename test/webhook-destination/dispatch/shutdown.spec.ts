@@ -45,5 +45,5 @@ describe('Shutdown', () => {
     const second = await start();
     cleanUp(() => second.stop());
     expect(await second.settled('delivered')).toMatchObject([{ messageId: 'm1', attempt: 1 }]);
-  }, 15_000);
+  });
 });
