@@ -150,7 +150,7 @@ export class WebhookDestinationService
 
   private async warnOfOrphans(): Promise<void> {
     const served = this.options.destinations.filter(({ enabled }) => enabled).map(({ name }) => name);
-    const orphans = (await this.queue.counts()).filter(
+    const orphans = (await this.queue.counts(served)).filter(
       ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
     );
     for (const { destination, count } of orphans) {

@@ -48,8 +48,12 @@ export async function ownRedis(settings: string[] = ['--appendonly', 'yes', '--a
   );
 }
 
-/** A PostgreSQL cluster; its programs may not run as root, and run as `postgres` then. */
-export async function ownPostgres() {
+/**
+ * A PostgreSQL cluster; its programs may not run as root, and run as `postgres` then.
+ *
+ * @param primary that it is a standby of, by its URL
+ */
+export async function ownPostgres(primary?: string) {
   const folder = await temporaryFolder();
   const port = await freePort();
   const data = folder.path('data');
@@ -58,11 +62,10 @@ export async function ownPostgres() {
   if (isRoot) chownSync(folder.path(''), user.uid!, user.gid!);
   const program = (name: string) => join(postgresFolder(), name);
   const cwd = folder.path('');
-  execFileSync(program('initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], {
-    ...user,
-    cwd,
-    stdio: 'ignore',
-  });
+  const [make, ...options] = primary
+    ? ['pg_basebackup', '-d', primary, '-R', '-c', 'fast', '--no-sync']
+    : ['initdb', '-A', 'trust', '-U', 'postgres', '--no-sync'];
+  execFileSync(program(make), ['-D', data, ...options], { ...user, cwd, stdio: 'ignore' });
   const args = [
     '-D',
     data,
@@ -123,7 +126,7 @@ function service(
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -139,7 +142,7 @@ function idOf(option: string): number {
 function postgresFolder(): string {
   return execFileSync('sh', [
     '-c',
-    'dirname "$(command -v postgres || ls /usr/lib/postgresql/*/bin/postgres | tail -1)"',
+    'dirname "$(readlink -f "$(command -v postgres || ls /usr/lib/postgresql/*/bin/postgres | tail -1)")"',
   ])
     .toString()
     .trim();

@@ -120,8 +120,12 @@ export interface DeliveryQueue {
   idle(): Promise<void>;
   /** The deliveries that match, the newest first. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
-  /** Deliveries by destination and state. */
-  counts(): Promise<DeliveryCount[]>;
+  /**
+   * Deliveries by destination and state.
+   *
+   * @param except destinations that need not be counted; an engine that counts in no time may do so all the same
+   */
+  counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes the dead deliveries that match due now, with a new window; resolves with their number. */
   replay(query: DeliveryQuery): Promise<number>;
   /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */

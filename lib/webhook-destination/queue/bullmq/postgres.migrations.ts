@@ -12,6 +12,18 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS relay_seen_until ON relay_seen (until_ms);
 `;
 
+/**
+ * BullMQ clears the marks of its last look for stalled jobs every few seconds, and has no index to find them by: without
+ * this one it reads the whole backlog each time. It is looked for first, as making one waits for whoever writes.
+ */
+const STALLED_INDEX = `
+  DO $$ BEGIN
+    IF to_regclass('relay_job_stalled') IS NULL THEN
+      CREATE INDEX relay_job_stalled ON job (queue) WHERE stalled_marked;
+    END IF;
+  END $$;
+`;
+
 /** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await bullmq.runMigrations(client, schema);
@@ -20,6 +32,7 @@ export async function migrate(bullmq: typeof import('bullmq'), client: Client, s
     await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [bullmq.MIGRATION_ADVISORY_LOCK_KEY, schema]);
     await client.query(`SET LOCAL search_path TO ${bullmq.quoteSchemaName(schema)}`);
     await client.query(TABLES);
+    await client.query(STALLED_INDEX);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK');

@@ -8,6 +8,7 @@ import { describe } from '../../../common/error.util.js';
 import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadPeer } from './peer.loader.js';
+import { PostgresEvents } from './postgres.events.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 import {
   BACKEND_SETTINGS,
@@ -28,6 +29,7 @@ const RECONNECT_DELAY = 250;
 export class PostgresStore implements SharedStore {
   private readonly logger = new Logger('BullmqQueue');
   private readonly outage = new StoreOutage('PostgreSQL', this.logger);
+  private readonly events = new PostgresEvents((text, values) => this.query(text, values));
   private bullmq!: typeof import('bullmq');
   private connection: PostgresConnection | undefined;
 
@@ -84,6 +86,10 @@ export class PostgresStore implements SharedStore {
   async destinations(): Promise<string[]> {
     const rows = await this.query<{ name: string }>('SELECT name FROM relay_destination ORDER BY name', []);
     return rows.map(({ name }) => name);
+  }
+
+  noteAdded(queueName: string, count: number): void {
+    this.events.note(queueName, count);
   }
 
   async remember(queueName: string, deliveries: SeenDelivery[]): Promise<void> {

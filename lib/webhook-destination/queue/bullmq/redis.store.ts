@@ -35,8 +35,8 @@ const CLIENT_OPTIONS: RedisOptions = {
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY),
-  // After a failover, the one that was the primary may still answer.
-  reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  // After a failover, the one that was the primary may still answer; Redis 6 says so within the error of a script.
+  reconnectOnError: (error) => error.message.includes('READONLY'),
 };
 
 /** Jobs in Redis. */
@@ -94,6 +94,9 @@ export class RedisStore implements SharedStore {
   destinations(): Promise<string[]> {
     return this.client.smembers(this.key('destinations'));
   }
+
+  /** Redis clears away as it goes. */
+  noteAdded(): void {}
 
   async remember(queueName: string, deliveries: SeenDelivery[]): Promise<void> {
     const pipeline = this.client.pipeline();

@@ -47,6 +47,8 @@ export interface SharedStore {
   addDestination(destination: string): Promise<void>;
   /** Every destination that ever had deliveries. */
   destinations(): Promise<string[]>;
+  /** Tells that jobs were added to a BullMQ queue, for a store that then has something to clear away. */
+  noteAdded(queueName: string, count: number): void;
   /** Notes deliveries whose records are about to go. */
   remember(queueName: string, deliveries: SeenDelivery[]): Promise<void>;
   /** Those of the ids that were noted, and may not come again yet. */
