@@ -1,7 +1,7 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { CLOSE_BRACKET, COLON, COMMA, JsonScan, OPEN_BRACE, OPEN_BRACKET, QUOTE, UNUSABLE } from './json.scan.js';
 import { ParsedMessage, type PostedMessage } from './posted.message.js';
-import { SCANNED_FIELDS, ScannedMessage, type ScannedText, STRIDE } from './scanned.message.js';
+import { SCANNED_FIELDS, ScannedMessage, type ScannedText } from './scanned.message.js';
 
 const FIELD_BY_HASH = new Map(
   SCANNED_FIELDS.map((field, index) => [
@@ -9,6 +9,9 @@ const FIELD_BY_HASH = new Map(
     index,
   ]),
 );
+
+/** The spans of the fields of the message that is scanned; all scans use the same, as none is interrupted. */
+const SPANS = new Int32Array(2 * SCANNED_FIELDS.length);
 
 /** What a scan found. */
 export interface Scanned {
@@ -31,7 +34,7 @@ export class MessageScan extends JsonScan {
     private readonly type?: MessageType,
   ) {
     super(bytes);
-    this.source = { bytes, text, spans: [] };
+    this.source = { bytes, text };
   }
 
   /**
@@ -102,18 +105,14 @@ export class MessageScan extends JsonScan {
   }
 
   private message(at: number): number {
-    const { source, messages } = this;
-    const place = messages.length * STRIDE;
-    for (let index = 0; index < STRIDE; index++) source.spans.push(0);
     const isObject = this.bytes[at] === OPEN_BRACE;
+    SPANS.fill(0);
     this.canonical = true;
     this.openKeys = 0;
     const end = isObject ? this.object(at, 1) : this.value(at, 1);
-    source.spans[place] = at;
-    source.spans[place + 1] = end;
-    messages.push(
+    this.messages.push(
       isObject && this.canonical
-        ? new ScannedMessage(source, place, this.type)
+        ? new ScannedMessage(this.source, end - at, SPANS, this.type)
         : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), end - at),
     );
     return end;
@@ -122,10 +121,8 @@ export class MessageScan extends JsonScan {
   protected note(hash: number, key: number, keyEnd: number, start: number, end: number): void {
     const field = FIELD_BY_HASH.get(hash);
     if (field === undefined || !this.isNamed(SCANNED_FIELDS[field]!, key, keyEnd)) return;
-    const { spans } = this.source;
-    const place = this.messages.length * STRIDE + 2 + 2 * field;
-    spans[place] = start;
-    spans[place + 1] = end;
+    SPANS[2 * field] = start;
+    SPANS[2 * field + 1] = end;
   }
 
   private isNamed(name: string, key: number, keyEnd: number): boolean {

@@ -6,7 +6,7 @@ import type { PostedMessage } from './posted.message.js';
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 
-/** Fields of a message, in their order in the table of spans; the first are those that a webhook can carry. */
+/** Fields of a message, in their order in the table of spans. */
 export const SCANNED_FIELDS = [
   ...BODY_FIELDS,
   'type',
@@ -19,25 +19,23 @@ export const SCANNED_FIELDS = [
 
 type ScannedField = (typeof SCANNED_FIELDS)[number];
 
-/** Where a field's span is among those of its message. */
-const PLACES = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2 + 2 * index])) as Record<
+/** Where a field's span is in the table of spans: a start and an end, which is 0 where the field is not there. */
+const SPANS = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2 * index])) as Record<
   ScannedField,
   number
 >;
 
-/** Places of a message in the table of spans: its own, then those of its fields, each a start and an end. */
-export const STRIDE = 2 + 2 * SCANNED_FIELDS.length;
-
 /** What stands for an object that is not looked into. */
 const AN_OBJECT = Object.freeze({});
 
-/** Posted JSON, and where in it messages and their fields are. */
+/** Shorter parts of a string are strings of their own to V8, and do not keep it in memory. */
+const SHORTEST_SLICE = 13;
+
+/** Posted JSON. */
 export interface ScannedText {
   readonly bytes: Buffer;
   /** The same as a string, where that is ASCII. */
   readonly text: string | undefined;
-  /** An end of 0 is that of a field that is not there. */
-  readonly spans: number[];
 }
 
 /**
@@ -46,39 +44,44 @@ export interface ScannedText {
  */
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
+  readonly isAscii: boolean;
+  private readonly texts: Partial<Record<BodyField, string>> = {};
 
   /**
-   * @param place of its spans
+   * @param size in bytes
+   * @param spans of its fields; the table is used again for the next message
    * @param type where that is not the message's own
    */
   constructor(
     private readonly source: ScannedText,
-    private readonly place: number,
+    private readonly size: number,
+    spans: Int32Array,
     type?: MessageType,
   ) {
+    this.isAscii = source.text !== undefined;
+    for (const field of BODY_FIELDS) {
+      const end = spans[SPANS[field] + 1]!;
+      if (end > 0) this.texts[field] = this.slice(spans[SPANS[field]]!, end);
+    }
     this.value = {
-      type: type ?? this.read(PLACES.type),
-      messageId: this.read(PLACES.messageId, true),
-      userId: this.read(PLACES.userId, true),
-      anonymousId: this.read(PLACES.anonymousId),
-      previousId: this.read(PLACES.previousId),
-      groupId: this.read(PLACES.groupId),
-      event: this.read(PLACES.event),
-      name: this.read(PLACES.name),
-      category: this.read(PLACES.category),
-      properties: this.read(PLACES.properties),
-      traits: this.read(PLACES.traits),
-      context: this.read(PLACES.context),
-      timestamp: this.read(PLACES.timestamp),
-      originalTimestamp: this.read(PLACES.originalTimestamp),
-      integrations: this.parse(PLACES.integrations),
-      sentAt: this.read(PLACES.sentAt),
-      writeKey: this.read(PLACES.writeKey),
+      type: type ?? this.read(spans, SPANS.type),
+      messageId: this.read(spans, SPANS.messageId, true),
+      userId: this.read(spans, SPANS.userId, true),
+      anonymousId: this.read(spans, SPANS.anonymousId),
+      previousId: this.read(spans, SPANS.previousId),
+      groupId: this.read(spans, SPANS.groupId),
+      event: this.read(spans, SPANS.event),
+      name: this.read(spans, SPANS.name),
+      category: this.read(spans, SPANS.category),
+      properties: this.read(spans, SPANS.properties),
+      traits: this.read(spans, SPANS.traits),
+      context: this.read(spans, SPANS.context),
+      timestamp: this.read(spans, SPANS.timestamp),
+      originalTimestamp: this.read(spans, SPANS.originalTimestamp),
+      integrations: this.parse(spans, SPANS.integrations),
+      sentAt: this.read(spans, SPANS.sentAt),
+      writeKey: this.read(spans, SPANS.writeKey),
     };
-  }
-
-  get isAscii(): boolean {
-    return this.source.text !== undefined;
   }
 
   isTooDeep(): boolean {
@@ -86,34 +89,34 @@ export class ScannedMessage implements PostedMessage {
   }
 
   isTooLarge(): boolean {
-    const { spans } = this.source;
-    return spans[this.place + 1]! - spans[this.place]! > MAX_MESSAGE_BYTES;
+    return this.size > MAX_MESSAGE_BYTES;
   }
 
   json(field: BodyField): string {
-    const { spans } = this.source;
-    const at = this.place + PLACES[field];
-    return this.slice(spans[at]!, spans[at + 1]!);
+    return this.texts[field]!;
   }
 
   /** @param isKept whether it outlives the request: a slice of the request's text would keep all of that */
-  private read(place: number, isKept = false): unknown {
-    const { bytes, spans } = this.source;
-    const end = spans[this.place + place + 1]!;
+  private read(spans: Int32Array, place: number, isKept = false): unknown {
+    const end = spans[place + 1]!;
     if (end === 0) return undefined;
-    const start = spans[this.place + place]!;
+    const start = spans[place]!;
+    const { bytes } = this.source;
     if (bytes[start] === OPEN_BRACE) return AN_OBJECT;
     if (bytes[start] === QUOTE) {
-      const content = isKept ? this.copy(start + 1, end - 1) : this.slice(start + 1, end - 1);
+      const isCopied = isKept && end - start >= SHORTEST_SLICE;
+      const content = isCopied ? this.copy(start + 1, end - 1) : this.slice(start + 1, end - 1);
       if (!content.includes('\\')) return content;
     }
     return JSON.parse(this.slice(start, end));
   }
 
-  private parse(place: number): unknown {
-    const { spans } = this.source;
-    const end = spans[this.place + place + 1]!;
-    return end === 0 ? undefined : JSON.parse(this.slice(spans[this.place + place]!, end));
+  private parse(spans: Int32Array, place: number): unknown {
+    const start = spans[place]!;
+    const end = spans[place + 1]!;
+    if (end === 0) return undefined;
+    const isEmpty = end - start === 2 && this.source.bytes[start] === OPEN_BRACE;
+    return isEmpty ? AN_OBJECT : JSON.parse(this.slice(start, end));
   }
 
   private slice(start: number, end: number): string {
