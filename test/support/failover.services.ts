@@ -54,7 +54,8 @@ async function redisPair(afterwards: Afterwards) {
     if (followers !== 1) throw new Error('the replica did not catch up');
   };
   const isMaster = () => ask(second.url, async (redis) => (await redis.info()).includes('role:master'));
-  return { first, second, ask, caughtUp, promoted: () => waitFor(isMaster) };
+  // A sentinel that promotes a replica ends all connections to it, this one too.
+  return { first, second, ask, caughtUp, promoted: () => waitFor(() => isMaster().catch(() => false)) };
 }
 
 /** A Redis, its replica, and a sentinel that promotes it once the first is gone. */
