@@ -22,33 +22,36 @@ await describeOnEach([postgresStore], (store) => {
       afterwards(remove);
       return { factory: bullmqQueue(options), schema: options.prefix! };
     };
+    const createOpen = async () => {
+      const { factory, schema } = create();
+      const queue = factory();
+      await queue.open();
+      afterwards(() => queue.close());
+      return { queue, schema };
+    };
     const fill = async (queue: DeliveryQueue, destination: string, count: number) => {
       const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
       const of = (index: number) => ({ destination, source, messageId: `m${index}`, userId, body, acceptedAt });
       await queue.add(Array.from({ length: count }, (_, index) => of(index)));
     };
+    /** More deliveries than may go by until events are removed, of which only so many are to be kept. */
+    const fillKeeping = async (queue: DeliveryQueue, schema: string, events: number) => {
+      await fill(queue, 'Webhooks', 1);
+      await queryPostgres(`INSERT INTO ${schema}.meta VALUES ('Webhooks', 'opts.maxLenEvents', '${events}')`);
+      await fill(queue, 'Webhooks', 5_000);
+    };
 
     it('keeps as many events as BullMQ is told to, before the first delivery is settled', async () => {
-      const { factory, schema } = create();
-      const queue = factory();
-      await queue.open();
-      afterwards(() => queue.close());
-      await fill(queue, 'Webhooks', 1);
-      await queryPostgres(`INSERT INTO ${schema}.meta VALUES ('Webhooks', 'opts.maxLenEvents', '1000')`);
-      await fill(queue, 'Webhooks', 5_000);
+      const { queue, schema } = await createOpen();
+      await fillKeeping(queue, schema, 1_000);
       const events = async () =>
         (await queryPostgres(`SELECT count(*)::int AS count FROM ${schema}.event`)) as [{ count: number }];
       await waitFor(async () => (await events())[0].count === 1_000);
     });
 
     it('leaves no removed events behind for each later removal to read', async () => {
-      const { factory, schema } = create();
-      const queue = factory();
-      await queue.open();
-      afterwards(() => queue.close());
-      await fill(queue, 'Webhooks', 1);
-      await queryPostgres(`INSERT INTO ${schema}.meta VALUES ('Webhooks', 'opts.maxLenEvents', '1000')`);
-      await fill(queue, 'Webhooks', 5_000);
+      const { queue, schema } = await createOpen();
+      await fillKeeping(queue, schema, 1_000);
       const vacuums = async () =>
         (await queryPostgres(
           `SELECT FROM pg_stat_user_tables WHERE schemaname = '${schema}' AND relname = 'event' AND vacuum_count > 0`,
@@ -57,10 +60,7 @@ await describeOnEach([postgresStore], (store) => {
     });
 
     it('is not read to lease a delivery, nor to look for leases that were lost', async () => {
-      const { factory, schema } = create();
-      const queue = factory();
-      await queue.open();
-      afterwards(() => queue.close());
+      const { queue, schema } = await createOpen();
       await fill(queue, 'Webhooks', 3_000);
       const client = new pg.Client(POSTGRES_URL);
       await client.connect();

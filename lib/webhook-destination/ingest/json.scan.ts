@@ -59,7 +59,7 @@ export abstract class JsonScan {
   /** How many keys the objects have that are open. */
   protected openKeys = 0;
   /** Hash of the last key. */
-  protected hash = 0;
+  private hash = 0;
 
   constructor(protected readonly bytes: Buffer) {}
 

@@ -52,13 +52,17 @@ export class MessageScan extends JsonScan {
     }
   }
 
-  /** The message that the text is, which is of the type whatever it says; undefined when a parser has to judge it. */
+  /**
+   * The message that the text is. Where it need not be parsed, it is of the type, whatever it says.
+   *
+   * @param text the same as the bytes, where they are ASCII
+   * @returns undefined when a parser has to judge the text
+   */
   static message(bytes: Buffer, text: string | undefined, type: MessageType): PostedMessage | undefined {
     const scan = new MessageScan(bytes, text, type);
     try {
       const end = scan.space(scan.message(scan.space(0)));
-      const [message] = scan.messages;
-      return end === bytes.length && message instanceof ScannedMessage ? message : undefined;
+      return end === bytes.length ? scan.messages[0] : undefined;
     } catch (error) {
       return unusable(error);
     }

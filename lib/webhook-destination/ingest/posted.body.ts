@@ -4,6 +4,7 @@ import type { MessageRoute } from './ingest.routes.js';
 import { MessageScan } from './message.scan.js';
 import { MAX_MESSAGES } from './posted.batch.js';
 import type { PostedMessage } from './posted.message.js';
+import { ScannedMessage } from './scanned.message.js';
 
 /** The JSON that a request posted. */
 export interface PostedBody {
@@ -27,7 +28,8 @@ export function readPosted(route: MessageRoute, body: RequestBody): PostedBody {
     }
   } else {
     const message = MessageScan.message(bytes, text, route);
-    if (message) return { value: message.value, messages: [message], size };
+    if (message instanceof ScannedMessage) return { value: message.value, messages: [message], size };
+    if (message) return { value: message.value, size };
   }
   return { value: parseBody(body), size };
 }
