@@ -96,12 +96,13 @@ export const handWrittenBullmq: Contender = {
     receiver = url;
     const prefix = `bench_${randomUUID().slice(0, 8)}`;
     await fillByHand(prefix, messages);
+    const { length } = messages;
     const app = await NestFactory.createApplicationContext(ForwardModule.with(prefix), { logger: ['error'] });
     const { worker, delivered } = app.get(ForwardWorker);
     return {
       start: async () => {
         void worker.run();
-        await delivered.reached(messages.length);
+        await delivered.reached(length);
       },
       close: async () => {
         await app.close();

@@ -58,9 +58,16 @@ async function cost(work: () => Promise<void>): Promise<Cost> {
   };
 }
 
+/** Nobody but the contender keeps the messages: they would be the garbage collector's work, not the contender's. */
+function queueMessages(receiver: string, prefix: string, count: number): ReturnType<Contender['queue']> {
+  return contender.queue(
+    Array.from({ length: count }, (_, index) => trackMessage(`${prefix}-${index}`)),
+    receiver,
+  );
+}
+
 async function dispatch(receiver: string, prefix: string, count: number): Promise<Cost> {
-  const messages = Array.from({ length: count }, (_, index) => trackMessage(`${prefix}-${index}`));
-  const queued = await contender.queue(messages, receiver);
+  const queued = await queueMessages(receiver, prefix, count);
   const measured = await cost(() => queued.start());
   await queued.close();
   return measured;

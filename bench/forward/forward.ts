@@ -22,7 +22,7 @@ const columns = listOf('--columns=') ?? [
 ];
 
 const COUNT = 20_000;
-const WARM_UP = 5_000;
+const WARM_UP = 10_000;
 const ROUNDS = full ? 5 : 3;
 
 function listOf(option: string): string[] | undefined {

@@ -90,10 +90,11 @@ export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Tra
         { logger: ['error'] },
       );
       const delivered = count(app.get(WebhookDestinationService));
+      const { length } = messages;
       return {
         start: async () => {
           await app.init();
-          await delivered.reached(messages.length);
+          await delivered.reached(length);
         },
         close: async () => {
           await app.close();

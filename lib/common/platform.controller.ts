@@ -21,7 +21,7 @@ export type NodeHandler<Controller> = (
 /** A POST route of a controller. */
 interface NodeRoute<Controller> {
   name: string;
-  paths: string[];
+  path: string;
   handle: NodeHandler<Controller>;
   description: RouteDescription;
 }
@@ -33,7 +33,7 @@ interface NodeRoute<Controller> {
 export async function placeController<T>(controller: Type<T>, prefix: string, routes: NodeRoute<T>[]): Promise<void> {
   Controller({ path: prefix, version: VERSION_NEUTRAL })(controller);
   const prototype = controller.prototype as object;
-  for (const { name, paths, handle } of routes) {
+  for (const { name, path, handle } of routes) {
     const descriptor: PropertyDescriptor = {
       configurable: true, // A module may be started again, as before each test of a suite.
       value: async function (this: T, request: PlatformRequest, response: PlatformResponse) {
@@ -41,7 +41,7 @@ export async function placeController<T>(controller: Type<T>, prefix: string, ro
       },
     };
     Object.defineProperty(prototype, name, descriptor);
-    Post(paths)(prototype, name, descriptor);
+    Post(path)(prototype, name, descriptor);
     Req()(prototype, name, 0);
     Res()(prototype, name, 1);
   }

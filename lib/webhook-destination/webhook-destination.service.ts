@@ -10,6 +10,7 @@ import {
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
+import { describe } from '../common/error.util.js';
 import { createAdminGate } from './admin/admin.gate.js';
 import { mountDeletion } from './admin/admin.mount.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
@@ -19,7 +20,7 @@ import { loadTransport, type TransportFactory } from './dispatch/transport.facto
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
-import { mountIngest } from './ingest/ingest.mount.js';
+import { IngestMount } from './ingest/ingest.mount.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { ParsedMessage } from './ingest/posted.message.js';
@@ -42,6 +43,7 @@ export class WebhookDestinationService
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
   private createTransport!: TransportFactory;
+  private readonly mount: IngestMount | undefined;
   private stopped: Promise<void> | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
@@ -60,6 +62,9 @@ export class WebhookDestinationService
     @Inject(DeletionEndpoint) private readonly deletionEndpoint: DeletionEndpoint | undefined,
   ) {
     this.events$ = dispatcher.events$;
+    const { ingest } = options;
+    if (ingest && endpoint) this.mount = new IngestMount(adapterHost, ingest.prefix, endpoint);
+    this.mount?.onExpress();
   }
 
   /**
@@ -114,13 +119,15 @@ export class WebhookDestinationService
     }
     await this.openAdmin();
     await this.queue.open();
-    const { ingest } = this.options;
-    if (ingest && this.endpoint) mountIngest(this.adapterHost, ingest.prefix, this.endpoint);
+    this.mount?.onFastify();
+    this.mount?.onServer();
   }
 
   async onApplicationBootstrap(): Promise<void> {
     if (this.options.mode === 'ingest') return;
-    await this.warnOfOrphans();
+    await this.warnOfOrphans().catch((error) =>
+      this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${describe(error)}`),
+    );
     this.dispatcher.start(this.createTransport);
   }
 

@@ -40,6 +40,7 @@ const answers = {
     const { heapUsed, external } = process.memoryUsage();
     return heapUsed + external;
   },
+  rss: () => process.memoryUsage.rss(),
 };
 process.on('message', async (question) => process.send({ question, answer: await answers[question]() }));
 process.on('disconnect', () => app.close());

@@ -93,5 +93,13 @@ await describeOnEach([postgresStore], (store) => {
       await startRelayApp(afterwards, new ExpressAdapter(), { options: { queue: factory } });
       await client.query('COMMIT');
     });
+
+    it('that cannot be counted at start does not stop it', async () => {
+      const { factory } = create();
+      const queue = factory();
+      queue.counts = () => Promise.reject(new Error('took too long'));
+      await startRelayApp(afterwards, new ExpressAdapter(), { options: { queue: () => queue } });
+      expect(warned).toContainEqual(expect.stringMatching(/cannot be counted: .*took too long/));
+    });
   });
 });

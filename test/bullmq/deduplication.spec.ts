@@ -73,6 +73,14 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(leases[2]!.delivery.messageId).toBe('last');
     });
 
+    it('are left out when the first one was purged', async () => {
+      const queue = await open();
+      await queue.add([message('a'), message('b', { userId: 'u2' })]);
+      expect(await queue.purge({ userId: 'u1' })).toBe(1);
+      await queue.add([message('a'), message('b'), message('c')]);
+      expect(await names(queue)).toEqual(['b', 'c']);
+    });
+
     it('hold what a database has no character for', async () => {
       const queue = await open();
       const body = Buffer.from(JSON.stringify({ text: '\u0000\ud800' }));

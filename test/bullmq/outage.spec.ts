@@ -4,6 +4,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../support/clean-ups.js';
+import { Forwarder } from '../support/forwarder.js';
 import { type OwnService, ownPostgres, ownRedis } from '../support/own-services.js';
 import { post } from '../support/post.js';
 import { startRelayApp } from '../support/relay.app.js';
@@ -17,7 +18,9 @@ for (const level of ['log', 'warn', 'error'] as const) {
     .mockImplementation((line: unknown) => void logged.push(`${level} ${String(line)}`));
 }
 
-await describeOnEach([redisStore, postgresStore], ({ name }) => {
+await describeOnEach([redisStore, postgresStore], (store) => {
+  const { name } = store;
+
   describe(`a relay whose ${name} goes away`, () => {
     const afterwards = useCleanUps();
     const startService = async (): Promise<OwnService> => {
@@ -72,6 +75,37 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
       subscription.unsubscribe();
       expect(settled).toBe(true);
       expect(await queue.list({})).toMatchObject([{ messageId: 'm1', state: 'delivered' }]);
+    });
+
+    it('is found again when its connections fall silent without an end', async () => {
+      const place = store.create();
+      afterwards(place.remove);
+      const forwarder = await Forwarder.start(Number(new URL(store.url).port));
+      afterwards(() => forwarder.stop());
+      const url = new URL(store.url);
+      url.port = String(forwarder.port);
+      const queue = bullmqQueue({ ...place.options, connection: url.href })();
+      await queue.open();
+      afterwards(() => queue.close());
+      const taken: string[] = [];
+      queue.consume('Webhooks', 4).subscribe((lease) => {
+        taken.push(lease.delivery.messageId);
+        void lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+      });
+      const add = (messageId: string) => {
+        const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
+        return queue.add([{ destination: 'Webhooks', source, messageId, userId, body, acceptedAt }]);
+      };
+      await add('before');
+      await waitFor(() => taken.length === 1);
+      forwarder.mute();
+      await waitFor(() =>
+        add('after').then(
+          () => true,
+          () => false,
+        ),
+      );
+      await waitFor(() => taken.includes('after'));
     });
 
     it('says at start that it cannot be reached, in time and without its password', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { DeliveryOutcome, DeliveryQueue, NewDelivery } from 'nestjs-analytics-relay';
+import { type IQueueBackend, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
+import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, NewDelivery } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
@@ -59,6 +60,26 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(await other.purge({ userId: 'u1' })).toBe(2);
       expect(await lease.settle(delivered())).toBe(false);
       expect(await one.counts()).toEqual([]);
+    });
+
+    it('purge a retry that falls due while they look for it', async () => {
+      await one.add(messages(1));
+      const lease = await firstValueFrom(one.consume('A/B: 1', 1));
+      await lease.settle({ state: 'waiting', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
+      const [{ id }] = (await one.list({})) as [DeliveryRecord];
+      // A purge reads the waiting ones with this; by then it is due.
+      const Backend = store.name === 'Redis' ? RedisQueueBackend : PostgresQueueBackend;
+      const { getRanges } = Backend.prototype;
+      const spy = jest.spyOn(Backend.prototype, 'getRanges').mockImplementation(async function (
+        this: IQueueBackend,
+        ...args
+      ) {
+        if (args[0].includes('delayed')) await this.promote(id.split(':')[1]!).catch(() => undefined);
+        return getRanges.apply(this as never, args);
+      });
+      const purged = await other.purge({ userId: 'u1' });
+      spy.mockRestore();
+      expect(purged).toBe(1);
     });
 
     it('see what the other has made due by a replay', async () => {

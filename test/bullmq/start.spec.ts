@@ -3,7 +3,8 @@ import { promisify } from 'node:util';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Redis } from 'ioredis';
+import { MIGRATION_ADVISORY_LOCK_KEY } from 'bullmq';
+import { type ClusterOptions, Redis } from 'ioredis';
 import { memoryQueue } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
@@ -11,6 +12,7 @@ import pg from 'pg';
 import { useCleanUps } from '../support/clean-ups.js';
 import { ownRedis } from '../support/own-services.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, REDIS_URL, redisStore } from '../support/services.js';
+import { waitFor } from '../support/wait-for.js';
 
 const warnings: string[] = [];
 jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
@@ -54,11 +56,15 @@ describe('Options of bullmqQueue', () => {
 
 describe('A package that is missing', () => {
   /** Opens a queue in a process where a package cannot be found; resolves with what that rejects with. */
-  async function openWithout(missing: string, options: object): Promise<string> {
+  async function openWithout(
+    missing: string,
+    options: object,
+    text = `Cannot find package '${missing}'`,
+  ): Promise<string> {
     const script = `
       import { register } from 'node:module';
       const hooks = \`export async function resolve(name, context, next) {
-        if (name === '${missing}') throw Object.assign(new Error('not found'), { code: 'ERR_MODULE_NOT_FOUND' });
+        if (name === '${missing}') throw Object.assign(new Error("${text}"), { code: 'ERR_MODULE_NOT_FOUND' });
         return next(name, context);
       }\`;
       register('data:text/javascript,' + encodeURIComponent(hooks));
@@ -70,11 +76,17 @@ describe('A package that is missing', () => {
   }
 
   it.each([
-    ['bullmq', { connection: REDIS_URL }, 'npm install bullmq ioredis'],
-    ['ioredis', { connection: REDIS_URL }, 'npm install bullmq ioredis'],
-    ['pg', { backend: 'postgres', connection: POSTGRES_URL }, 'npm install bullmq pg'],
-  ])('is named with the command that installs it: %s', async (missing, options, command) => {
-    expect(await openWithout(missing, options)).toContain(command);
+    ['bullmq', { connection: REDIS_URL }],
+    ['ioredis', { connection: REDIS_URL }],
+    ['pg', { backend: 'postgres', connection: POSTGRES_URL }],
+  ])('is named with the command that installs it: %s', async (missing, options) => {
+    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${missing}`;
+    expect(await openWithout(missing, options)).toBe(line);
+  });
+
+  it('is not blamed for what it lacks itself', async () => {
+    const text = "Cannot find package 'postgres-array'";
+    expect(await openWithout('pg', { backend: 'postgres', connection: POSTGRES_URL }, text)).toBe(text);
   });
 });
 
@@ -99,6 +111,21 @@ await describeOnEach([redisStore], () => {
       await service.start();
       await use(service.options);
       expect(warnings).toEqual([]);
+    });
+
+    it('keeps the credentials of a cluster that the application has', async () => {
+      const given = { password: 's3cret', tls: {}, commandTimeout: 1 };
+      const passed: unknown[] = [];
+      const connection = {
+        nodes: () => [],
+        options: { redisOptions: given },
+        duplicate: (nodes: unknown, { redisOptions }: ClusterOptions) => {
+          passed.push(redisOptions);
+          throw new Error('no cluster here');
+        },
+      };
+      await expect(bullmqQueue({ connection })().open()).rejects.toThrow('no cluster here');
+      expect(passed).toEqual([expect.objectContaining({ password: 's3cret', tls: {}, commandTimeout: 5_000 })]);
     });
 
     it('takes the settings of a client that the application has, and leaves it alone', async () => {
@@ -135,6 +162,28 @@ await describeOnEach([postgresStore], () => {
       await Promise.all(queues.map((queue) => queue.open()));
       await Promise.all(queues.map((queue) => queue.close()));
       await use(options);
+    });
+
+    it('is migrated however long another process takes, and says when that fails', async () => {
+      const options = create();
+      const connection = { connectionString: POSTGRES_URL, query_timeout: 300 };
+      const client = new pg.Client(POSTGRES_URL);
+      await client.connect();
+      cleanUp(() => client.end());
+      const lock = [MIGRATION_ADVISORY_LOCK_KEY, options.prefix];
+      await client.query('SELECT pg_advisory_lock($1, hashtext($2))', lock);
+      const migrating = migrateBullmqQueue({ ...options, connection });
+      const ended = jest.fn();
+      void migrating.then(ended, ended);
+      const start = Date.now();
+      await waitFor(() => Date.now() - start > 600);
+      expect(ended).not.toHaveBeenCalled();
+      await client.query('SELECT pg_advisory_unlock($1, hashtext($2))', lock);
+      await migrating;
+      await client.query(
+        `DROP TABLE "${options.prefix}".relay_seen; CREATE VIEW "${options.prefix}".relay_seen AS SELECT`,
+      );
+      await expect(migrateBullmqQueue(options)).rejects.toThrow(`the migration of schema "${options.prefix}" failed: `);
     });
 
     it('takes the settings of a pool that the application has, and leaves it alone', async () => {

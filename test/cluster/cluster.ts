@@ -7,6 +7,7 @@ import { Agent, request } from 'undici';
 import type { CrashReceiver } from '../crash/crash.receiver.js';
 import { kinds } from '../crash/crash.receiver.js';
 import type { OwnService } from '../support/own-services.js';
+import { waitFor } from '../support/wait-for.js';
 
 /** Deliveries in flight at once in a process: so many at most may go out twice when it is killed. */
 export const CONCURRENCY = 32;
@@ -32,6 +33,8 @@ export class Cluster {
   readonly acknowledged: string[] = [];
   /** Batches that were refused, or not answered, and posted again. */
   repeated = 0;
+  /** Those of them that were answered with 503. */
+  refused = 0;
   kills = { ingest: 0, deliver: 0, store: 0 };
 
   private readonly members: Member[] = [];
@@ -61,12 +64,8 @@ export class Cluster {
       for (const [index, victim] of VICTIMS.entries()) {
         await this.reached(part * (index + 1));
         await this.replace(victim);
-        if (index === VICTIMS.length / 2) {
-          this.kills.store++;
-          await this.store.kill();
-          await this.store.start();
-        }
         this.limit += part;
+        if (index === VICTIMS.length / 2) await this.replaceStore();
       }
     })();
     await Promise.all([...posters, killing]);
@@ -94,6 +93,15 @@ export class Cluster {
     await ended;
     this.kills[mode]++;
     this.members[index] = await this.spawn(mode);
+  }
+
+  /** There are messages left to post, so some are refused meanwhile. */
+  private async replaceStore(): Promise<void> {
+    const { refused } = this;
+    this.kills.store++;
+    await this.store.kill();
+    await waitFor(() => this.refused > refused);
+    await this.store.start();
   }
 
   private async reached(count: number): Promise<void> {
@@ -126,9 +134,17 @@ export class Cluster {
       const options = { method: 'POST', headers, body, dispatcher: this.agent, headersTimeout: 15_000 } as const;
       const answer = await request(`${host}/v1/batch`, options);
       await answer.body.dump();
+      if (answer.statusCode === 503) this.refused++;
+      else if (answer.statusCode !== 200) throw new Error(`a post was answered ${answer.statusCode}`);
       return answer.statusCode === 200;
-    } catch {
-      return false;
+    } catch (error) {
+      if (isUnanswered(error)) return false;
+      throw error;
     }
   }
+}
+
+/** Whether a post met a process that was killed, or was not there yet. */
+function isUnanswered(error: unknown): boolean {
+  return ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes((error as { code?: string }).code ?? '');
 }

@@ -408,21 +408,64 @@ export function itConforms(engine: QueueEngine): void {
         expect((await queue.list({})).map(({ messageId }) => messageId)).toEqual(['m2', 'm0']);
       });
 
-      it('changes nothing once the lease ended with its queue', async () => {
+      it.each([
+        ['', () => reopen()],
+        [', though the same queue was opened again', () => queue.close().then(() => queue.open())],
+      ])('changes nothing once the lease ended with its queue%s', async (_how, restart) => {
         await queue.add(messages(2));
-        const { leases } = consume();
+        const { leases, subscription } = consume();
         await leased(2, leases);
         const before = Date.now();
-        await reopen();
-        const late = leases[0]!.settle(dead()).catch((error: Error) => error.message);
-        expect([false, expect.any(String)]).toContainEqual(await late);
+        await restart();
+        const settleLate = (lease: Lease) => lease.settle(dead()).catch((error: Error) => error.message);
+        expect([false, expect.any(String)]).toContainEqual(await settleLate(leases[0]!));
         const again = consume();
+        subscription.unsubscribe();
         await leased(2, again.leases);
+        expect([false, expect.any(String)]).toContainEqual(await settleLate(leases[1]!));
         expect(names(again.leases)).toEqual(['m0', 'm1']);
         // The window counts from the lease that ended, so that restarts do not extend it.
         expect(again.leases[0]!.delivery.firstAttemptAt).toBeLessThanOrEqual(before);
         expect(await again.leases[0]!.settle(delivered())).toBe(true);
         expect(await again.leases[1]!.settle(delivered())).toBe(true);
+        await queue.add([message('m2')]);
+        expect(names(await leased(3, again.leases))).toEqual(['m0', 'm1', 'm2']);
+      });
+    });
+
+    describe('idle', () => {
+      it('is resolved once what was handed out is recorded, and not before', async () => {
+        await queue.add(messages(5));
+        const { leases } = consume();
+        await leased(5, leases);
+        let recorded = 0;
+        let atIdle: number | undefined;
+        const idle = queue.idle().then(() => (atIdle = recorded));
+        const settle = (lease: Lease) => lease.settle(delivered()).then(() => recorded++);
+        await Promise.all(leases.slice(1).map(settle));
+        expect(atIdle).toBeUndefined();
+        void settle(leases[0]!);
+        await idle;
+        expect(atIdle).toBe(5);
+        expect(await count('delivered')).toBe(5);
+      });
+
+      it('is resolved once all of a backlog is recorded', async () => {
+        await queue.add(messages(600));
+        consume(4, () => delivered());
+        await queue.idle();
+        expect(await count('delivered')).toBe(600);
+      });
+
+      it('does not wait for a backlog that nobody takes any more', async () => {
+        await queue.add(messages(600));
+        const { leases, subscription } = consume(1);
+        const [lease] = await leased(1, leases);
+        const idle = queue.idle();
+        subscription.unsubscribe();
+        await lease!.settle(delivered());
+        await idle;
+        await counted('queued', 599);
       });
     });
 
@@ -445,6 +488,28 @@ export function itConforms(engine: QueueEngine): void {
         const second = await queue.list({}, { limit: 3, after: first[2]!.id });
         const rest = await queue.list({}, { after: second[2]!.id });
         expect([...first, ...second, ...rest]).toEqual(all);
+      });
+
+      it.each<[string, object]>([
+        ['userId', { userId: () => 1 }],
+        ['messageId', { messageId: 7 }],
+        ['acceptedBefore', { acceptedBefore: '7' }],
+        ['userid', { userid: 'u1' }],
+      ])('names %s, which no query can be asked with', async (field, query) => {
+        await queue.add(messages(2));
+        await expect(queue.list(query)).rejects.toThrow(field);
+        await expect(queue.replay(query)).rejects.toThrow(field);
+        await expect(queue.purge(query)).rejects.toThrow(field);
+        expect(await queue.list(new Proxy({ messageId: 'm1' }, {}))).toHaveLength(1);
+        expect(await count('queued')).toBe(2);
+      });
+
+      it.each<[string, object]>([
+        ['limit', { limit: '3' }],
+        ['limit', { limit: -1 }],
+        ['after', { after: 3 }],
+      ])('names the %s of a page that is wrong', async (field, page) => {
+        await expect(queue.list({}, page)).rejects.toThrow(`${field} of a page must be`);
       });
 
       it('tells every state', async () => {
@@ -520,6 +585,28 @@ export function itConforms(engine: QueueEngine): void {
         const { leases } = consume(64, () => delivered());
         await counted('delivered', 2);
         expect(names(leases)).toEqual(['m0', 'm2']);
+      });
+
+      it('removes what was accepted before a moment', async () => {
+        const round = (prefix: string, acceptedAt: number) =>
+          messages(4).map((one) => ({ ...one, messageId: `${prefix}-${one.messageId}`, acceptedAt }));
+        await queue.add(round('old', AT));
+        await queue.add(round('new', AT + 1));
+        const { leases, subscription } = consume(2);
+        await leased(2, leases);
+        await leases[0]!.settle(waiting(60_000));
+        await leased(3, leases);
+        const query = { userId: 'u1', acceptedBefore: AT + 1 };
+        expect(await queue.list(query)).toHaveLength(4);
+        expect(await queue.purge(query)).toBe(4);
+        expect(await queue.list(query)).toEqual([]);
+        expect(await leases[2]!.settle(delivered())).toBe(false);
+        expect(await leases[1]!.settle(delivered())).toBe(false);
+        await leased(5, leases);
+        subscription.unsubscribe();
+        expect(names(leases.slice(3))).toEqual(['new-m0', 'new-m1']);
+        await counted('queued', 2);
+        expect(await queue.list({})).toHaveLength(4);
       });
 
       it('removes all of one state', async () => {

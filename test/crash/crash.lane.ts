@@ -6,8 +6,11 @@ import type { AttemptRecord, DeliveryCount, DeliveryState } from 'nestjs-analyti
 
 import { CrashReceiver, type Edges, kinds } from './crash.receiver.js';
 
-/** Deliveries in flight at once: so many at most may go out twice for each kill. */
-export const CONCURRENCY = 8;
+/** Deliveries in flight at once. */
+const CONCURRENCY = 8;
+
+/** Deliveries in flight or on their way onto the disk: so many at most may go out twice for each kill. */
+export const UNRECORDED = 3 * CONCURRENCY;
 
 const EDGES: (keyof Edges | 'random')[] = [
   'posted',
@@ -22,7 +25,10 @@ const EDGES: (keyof Edges | 'random')[] = [
   'random',
 ];
 
-const BATCH = 6;
+const BATCH = 2;
+
+/** Requests side by side: enough that many wait for the same commit. */
+const POSTERS = 32;
 
 interface Said {
   ready?: true;
@@ -139,7 +145,7 @@ export class CrashLane {
     });
   }
 
-  /** Posts batches, a few side by side, until the relay is gone. */
+  /** Posts batches, many side by side, until the relay is gone. */
   private load(host: string): void {
     const { relay } = this;
     const post = async () => {
@@ -163,7 +169,7 @@ export class CrashLane {
         }
       }
     };
-    this.loading = Promise.all([post(), post(), post()]).then(() => undefined);
+    this.loading = Promise.all(Array.from({ length: POSTERS }, post)).then(() => undefined);
   }
 
   /** Resolves as the moment comes for the given time. */

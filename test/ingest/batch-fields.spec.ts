@@ -28,11 +28,28 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     });
   });
 
-  it('lends no __proto__', async () => {
+  it.each([
+    ['no message has one', {}],
+    ['one comes first', { b: 1 }],
+    ['one comes in between', { '"b,"': { deep: [1] } }],
+    ['one comes last', { '€': null }],
+    ['a message has some', { '€': 1, b: 2, more: 3 }],
+    ['a message has all', { '€': 1, b: 2, '"b,"': 3 }],
+  ])('lends the members of its context where %s of its own', async (_case, own) => {
     const { host, receiver } = await start();
-    const context = '{"ip":"198.51.100.7","__proto__":{"polluted":true}}';
-    await post(`${host}/v1/b`, `{"context":${context},"batch":[${JSON.stringify({ ...track, context: {} })}]}`);
+    const context = { b: 'ü,', '"b,"': [{ '}': ',' }], '€': 'x' };
+    await post(`${host}/v1/b`, { context, batch: [{ ...track, context: own }] });
     const [webhook] = await receiver.received(1);
+    expect(webhook!.body.context).toEqual({ ...context, ...own });
+  });
+
+  it.each(['{}', '{"__proto__":{"polluted":true}}', 'null'])('lends no __proto__ to a context %s', async (own) => {
+    const { host, receiver } = await start();
+    const lent = '{"__proto__":{"polluted":true},"ip":"198.51.100.7"}';
+    const message = JSON.stringify(track).replace('}', `,"context":${own},"integrations":${own}}`);
+    await post(`${host}/v1/b`, `{"context":${lent},"integrations":${lent},"batch":[${message}]}`);
+    const [webhook] = await receiver.received(1);
+    expect(webhook!.body.context).toEqual({ ip: '198.51.100.7' });
     expect(webhook!.raw.toString()).not.toContain('polluted');
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
@@ -50,14 +67,41 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     });
   });
 
-  it('is refused where its context would blow its messages up', async () => {
-    const { host } = await start();
+  it.each([1_700, 32_000])('lends %i bytes to each of 2,500 messages', async (length) => {
+    const { host } = await startRelayApp(afterwards, createAdapter(), { destination: { types: ['identify'] } });
     const batch = Array.from({ length: 2_500 }, () => ({ type: 'track', userId: 'u', event: 'e' }));
-    const answer = await post(`${host}/v1/b`, { context: { text: 'x'.repeat(30_000) }, batch });
-    expect([answer.status, await answer.json()]).toEqual([
-      400,
-      expect.objectContaining({ code: 'context_too_large', field: 'context' }),
-    ]);
+    const answer = await post(`${host}/v1/b`, { context: { text: 'x'.repeat(length) }, batch });
+    expect([answer.status, await answer.json()]).toEqual([200, { success: true }]);
+  });
+
+  it('has those messages refused that are too large with what it lends', async () => {
+    const { host, receiver } = await start();
+    const integrations = { All: true };
+    const context = (length: number) => ({ text: 'ü'.repeat(1_000), more: 'x'.repeat(length) });
+    const size = Buffer.byteLength(JSON.stringify({ ...track, context: context(0), integrations }));
+    const batch = [track, { ...track, event: 'Order Completed!' }, { ...track, context: { more: '' } }];
+    const answer = await post(`${host}/v1/b`, { context: context(32_768 - size), integrations, batch });
+    expect(await answer.json()).toEqual({
+      success: true,
+      rejected: [expect.objectContaining({ index: 1, field: 'message', code: 'message_too_large' })],
+    });
+    await receiver.received(2);
+  });
+
+  it.each(['context', 'integrations'])('is refused where no message can hold its %s', async (field) => {
+    const { host } = await start();
+    const nested = `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`;
+    for (const [code, value] of [
+      ['not_object', '[]'],
+      ['too_large', `{"text":"${'x'.repeat(32_768)}"}`],
+      ['too_deep', nested],
+    ]) {
+      const answer = await post(`${host}/v1/b`, `{"${field}":${value},"batch":[${JSON.stringify(track)}]}`);
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        { code: `${field}_${code}`, field, message: expect.stringContaining(`${field} must`) },
+      ]);
+    }
   });
 
   it('may have a message of 100 levels, and none deeper', async () => {
@@ -72,6 +116,6 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
       expect(answer.status).toBe(400);
     }
     const answer = await post(`${host}/v1/track`, message(101));
-    expect(await answer.json()).toMatchObject({ code: 'message_too_deep' });
+    expect(await answer.json()).toMatchObject({ code: 'message_too_deep', field: 'message' });
   });
 });

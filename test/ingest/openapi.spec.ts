@@ -23,6 +23,8 @@ describe.each(platforms)('Nest on $platform', ({ createAdapter }) => {
         .concat(['alias', 'a'])
         .map((path) => `/api/collect/${path}`),
     );
+    const ids = Object.values(paths).map(({ post: operation }) => operation!.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
     const { requestBody, responses, tags } = paths['/api/collect/track']!.post!;
     expect(requestBody).toMatchObject({
       content: { 'application/json': { schema: { required: ['event'], properties: { event: { type: 'string' } } } } },

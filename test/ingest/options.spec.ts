@@ -53,7 +53,7 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     expect(statuses).toEqual([200, 200, 429]);
     const limited = await post(`${host}/v1/track`, message);
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(55);
-    expect(await limited.json()).toMatchObject({ code: 'rate_limited' });
+    expect(await limited.json()).toMatchObject({ code: 'rate_limited', field: 'writeKey' });
     expect((await post(`${host}/v1/track`, message, 'wk_blog')).status).toBe(200);
   });
 
@@ -70,6 +70,28 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     expect(allowed.headers.has('access-control-allow-credentials')).toBe(false);
     const other = await preflight(`${host}/v1/t`, 'https://evil.example');
     expect(other.headers.has('access-control-allow-origin')).toBe(false);
+  });
+
+  it('lets these pages read every answer, and when to try again', async () => {
+    const origin = 'https://shop.example';
+    const { host } = await start({ options: { ingest: { cors: { origin: [origin] } } } });
+    const send = (from: string, body: string) =>
+      fetch(`${host}/v1/t`, { method: 'POST', headers: { Origin: from }, body });
+    const good = JSON.stringify({ ...message, writeKey: 'wk_shop' });
+    for (const [status, body] of [
+      [200, good],
+      [401, JSON.stringify(message)],
+      [413, ' '.repeat(512_001)],
+    ] as const) {
+      const answer = await send(origin, body);
+      expect(answer.status).toBe(status);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': 'Retry-After',
+        vary: 'Origin',
+      });
+    }
+    expect((await send('https://evil.example', good)).headers.has('access-control-allow-origin')).toBe(false);
   });
 
   it('lets every page post where told to, without credentials', async () => {

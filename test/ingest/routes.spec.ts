@@ -52,7 +52,7 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
         { index: 2, field: 'event', code: 'event_not_string', message: expect.any(String) },
         { index: 3, field: 'traits', code: 'traits_not_object', message: expect.any(String) },
         { index: 4, field: 'type', code: 'type_unknown', message: expect.any(String) },
-        { index: 5, field: '', code: 'message_not_object', message: expect.any(String) },
+        { index: 5, field: 'message', code: 'message_not_object', message: expect.any(String) },
       ],
     });
     const [webhook] = await receiver.received(1);
@@ -99,19 +99,100 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     await expect(relay.accept('wk_other', [message])).rejects.toThrow('the write key must be that of a source');
   });
 
+  it('stores nothing of what has an unknown key in its body, or none', async () => {
+    const { host, relay } = await start();
+    const batch = [{ type: 'track', userId: 'u1', event: 'Order Completed' }];
+    for (const writeKey of ['wk_other', '', null, ['wk_shop'], undefined]) {
+      const answer = await fetch(`${host}/v1/batch`, { method: 'POST', body: JSON.stringify({ batch, writeKey }) });
+      expect([answer.status, await answer.json()]).toMatchObject([401, { code: 'write_key_unknown' }]);
+    }
+    expect(await relay.deliveries()).toEqual([]);
+  });
+
   it.each([
-    ['no JSON', '{', 400, 'body_not_json'],
-    ['no object', '[]', 401, 'write_key_unknown'],
-    ['no batch', { writeKey: 'wk_shop' }, 400, 'batch_not_array'],
-    ['more than 500 KB', ' '.repeat(500 * 1024 + 1), 413, 'body_too_large'],
-  ])('refuses a body that is %s', async (_case, body, status, code) => {
+    ['no JSON', '{', 400, 'body_not_json', 'body'],
+    ['no object', '[]', 401, 'write_key_unknown', 'writeKey'],
+    ['no batch', { writeKey: 'wk_shop' }, 400, 'batch_not_array', 'batch'],
+    ['more than 500 KB', ' '.repeat(500 * 1024 + 1), 413, 'body_too_large', 'body'],
+  ])('refuses a body that is %s', async (_case, body, status, code, field) => {
     const { host } = await start();
     const answer = await fetch(`${host}/v1/batch`, {
       method: 'POST',
       body: typeof body === 'string' ? body : JSON.stringify(body),
     });
     expect(answer.status).toBe(status);
-    expect(await answer.json()).toMatchObject({ code, message: expect.any(String) });
+    expect(await answer.json()).toEqual({ code, field, message: expect.any(String) });
+  });
+
+  it('takes a body of 512,000 bytes, and none of a byte more', async () => {
+    const { host } = await start();
+    for (const [length, status] of [
+      [512_000, 200],
+      [512_001, 413],
+    ] as const) {
+      const body = JSON.stringify({ writeKey: 'wk_shop', batch: [] }).padEnd(length);
+      expect((await post(`${host}/v1/batch`, body)).status).toBe(status);
+      const gzipped = { method: 'POST', headers: { 'Content-Encoding': 'gzip' }, body: gzipSync(body) };
+      expect((await fetch(`${host}/v1/batch`, gzipped)).status).toBe(status);
+    }
+  });
+
+  it('takes a message of 32,768 bytes, and none of a byte more', async () => {
+    const { host } = await start();
+    const message = { type: 'track', userId: 'u1', event: 'Large', properties: { text: 'ü' } };
+    const ofSize = (size: number) => {
+      const text = `ü${'x'.repeat(size - Buffer.byteLength(JSON.stringify(message)))}`;
+      return { ...message, properties: { text } };
+    };
+    const [largest, larger] = [ofSize(32_768), ofSize(32_769)];
+    expect((await post(`${host}/v1/track`, largest)).status).toBe(200);
+    expect((await post(`${host}/v1/track`, larger)).status).toBe(400);
+    const answer = await post(`${host}/v1/batch`, { batch: [largest, larger] });
+    expect(await answer.json()).toMatchObject({ rejected: [{ index: 1, code: 'message_too_large' }] });
+  });
+
+  it.each([
+    ['properties_not_object', 'properties', 'track', { properties: [] }],
+    ['timestamp_invalid', 'timestamp', 'track', { timestamp: 'May' }],
+    ['message_id_too_long', 'messageId', 'track', { messageId: 'x'.repeat(100) }],
+    ['message_id_not_string', 'messageId', 'track', { messageId: 1 }],
+    ['user_id_not_string', 'userId', 'track', { userId: 1 }],
+    ['anonymous_id_not_string', 'anonymousId', 'track', { anonymousId: 1 }],
+    ['context_not_object', 'context', 'track', { context: 'x' }],
+    ['integrations_not_object', 'integrations', 'track', { integrations: [] }],
+    ['traits_not_object', 'traits', 'identify', { traits: 'x' }],
+    ['name_not_string', 'name', 'page', { name: 1 }],
+    ['category_not_string', 'category', 'page', { category: 1 }],
+    ['group_id_not_string', 'groupId', 'group', {}],
+    ['previous_id_not_string', 'previousId', 'alias', {}],
+  ])('refuses a message with %s, alone and in a batch', async (code, field, type, fault) => {
+    const { host, relay } = await start();
+    const message = { userId: 'u1', event: 'Order Completed', ...fault };
+    const refusal = { code, field, message: expect.stringContaining(`${field} must`) };
+    const answer = await post(`${host}/v1/${type}`, message);
+    expect([answer.status, await answer.json()]).toEqual([400, refusal]);
+    for (const context of [undefined, {}]) {
+      const named = await post(`${host}/v1/batch`, { context, batch: [{ ...message, type }] });
+      expect(await named.json()).toEqual({ success: true, rejected: [{ index: 0, ...refusal }] });
+    }
+    expect(await relay.deliveries()).toEqual([]);
+  });
+
+  it('takes a messageId of 99 characters', async () => {
+    const { host, receiver } = await start();
+    const messageId = 'x'.repeat(99);
+    expect((await post(`${host}/v1/track`, { userId: 'u1', event: 'Ordered', messageId })).status).toBe(200);
+    const [webhook] = await receiver.received(1);
+    expect(webhook!.headers['x-message-id']).toBe(messageId);
+  });
+
+  it.each(['batch', 'track'])('refuses a body at /v1/%s that is no object', async (route) => {
+    const { host } = await start();
+    const answer = await post(`${host}/v1/${route}`, '[]');
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { code: 'body_not_object', field: 'body', message: 'the body must be an object' },
+    ]);
   });
 
   it('refuses a message above 32 KB', async () => {
@@ -120,7 +201,7 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     const answer = await post(`${host}/v1/track`, message);
     expect([answer.status, await answer.json()]).toEqual([
       400,
-      { code: 'message_too_large', field: '', message: 'a message must not exceed 32768 bytes' },
+      { code: 'message_too_large', field: 'message', message: 'a message must not exceed 32768 bytes' },
     ]);
   });
 
@@ -136,5 +217,24 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     const now = Date.parse((await receiver.received(2))[1]!.body.timestamp as string);
     expect(now).toBeGreaterThanOrEqual(before);
     expect(now).toBeLessThanOrEqual(Date.now());
+  });
+
+  it.each([
+    ['corrects an originalTimestamp by sentAt', '2026-01-02T03:04:05.000Z', '2026-01-02T03:05:05.000Z', 60_000],
+    ['sets the time of receipt where sentAt is missing', '2026-01-02T03:04:05.000Z', undefined, 0],
+    ['sets the time of receipt where originalTimestamp is missing', undefined, '2026-01-02T03:05:05.000Z', 0],
+    ['sets the time of receipt where they are too far apart', '0001-01-01T00:00:00Z', '9999-12-31T00:00:00Z', 0],
+    ['sets the time of receipt where they are so the other way', '9999-12-31T00:00:00Z', '0001-01-01T00:00:00Z', 0],
+  ])('%s', async (_case, originalTimestamp, sentAt, beforeReceipt) => {
+    const { host, receiver } = await start();
+    const before = Date.now();
+    const message = { type: 'track', userId: 'u1', event: 'Order Completed', originalTimestamp };
+    await post(`${host}/v1/batch`, { sentAt, batch: [message] });
+    await post(`${host}/v1/track`, { ...message, sentAt });
+    for (const { body } of await receiver.received(2)) {
+      const receipt = Date.parse(body.timestamp as string) + beforeReceipt;
+      expect(receipt).toBeGreaterThanOrEqual(before);
+      expect(receipt).toBeLessThanOrEqual(Date.now());
+    }
   });
 });

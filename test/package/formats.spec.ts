@@ -10,6 +10,7 @@ describe('The package', () => {
     ['nestjs-analytics-relay', 'Analytics'],
     ['nestjs-analytics-relay/client', 'Analytics'],
     ['nestjs-analytics-relay/testing', 'AnalyticsRecorder'],
+    ['nestjs-analytics-relay/bullmq', 'bullmqQueue'],
   ])('loads %s as an ES module and as CommonJS, with the same names', async (entry, name) => {
     const { stdout } = await run(process.execPath, [
       '--input-type=module',

@@ -2,6 +2,7 @@
 import assert from 'node:assert';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +77,37 @@ async function shop() {
   console.log('passed: npm start');
 }
 
+async function scaled() {
+  const [PORT, SECOND_PORT, RECEIVER_PORT] = [await freePort(), await freePort(), await freePort()];
+  const post = async (messageId) => {
+    const headers = { 'Content-Type': 'application/json', Authorization: `Basic ${globalThis.btoa('wk_shop:')}` };
+    const body = JSON.stringify({ userId: 'u1', event: 'Order Completed', messageId });
+    const url = `http://127.0.0.1:${SECOND_PORT}/v1/track`;
+    const response = await globalThis.fetch(url, { method: 'POST', headers, body });
+    assert.strictEqual(response.status, 200);
+  };
+  const [first, second] = [randomUUID(), randomUUID()]; // the store may know those of an earlier run
+  const ready = (output) => [...output.matchAll(/\[(ingest|deliver) (\d+)\] ready/g)];
+  const steps = [
+    [(output) => ready(output).length === 4, () => post(first)],
+    [
+      (output) => output.includes(`delivered: ${first}`),
+      (stop, output) => process.kill(Number(ready(output).find(([, mode]) => mode === 'ingest')[2]), 'SIGKILL'),
+    ],
+    [(output) => ready(output).length === 5, () => post(second)],
+    [(output) => output.includes(`delivered: ${second}`), (stop) => stop('SIGINT')],
+  ];
+  const { output } = await run('npm start -w sample/05-scaled', {
+    env: { PORT, SECOND_PORT, RECEIVER_PORT },
+    act: (text, stop) => {
+      if (steps.length > 0 && steps[0][0](text)) void steps.shift()[1](stop, text);
+    },
+  });
+  assert.match(output, /a process ended with SIGKILL; another one takes its place/);
+  assert.strictEqual(steps.length, 0, output);
+  console.log('passed: npm start -w sample/05-scaled');
+}
+
 await shop();
 await prints(
   'npm start -w sample/02-typed-events',
@@ -93,3 +125,4 @@ await prints(
   /\[receiver\] Refund Failed of u-1: \{"reason":"nothing to refund"\}/,
 );
 await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
+await scaled();

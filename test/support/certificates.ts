@@ -32,7 +32,8 @@ function issue(name: string, extensions: object[], issuer?: Issued, end: number 
   const cert = forge.pki.createCertificate();
   const subject = [{ name: 'commonName', value: name }];
   cert.publicKey = keys.publicKey;
-  cert.serialNumber = `0${forge.util.bytesToHex(forge.random.getBytesSync(8))}`;
+  // A first byte other than 0: OpenSSL refuses a number that is padded.
+  cert.serialNumber = `01${forge.util.bytesToHex(forge.random.getBytesSync(8))}`;
   cert.validity.notBefore = new Date(end - 2 * DAY);
   cert.validity.notAfter = new Date(end);
   cert.setSubject(subject);

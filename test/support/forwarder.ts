@@ -22,6 +22,11 @@ export class Forwarder {
     return (this.server.address() as AddressInfo).port;
   }
 
+  /** Lets open connections fall silent, as when a host is gone; new ones work. */
+  mute(): void {
+    for (const socket of this.sockets) socket.unpipe().pause();
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => this.server.close(resolve));

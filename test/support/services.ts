@@ -67,6 +67,8 @@ export async function describeOnEach(stores: SharedStore[], suite: (store: Share
     }
     const line = `${store.name} does not answer on ${hostname}:${port}`;
     if (process.env.CI) throw new Error(`${line}, and CI must not pass without it`);
+    // Jest does not show the names of what is skipped when it runs many files.
+    process.stderr.write(`Tests skipped: ${line}\n`);
     describe.skip(`skipped: ${line}`, () => suite(store));
   }
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
@@ -24,6 +24,18 @@ describe('The file of the SQLite queue', () => {
       await queue.open();
       await queue.close();
     }
+  });
+
+  it('is ./data/relay.db by default, and keeps ended deliveries as long as is documented', () => {
+    const HOUR = 3_600_000;
+    expect(sqliteQueue()()).toMatchObject({
+      store: { path: resolve('data/relay.db') },
+      retention: {
+        delivered: { age: 24 * HOUR, count: 10_000 },
+        dead: { age: 30 * 24 * HOUR, count: 100_000 },
+        messageIds: { age: 24 * HOUR, count: 1_000_000 },
+      },
+    });
   });
 
   it('of another program is refused with the reason, and let go', async () => {

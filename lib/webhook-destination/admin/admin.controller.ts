@@ -46,6 +46,6 @@ export async function placeAdminController(controller: Type<AdminRoutes>, prefix
   const handle: NodeHandler<AdminRoutes> = ({ endpoint }, request, response, platform) =>
     endpoint!.handle(request, response, () => new HttpContext(DeletionEndpoint, platform));
   await placeController(controller, prefix, [
-    { name: 'delete', paths: ['delete'], handle, description: DELETE_DESCRIPTION },
+    { name: 'delete', path: 'delete', handle, description: DELETE_DESCRIPTION },
   ]);
 }

@@ -47,7 +47,7 @@ export class DeletionEndpoint {
   }
 
   private async delete(body: unknown): Promise<DeletionResult> {
-    if (!isPlainObject(body)) throw new IngestError(400, 'body_not_object', 'the body must be an object');
+    if (!isPlainObject(body)) throw new IngestError(400, 'body_not_object', 'the body must be an object', 'body');
     const { userId, userIds = [userId], sources } = body;
     if (!Array.isArray(userIds) || !userIds.every(isNonEmptyString) || userIds.length === 0) {
       throw new IngestError(

@@ -30,20 +30,23 @@ export class UserDeletion {
   }
 
   /**
-   * Resolves once the user's deliveries are gone and the notifications in the queue, durably. If it rejects, it is to
+   * Resolves once the notifications are in the queue, durably, and the user's deliveries gone. If it rejects, it is to
    * be asked for again.
    */
   async request({ userId, sources }: DeletionRequest): Promise<DeletionResult> {
     if (typeof userId !== 'string' || userId === '') throw new Error('userId must be a non-empty string');
     if (sources && !this.knows(sources)) throw new Error('sources must name sources of this module');
     const affected = [...new Set(sources ?? this.sources)];
-    // In this order: a notification is a delivery of the user's too.
-    const purged = sources
-      ? await Promise.all(affected.map((source) => this.queue.purge({ userId, source })))
-      : [await this.queue.purge({ userId })];
-    const now = Date.now();
-    const notifications = affected.flatMap((source) => this.router.routeDeletion(source, userId, now));
+    // Later than all that was accepted so far.
+    const requestedAt = Date.now() + 1;
+    const notifications = affected.flatMap((source) => this.router.routeDeletion(source, userId, requestedAt));
+    // In this order, and by this bound: a notification is a delivery of the user's too, and may go only when a later one
+    // is in the queue.
     await this.queue.add(notifications);
+    const older = { userId, acceptedBefore: requestedAt };
+    const purged = sources
+      ? await Promise.all(affected.map((source) => this.queue.purge({ ...older, source })))
+      : [await this.queue.purge(older)];
     return { notifications: notifications.length, purged: purged.reduce((sum, count) => sum + count, 0) };
   }
 }

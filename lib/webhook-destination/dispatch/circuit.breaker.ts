@@ -19,7 +19,8 @@ export class CircuitBreaker {
   /** Wait between the last probe and the next, in ms; 0 while the circuit is closed. */
   private interval = 0;
   private probeAt = 0;
-  private probing = false;
+  private lastProbe = 0;
+  private currentProbe = 0;
   private lastHeldUntil = 0;
 
   /**
@@ -36,17 +37,26 @@ export class CircuitBreaker {
     return this.interval > 0;
   }
 
-  /** Whether an attempt may be made; while the circuit is open, the caller then has the probe and must end it. */
-  admits(now: number): boolean {
+  /** Number of the probe that is under way; 0 while none is. */
+  get probe(): number {
+    return this.currentProbe;
+  }
+
+  /**
+   * Whether an attempt may be made; while the circuit is open, the caller then has the probe and must end it.
+   *
+   * @param isLast whether the delivery has no other chance: it need not wait for the moment of the next probe
+   */
+  admits(now: number, isLast = false): boolean {
     if (!this.isOpen) return true;
-    if (this.probing || now < this.probeAt) return false;
-    this.probing = true;
+    if (this.currentProbe > 0 || (now < this.probeAt && !isLast)) return false;
+    this.currentProbe = ++this.lastProbe;
     return true;
   }
 
   /** When a delivery that was not admitted may ask again, in ms since the epoch: from the next probe on. */
   holdUntil(now: number): number {
-    const next = this.probing ? now + this.interval : this.probeAt;
+    const next = this.currentProbe > 0 ? now + this.interval : this.probeAt;
     this.lastHeldUntil = Math.max(this.lastHeldUntil + HELD_SPACING, next);
     return this.lastHeldUntil;
   }
@@ -56,15 +66,20 @@ export class CircuitBreaker {
     this.failures = 0;
     if (!this.isOpen) return undefined;
     this.interval = 0;
-    this.probing = false;
+    this.currentProbe = 0;
     this.lastHeldUntil = 0;
     return 'closed';
   }
 
-  /** An attempt, or the probe, failed in a way that may pass. */
-  fail(now: number, isProbe: boolean): CircuitChange {
-    if (isProbe) {
-      this.probing = false;
+  /**
+   * An attempt failed in a way that may pass.
+   *
+   * @param probe its number, if it was a probe; one that the circuit closed over says nothing of the next
+   */
+  fail(now: number, probe = 0): CircuitChange {
+    if (probe > 0) {
+      if (probe !== this.currentProbe) return undefined;
+      this.currentProbe = 0;
       this.wait(this.interval * 2, now);
       return undefined;
     }

@@ -63,19 +63,19 @@ export class DestinationDispatcher {
     const { failedUrls, firstAttemptAt = now } = delivery;
     const { retryWindow } = this.options;
     if (now >= firstAttemptAt + retryWindow) return { state: 'dead', reason: WINDOW_OVER, failedUrls };
-    if (this.circuit.admits(now)) return this.attempt(delivery, now);
+    const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
+    if (this.circuit.admits(now, now >= last)) return this.attempt(delivery, now);
     // The window goes on while the destination is down; no attempt is used up.
-    const last = lastAttemptAt(firstAttemptAt, retryWindow);
     if (now >= last) return { state: 'dead', reason: `${WINDOW_OVER}, with its destination down`, failedUrls };
     return { state: 'waiting', nextAttemptAt: Math.min(this.circuit.holdUntil(now), last), failedUrls };
   }
 
   private async attempt(delivery: Readonly<Delivery>, startedAt: number): Promise<DeliveryOutcome> {
-    const isProbe = this.circuit.isOpen;
+    const { probe } = this.circuit;
     const sent = await this.sender.send(delivery, startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt);
     const answers = outcome.state === 'delivered' || refuses(sent);
-    this.note(answers ? this.circuit.succeed() : this.circuit.fail(Date.now(), isProbe));
+    this.note(answers ? this.circuit.succeed() : this.circuit.fail(Date.now(), probe));
     return outcome;
   }
 

@@ -4,12 +4,19 @@ import { createGunzip } from 'node:zlib';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
 import { IngestError } from './ingest.error.js';
+import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
 
-/** How long a body may stand still before it is given up, in ms. */
+/** How long a body may take for its next bytes, or its end, before it is given up, in ms. */
 const STALL_TIME = 1_500;
+
+/** How many bytes these are: one at a time would hold a connection for long. */
+const STALL_BYTES = 1_024;
 
 /** How long a body may take in all, in ms. */
 const MAX_TIME = 30_000;
+
+/** Levels of an envelope around its messages. */
+const DEPTH_OF_BATCH = 2;
 
 /** A request's body, inflated: its text in UTF-8, or what a parser of the host has made of it before. */
 export type RequestBody = { bytes: Buffer; isAscii: boolean } | { value: unknown; size: number };
@@ -25,7 +32,7 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   if (early) return early;
   const bytes = await readBytes(request);
   const isAscii = isAsciiOnly(bytes);
-  if (!isAscii && !isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8');
+  if (!isAscii && !isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8', 'body');
   return { bytes, isAscii };
 }
 
@@ -35,14 +42,18 @@ export function parseBody(body: RequestBody): unknown {
   try {
     return JSON.parse(body.bytes.toString(body.isAscii ? 'latin1' : 'utf8'));
   } catch {
-    throw new IngestError(400, 'body_not_json', 'the body must be JSON');
+    throw new IngestError(400, 'body_not_json', 'the body must be JSON', 'body');
   }
 }
 
 /** The body that a parser of the host has read already; one that is put before every route does so. */
-function parsedBefore(request: IncomingMessage & { body?: unknown }): RequestBody | undefined {
-  if (!request.readableEnded || request.body === undefined) return undefined;
-  return { value: request.body, size: Number(request.headers['content-length'] ?? Infinity) };
+function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknown }): RequestBody | undefined {
+  if (!readableEnded || body === undefined) return undefined;
+  // Its Content-Length does not tell, as it may have been gzipped. What is too deep to be measured is refused later.
+  if (isDeeperThan(body, MAX_DEPTH + DEPTH_OF_BATCH)) return { value: body, size: Infinity };
+  const size = Buffer.byteLength(JSON.stringify(body));
+  if (size > MAX_BATCH_BYTES) throw tooLarge();
+  return { value: body, size };
 }
 
 function readBytes(request: IncomingMessage): Promise<Buffer> {
@@ -52,6 +63,8 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     const end = Date.now() + MAX_TIME;
     const chunks: Buffer[] = [];
     let size = 0;
+    let received = 0;
+    let expected = STALL_BYTES;
     const finish = (outcome: () => void) => {
       clearTimeout(stall);
       request.off('data', goOn).off('close', cutOff);
@@ -61,28 +74,30 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       outcome();
     };
     const fail = (status: number, code: string, rule: string) =>
-      finish(() => reject(new IngestError(status, code, `the body must ${rule}`)));
+      finish(() => reject(new IngestError(status, code, `the body must ${rule}`, 'body')));
 
     const stall = setTimeout(
-      () => fail(408, 'body_timeout', `come in without a pause of ${STALL_TIME} ms`),
+      () => fail(408, 'body_timeout', `bring ${STALL_BYTES} bytes, or its end, every ${STALL_TIME} ms`),
       STALL_TIME,
     );
-    const goOn = () => {
-      stall.refresh();
+    const goOn = (chunk: Buffer) => {
+      received += chunk.length;
+      if (received >= expected) {
+        expected = received + STALL_BYTES;
+        stall.refresh();
+      }
       if (Date.now() > end) fail(408, 'body_timeout', `come in within ${MAX_TIME} ms`);
     };
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_BATCH_BYTES) fail(413, 'body_too_large', `not exceed ${MAX_BATCH_BYTES} bytes, inflated`);
+      if (size > MAX_BATCH_BYTES) finish(() => reject(tooLarge()));
       else chunks.push(chunk);
     };
     const cutOff = () => {
       if (!request.complete) fail(400, 'body_incomplete', 'be complete');
     };
 
-    if (Number(request.headers['content-length']) > MAX_BATCH_BYTES) {
-      return fail(413, 'body_too_large', `not exceed ${MAX_BATCH_BYTES} bytes, inflated`);
-    }
+    if (Number(request.headers['content-length']) > MAX_BATCH_BYTES) return finish(() => reject(tooLarge()));
     request.on('data', goOn).on('close', cutOff).on('error', cutOff);
     // How long it then takes to inflate is not the sender's fault.
     request.once('end', () => clearTimeout(stall));
@@ -92,9 +107,12 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
+const tooLarge = () =>
+  new IngestError(413, 'body_too_large', `the body must not exceed ${MAX_BATCH_BYTES} bytes, inflated`, 'body');
+
 function isGzipped(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === 'identity' || encoding === '') return false;
-  throw new IngestError(400, 'encoding_unknown', 'Content-Encoding must be gzip or absent');
+  throw new IngestError(400, 'encoding_unknown', 'Content-Encoding must be gzip or absent', 'Content-Encoding');
 }

@@ -19,6 +19,8 @@ export class CorsPolicy {
   /** Adds the headers of an answer to a page. */
   apply({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
     if (this.origins) response.setHeader('Vary', 'Origin');
+    // The host's own policy may have been applied before, to a route under its global prefix.
+    response.removeHeader('Access-Control-Allow-Credentials');
     if (origin === undefined || (this.origins && !this.origins.has(origin))) return;
     response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
     response.setHeader('Access-Control-Expose-Headers', 'Retry-After');

@@ -18,7 +18,9 @@ import type { PostedMessage } from './posted.message.js';
 /** The rule that a posted message breaks, or undefined where it breaks none. */
 export function findIncomingFault(posted: PostedMessage): MessageFault | undefined {
   const { value } = posted;
-  if (!isPlainObject(value)) return { field: '', code: 'message_not_object', message: 'a message must be an object' };
+  if (!isPlainObject(value)) {
+    return { field: 'message', code: 'message_not_object', message: 'a message must be an object' };
+  }
   if (!isMessageType(value.type)) {
     return {
       field: 'type',
@@ -28,13 +30,17 @@ export function findIncomingFault(posted: PostedMessage): MessageFault | undefin
   }
   if (posted.isTooDeep()) {
     return {
-      field: '',
+      field: 'message',
       code: 'message_too_deep',
       message: `a message must not be nested deeper than ${MAX_DEPTH} levels`,
     };
   }
   if (posted.isTooLarge()) {
-    return { field: '', code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
+    return {
+      field: 'message',
+      code: 'message_too_large',
+      message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes`,
+    };
   }
   return findMessageFault(value.type, value);
 }
@@ -72,14 +78,20 @@ export class IncomingMessage implements RoutableMessage {
     return this.posted.json(field);
   }
 
-  /** The message's own timestamp; else its original one, corrected by the sender's clock; else the time of receipt (§2.2). */
+  /**
+   * The message's own timestamp; else, where `sentAt` tells how wrong the sender's clock is, its original one corrected
+   * by that; else the time of receipt (§2.2).
+   */
   private timestamp(): Date {
     const { timestamp, originalTimestamp } = this.fields;
     const own = parseTimestamp(timestamp);
     if (own) return own;
     const original = parseTimestamp(originalTimestamp);
     const sent = parseTimestamp(this.sentAt);
-    if (original && sent) return new Date(this.receivedAt - (sent.getTime() - original.getTime()));
-    return original ?? new Date(this.receivedAt);
+    const receipt = new Date(this.receivedAt);
+    if (!original || !sent) return receipt;
+    const corrected = new Date(this.receivedAt - (sent.getTime() - original.getTime()));
+    const year = corrected.getUTCFullYear();
+    return year >= 0 && year <= 9999 ? corrected : receipt; // JSON of another year has a sign, which few can read
   }
 }

@@ -2,7 +2,7 @@ import { Controller, Inject, type Type } from '@nestjs/common';
 
 import { type NodeHandler, placeController } from '../../common/platform.controller.js';
 import { IngestEndpoint } from './ingest.endpoint.js';
-import { INGEST_DESCRIPTION } from './ingest.openapi.js';
+import { describeIngest } from './ingest.openapi.js';
 import { INGEST_PATHS, type IngestRoute } from './ingest.routes.js';
 
 /**
@@ -23,10 +23,10 @@ export async function placeIngestController(
   controller: ReturnType<typeof createIngestController>,
   prefix: string,
 ): Promise<void> {
-  const routes = (Object.entries(INGEST_PATHS) as [IngestRoute, string[]][]).map(([route, paths]) => {
+  const routes = (Object.entries(INGEST_PATHS) as [IngestRoute, string[]][]).flatMap(([route, paths]) => {
     const handle: NodeHandler<{ endpoint: IngestEndpoint | undefined }> = ({ endpoint }, request, response) =>
       endpoint!.handle(route, request, response);
-    return { name: route, paths, handle, description: INGEST_DESCRIPTION[route] };
+    return paths.map((path) => ({ name: path, path, handle, description: describeIngest(route, path) }));
   });
   await placeController(controller, prefix, routes);
 }

@@ -82,7 +82,7 @@ export class IngestEndpoint {
     const wait = this.rateLimiter?.count(source);
     if (wait === undefined) return source;
     const seconds = Math.ceil(wait / 1000);
-    throw new IngestError(429, 'rate_limited', `the source must wait ${seconds} s`, undefined, seconds);
+    throw new IngestError(429, 'rate_limited', `the source must wait ${seconds} s`, 'writeKey', seconds);
   }
 
   private toIngestError(error: unknown): IngestError {

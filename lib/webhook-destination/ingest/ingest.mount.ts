@@ -5,33 +5,77 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { ingestRoutes } from './ingest.routes.js';
 
+/** As much of Fastify as is used here; the application may not have it installed. */
+interface Fastify {
+  addHook(
+    name: 'onRequest',
+    hook: (request: { raw: IncomingMessage }, reply: { raw: ServerResponse; hijack(): void }, next: () => void) => void,
+  ): void;
+}
+
 /**
- * Lets the endpoint see a request before the HTTP platform does, and so before the application's body parsers, global
- * prefix, guards and pipes: SDKs post to fixed paths, in sizes and content types of their own, and the host's other
- * routes stay as they are. What does not come through the server, as in a serverless runtime, is left to the routes
- * that Nest knows.
+ * Lets the endpoint see a request before the application does, and so before its body parsers, global prefix, guards
+ * and pipes: SDKs post to fixed paths, in sizes and content types of their own, and the host's other routes stay as
+ * they are.
  */
-export function mountIngest({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: IngestEndpoint): void {
-  const server = httpAdapter?.getHttpServer() as Server | undefined;
-  if (typeof server?.listeners !== 'function') return; // an application without HTTP
-  const routes = ingestRoutes(prefix);
+export class IngestMount {
+  private readonly routes: ReturnType<typeof ingestRoutes>;
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    prefix: string,
+    private readonly endpoint: IngestEndpoint,
+  ) {
+    this.routes = ingestRoutes(prefix);
+  }
+
+  /**
+   * To be called before Nest adds its body parsers: an Express application may be served by further servers of the
+   * host's own, or by none, as in serverless runtimes.
+   */
+  onExpress(): void {
+    const mount = () => {
+      const { httpAdapter } = this.host;
+      if (httpAdapter?.getType() !== 'express') return; // Fastify, or an application without HTTP
+      httpAdapter.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
+        if (!this.take(request, response)) next();
+      });
+    };
+    // A testing module gets its platform later.
+    if (this.host.httpAdapter) mount();
+    else this.host.init$.subscribe(mount);
+  }
+
+  /** As {@link onExpress}; where `localhost` has two addresses, Fastify serves one with a server of its own. */
+  onFastify(): void {
+    if (this.host.httpAdapter?.getType() !== 'fastify') return;
+    this.host.httpAdapter.getInstance<Fastify>().addHook('onRequest', (request, reply, next) => {
+      if (this.take(request.raw, reply.raw)) reply.hijack();
+      else next();
+    });
+  }
+
+  /** Before the platform, whose own request, reply and routing cost as much as taking a batch does. */
+  onServer(): void {
+    const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
+    if (typeof server?.listeners !== 'function') return; // an application without HTTP
+    const others = server.listeners('request');
+    server.removeAllListeners('request');
+    server.on('request', (request, response) => {
+      if (this.take(request, response)) return;
+      for (const other of others) other.call(server, request, response);
+    });
+  }
 
   /** Whether the request is one for the endpoint, which then answers it. */
-  const take = (request: IncomingMessage, response: ServerResponse): boolean => {
+  private take(request: IncomingMessage, response: ServerResponse): boolean {
     const { url = '', method } = request;
     const query = url.indexOf('?');
-    const route = routes.get(query < 0 ? url : url.slice(0, query));
+    const route = this.routes.get(query < 0 ? url : url.slice(0, query));
     if (route === undefined) return false;
-    if (method === 'POST') void endpoint.handle(route, request, response);
-    else if (method === 'OPTIONS' && endpoint.cors) endpoint.cors.answerPreflight(request, response);
+    if (method === 'POST') void this.endpoint.handle(route, request, response);
+    else if (method === 'OPTIONS' && this.endpoint.cors) this.endpoint.cors.answerPreflight(request, response);
     else return false;
     return true;
-  };
-
-  const others = server.listeners('request');
-  server.removeAllListeners('request');
-  server.on('request', (request, response) => {
-    if (take(request, response)) return;
-    for (const other of others) other.call(server, request, response);
-  });
+  }
 }

@@ -1,5 +1,5 @@
 import type { RouteDescription, Schema } from '../../common/openapi.util.js';
-import { INGEST_PATHS, type IngestRoute } from './ingest.routes.js';
+import type { IngestRoute } from './ingest.routes.js';
 
 const text: Schema = { type: 'string' };
 const object: Schema = { type: 'object', additionalProperties: true };
@@ -42,16 +42,13 @@ const ANSWERS: Record<number, string> = {
   503: 'The queue takes no messages now',
 };
 
-/** What the OpenAPI document of the application says of the endpoint. */
-export const INGEST_DESCRIPTION = Object.fromEntries(
-  (Object.keys(INGEST_PATHS) as IngestRoute[]).map((route): [IngestRoute, RouteDescription] => [
-    route,
-    {
-      summary: route === 'batch' ? 'Take a batch of messages' : `Take ${route}`,
-      operationId: `analytics_${route}`,
-      authorization: 'Basic',
-      schema: { type: 'object', ...FIELDS[route] },
-      answers: ANSWERS,
-    },
-  ]),
-) as Record<IngestRoute, RouteDescription>;
+/** What the OpenAPI document of the application says of one of the endpoint's paths. */
+export function describeIngest(route: IngestRoute, path: string): RouteDescription {
+  return {
+    summary: route === 'batch' ? 'Take a batch of messages' : `Take ${route}`,
+    operationId: `analytics_${path}`,
+    authorization: 'Basic',
+    schema: { type: 'object', ...FIELDS[route] },
+    answers: ANSWERS,
+  };
+}

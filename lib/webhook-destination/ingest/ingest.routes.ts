@@ -18,8 +18,12 @@ export const INGEST_PATHS: Record<IngestRoute, string[]> = {
   alias: ['alias', 'a'],
 };
 
-/** The endpoint's whole paths, each with its route. */
+/** The endpoint's whole paths, each with its route; a slash at the end makes no difference. */
 export function ingestRoutes(prefix: string): Map<string, IngestRoute> {
   const routes = Object.entries(INGEST_PATHS) as [IngestRoute, string[]][];
-  return new Map(routes.flatMap(([route, paths]) => paths.map((path) => [`/${prefix}/${path}`, route] as const)));
+  return new Map(
+    routes.flatMap(([route, paths]) =>
+      paths.flatMap((path) => [`/${prefix}/${path}`, `/${prefix}/${path}/`].map((whole) => [whole, route] as const)),
+    ),
+  );
 }

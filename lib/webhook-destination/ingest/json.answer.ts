@@ -7,7 +7,8 @@ const DISCARD_TIME = 2_000;
 export function answerJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
   const json = JSON.stringify(body);
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(json) };
-  if (request.complete) response.writeHead(status, headers).end(json);
+  // A request that no socket brought, as in a serverless runtime, is never `complete`.
+  if (request.complete || request.readableEnded) response.writeHead(status, headers).end(json);
   else answerEarly(request, response.writeHead(status, { ...headers, Connection: 'close' }), json);
 }
 

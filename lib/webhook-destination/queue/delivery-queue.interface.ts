@@ -65,6 +65,8 @@ export interface DeliveryQuery {
   state?: DeliveryState;
   messageId?: string;
   userId?: string;
+  /** Accepted before that moment, in ms since the epoch. */
+  acceptedBefore?: number;
 }
 
 /** Which part of a listing, the newest delivery first. */
@@ -112,11 +114,12 @@ export interface DeliveryQueue {
   add(deliveries: NewDelivery[]): Promise<void>;
   /**
    * Leases of the destination's due deliveries, the oldest first, never more than `concurrency` unsettled at once.
+   * An engine may hand out more while what was settled is being recorded; what is not recorded is due again after a crash.
    * Unsubscribing stops it: what it has handed out can still be settled, all else is there for the next consumer.
    * An engine may allow one consumer at a time in a process.
    */
   consume(destination: string, concurrency: number): Observable<Lease>;
-  /** Resolves once this process's consumers have no due delivery left to take, and have settled those they took. */
+  /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
   idle(): Promise<void>;
   /** The deliveries that match, the newest first. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;

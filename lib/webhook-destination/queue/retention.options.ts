@@ -4,7 +4,7 @@ const HOUR = 3_600_000;
 export interface RetentionBound {
   /** Longest time since the delivery ended or the message was accepted, in ms. */
   age?: number;
-  /** Most records kept in the queue, those accepted last. */
+  /** Most records kept: those accepted last; in `bullmqQueue` those that ended last, for each destination. */
   count?: number;
 }
 

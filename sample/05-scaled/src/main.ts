@@ -3,11 +3,12 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('relay.process.js', import.meta.url));
+const { PORT = '3000', SECOND_PORT = '3001', RECEIVER_PORT = '3002' } = process.env;
 const processes = [
-  { RELAY_MODE: 'ingest', PORT: '3000' },
-  { RELAY_MODE: 'ingest', PORT: '3001' },
-  { RELAY_MODE: 'deliver' },
-  { RELAY_MODE: 'deliver' },
+  { RELAY_MODE: 'ingest', PORT },
+  { RELAY_MODE: 'ingest', PORT: SECOND_PORT },
+  { RELAY_MODE: 'deliver', PORT: '0' },
+  { RELAY_MODE: 'deliver', PORT: '0' },
 ];
 let isStopping = false;
 
@@ -28,13 +29,13 @@ function start(settings: NodeJS.ProcessEnv): void {
 const receiver = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(204).end());
 });
-receiver.listen(3002, '127.0.0.1');
+receiver.listen(Number(RECEIVER_PORT), '127.0.0.1');
 processes.forEach(start);
 
 console.log(`Try:
-  curl -u wk_shop: -H 'Content-Type: application/json' http://127.0.0.1:3000/v1/track \\
+  curl -u wk_shop: -H 'Content-Type: application/json' http://127.0.0.1:${PORT}/v1/track \\
     -d '{"userId":"u1","event":"Order Completed"}'
-  the same on port 3001
+  the same on port ${SECOND_PORT}
   kill -9 <one of the process ids below>, and try again`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -4,6 +4,7 @@ import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 /** The store that all processes share. */
 const connection = process.env.STORE_URL ?? 'redis://127.0.0.1:6379';
+const receiver = `http://127.0.0.1:${process.env.RECEIVER_PORT ?? '3002'}/webhooks`;
 
 /** The same module in each process; the mode, from the environment, is all that differs. */
 @Module({
@@ -11,7 +12,7 @@ const connection = process.env.STORE_URL ?? 'redis://127.0.0.1:6379';
     WebhookDestinationModule.forRoot({
       mode: process.env.RELAY_MODE as RelayMode,
       sources: [{ name: 'shop', writeKey: 'wk_shop' }],
-      destinations: [{ urls: ['http://127.0.0.1:3002/webhooks'], sharedSecret: 'a secret of both sides' }],
+      destinations: [{ urls: [receiver], sharedSecret: 'a secret of both sides' }],
       queue: connection.startsWith('redis')
         ? bullmqQueue({ connection, prefix: 'sample-05' })
         : bullmqQueue({ backend: 'postgres', connection, prefix: 'sample_05', migrate: true }),

@@ -11,6 +11,6 @@ app.enableShutdownHooks();
 app.get(WebhookDestinationService).events$.subscribe(({ type, messageId }) => {
   console.log(`[${name}] ${type}: ${messageId}`);
 });
-// The port is 0, and so any free one, where nobody needs to know it.
-await app.listen(Number(process.env.PORT ?? 0), '127.0.0.1');
+// The port of a delivering process is 0, and so any free one: nobody needs to know it.
+await app.listen(Number(process.env.PORT), '127.0.0.1');
 console.log(`[${name}] ready`);

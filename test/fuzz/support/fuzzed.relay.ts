@@ -10,6 +10,8 @@ interface Answers {
   undelivered: DeliveryRecord[];
   /** Bytes in use after a collection, the heap and what is outside it. */
   heap: number;
+  /** Bytes that the process has in memory, with those of its threads. */
+  rss: number;
 }
 
 /** A relay in a process of its own, which tells how it is. */

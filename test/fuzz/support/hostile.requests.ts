@@ -371,6 +371,15 @@ const KINDS: Kind[] = [
     },
   ],
   [
+    'a body that drips',
+    0.2,
+    (r) => {
+      const body = Buffer.from(envelope(r));
+      const bytes = Array.from(body.subarray(0, 20), (_, at) => body.subarray(at, at + 1));
+      return { parts: [post(r, body).parts[0]!, ...bytes], pause: 100, expected: TIMEOUT };
+    },
+  ],
+  [
     'a longer length than the body has',
     0.5,
     (r) => {

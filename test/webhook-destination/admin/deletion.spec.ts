@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import type { AdminOptions, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { type AdminOptions, memoryQueue, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { listen, platforms } from '../../support/platforms.js';
@@ -136,6 +136,24 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     expect(await relay.undelivered()).toEqual([]);
   });
 
+  it('is answered 503 when the queue is out of order, and leaves the notification that waits until there is another', async () => {
+    receiver.statuses = [500];
+    const queue = memoryQueue()();
+    await start({ destinations: [{ name: 'A', urls: [receiver.url], sources: ['shop'] }], queue: () => queue });
+    expect((await post({ userId: 'u1' })).status).toBe(200);
+    await relay.settled('retry');
+    const [first] = await relay.undelivered();
+    jest.spyOn(queue, 'add').mockRejectedValueOnce(new Error('disk full'));
+    expect(await post({ userId: 'u1' })).toMatchObject({ status: 503, answer: { code: 'deletion_failed' } });
+    expect(relay.log.matching(/A deletion was not done: disk full/)).toHaveLength(1);
+    expect(await relay.undelivered()).toEqual([first]);
+    expect(await post({ userId: 'u1' })).toMatchObject({ status: 200, answer: { notifications: 1, purged: 1 } });
+    await relay.settled('retry', 2);
+    const left = await relay.undelivered();
+    expect(left.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['delete']);
+    expect(left[0]!.id).not.toBe(first!.id);
+  });
+
   it.each<[string, unknown, string]>([
     ['no user', {}, 'userId'],
     ['an empty user', { userId: '' }, 'userId'],
@@ -208,6 +226,15 @@ describe('requestDeletion', () => {
     const relay = await Relay.start({});
     cleanUp(() => relay.stop());
     await expect(relay.service.requestDeletion(request)).rejects.toThrow(/must/);
+  });
+
+  it('leaves a notification in the queue when it is asked for several times at once', async () => {
+    const receiver = await ScriptedReceiver.start(hang);
+    cleanUp(() => receiver.stop());
+    const relay = await Relay.start({ destinations: [{ urls: [receiver.url] }] });
+    cleanUp(() => relay.stop());
+    await Promise.all(Array.from({ length: 5 }, () => relay.service.requestDeletion({ userId: 'u1' })));
+    expect((await relay.undelivered()).length).toBeGreaterThanOrEqual(1);
   });
 
   it('sends nothing of the user that was not under way already', async () => {

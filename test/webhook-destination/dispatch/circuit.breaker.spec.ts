@@ -6,23 +6,23 @@ const THRESHOLD = 10;
 
 function opened(now: number): CircuitBreaker {
   const circuit = new CircuitBreaker(10_000, 1_800_000);
-  for (let i = 0; i < THRESHOLD; i++) circuit.fail(now, false);
+  for (let i = 0; i < THRESHOLD; i++) circuit.fail(now);
   return circuit;
 }
 
 describe('CircuitBreaker', () => {
   it('opens when attempts fail one after the other, and not before', () => {
     const circuit = new CircuitBreaker(10_000, 1_800_000);
-    for (let i = 1; i < THRESHOLD; i++) expect(circuit.fail(0, false)).toBeUndefined();
+    for (let i = 1; i < THRESHOLD; i++) expect(circuit.fail(0)).toBeUndefined();
     expect(circuit.isOpen).toBe(false);
-    expect(circuit.fail(0, false)).toBe('opened');
+    expect(circuit.fail(0)).toBe('opened');
     expect(circuit.isOpen).toBe(true);
   });
 
   it('stays closed as long as some succeed', () => {
     const circuit = new CircuitBreaker(10_000, 1_800_000);
     for (let i = 0; i < 100; i++) {
-      for (let j = 1; j < THRESHOLD; j++) circuit.fail(0, false);
+      for (let j = 1; j < THRESHOLD; j++) circuit.fail(0);
       expect(circuit.succeed()).toBeUndefined();
     }
     expect(circuit.isOpen).toBe(false);
@@ -37,13 +37,13 @@ describe('CircuitBreaker', () => {
       expect(circuit.admits(now)).toBe(true);
       expect(circuit.admits(now)).toBe(false);
       expect(circuit.admits(now + 1_000_000)).toBe(false);
-      expect(circuit.fail(now, true)).toBeUndefined();
+      expect(circuit.fail(now, circuit.probe)).toBeUndefined();
     }
   });
 
   it('takes no notice of attempts that were under way when it opened', () => {
     const circuit = opened(0);
-    for (let i = 0; i < 50; i++) expect(circuit.fail(5_000, false)).toBeUndefined();
+    for (let i = 0; i < 50; i++) expect(circuit.fail(5_000)).toBeUndefined();
     expect(circuit.admits(10_000)).toBe(true);
   });
 
@@ -60,7 +60,28 @@ describe('CircuitBreaker', () => {
     expect([circuit.holdUntil(1), circuit.holdUntil(2), circuit.holdUntil(3)]).toEqual([10_000, 10_001, 10_002]);
     circuit.admits(10_000);
     expect(circuit.holdUntil(10_001)).toBe(20_001);
-    circuit.fail(15_000, true);
+    circuit.fail(15_000, circuit.probe);
     expect(circuit.holdUntil(15_001)).toBe(35_000);
+  });
+
+  it('lets a delivery through that has no other chance, unless a probe is under way', () => {
+    const circuit = opened(0);
+    expect(circuit.admits(1)).toBe(false);
+    expect(circuit.admits(1, true)).toBe(true);
+    expect(circuit.admits(2, true)).toBe(false);
+    circuit.fail(3, circuit.probe);
+    expect(circuit.admits(4)).toBe(false);
+    expect(circuit.admits(4, true)).toBe(true);
+  });
+
+  it('takes no notice of a probe that it closed over when the next one is under way', () => {
+    const circuit = opened(0);
+    circuit.admits(10_000);
+    const { probe: old } = circuit;
+    circuit.succeed();
+    for (let i = 0; i < THRESHOLD; i++) circuit.fail(20_000);
+    expect(circuit.admits(30_000)).toBe(true);
+    circuit.fail(30_001, old);
+    expect(circuit.admits(1_000_000)).toBe(false);
   });
 });

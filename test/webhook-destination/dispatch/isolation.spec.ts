@@ -46,6 +46,29 @@ describe('A destination', () => {
     expect(hung.webhooks).toHaveLength(4);
   });
 
+  it('is not held up by another one at the same origin that is down', async () => {
+    const receiver = await ScriptedReceiver.start((response, index, request) =>
+      status(request.url === '/down' ? 500 : 200)(response, index, request),
+    );
+    cleanUp(() => receiver.stop());
+    const relay = await start({
+      destinations: [
+        { name: 'Down', urls: [receiver.url.replace('/hook', '/down')] },
+        { name: 'Healthy', urls: [receiver.url] },
+      ],
+      delivery: { concurrency: 4, initialRetryDelay: 20, maxRetryDelay: 50 },
+    });
+    await relay.track(...ids('m', 100));
+    await waitFor(() => relay.log.matching(/Down is down/).length === 1);
+    await relay.track(...ids('n', 100));
+    const delivered = await relay.settled('delivered', 200);
+    expect(delivered.every(({ destination, attempt }) => destination === 'Healthy' && attempt === 1)).toBe(true);
+    expect(relay.log.matching(/Healthy is down/)).toEqual([]);
+    const { length: healthy } = receiver.webhooks.filter(({ path }) => path === '/hook');
+    expect(healthy).toBe(200);
+    expect((await relay.undelivered()).every(({ destination }) => destination === 'Down')).toBe(true);
+  });
+
   it('that is down gets single probes, loses no attempt or message, and fills no log', async () => {
     let isDown = true;
     const receiver = await ScriptedReceiver.start((response, index, request) =>

@@ -23,8 +23,6 @@ describe('The window of four hours, in fake time', () => {
   beforeEach(() => {
     Logger.overrideLogger(false);
     jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
-    // With some jitters the last attempt meets a circuit that lets no probe through at that moment.
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
   });
   afterEach(() => {
     jest.restoreAllMocks();
@@ -67,14 +65,19 @@ describe('The window of four hours, in fake time', () => {
 
   const failing = () => Promise.resolve({ status: 503, retryAfter: undefined });
 
-  it('ends a delivery that is never taken, with its attempts on record and the last just inside', async () => {
-    const { state, delivery } = await run(failing);
-    expect(state).toBe('dead');
-    const moments = delivery.attempts.map(({ startedAt }) => startedAt);
-    expect(moments.length).toBeGreaterThanOrEqual(14);
-    expect(moments.length).toBeLessThanOrEqual(18);
-    expect(moments[moments.length - 1]).toBe(4 * HOUR - 5_000);
-  });
+  // With the last two, the last attempt comes less than a minute after the one before, and so before the next probe.
+  it.each([0, 0.5, 1, 0.37, 0.69])(
+    'ends a delivery that is never taken, with its attempts on record and the last just inside (jitter %d)',
+    async (jitter) => {
+      jest.spyOn(Math, 'random').mockReturnValue(jitter);
+      const { state, delivery } = await run(failing);
+      expect(state).toBe('dead');
+      const moments = delivery.attempts.map(({ startedAt }) => startedAt);
+      expect(moments.length).toBeGreaterThanOrEqual(14);
+      expect(moments.length).toBeLessThanOrEqual(18);
+      expect(moments[moments.length - 1]).toBe(4 * HOUR - 5_000);
+    },
+  );
 
   it('is settled by a success that comes after its end', async () => {
     let count = 0;

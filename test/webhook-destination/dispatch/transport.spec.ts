@@ -1,3 +1,5 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
@@ -128,11 +130,29 @@ describe.each(transports)('The $name transport', ({ create }) => {
   it('counts the wait for a connection to the deadline', async () => {
     const receiver = await receive(hang);
     const transport = open(receiver.url, { connections: 1, timeout: 150 });
-    const failures = await Promise.all([failure(transport), failure(transport)]);
+    // One after the other, they would take longer than that.
+    const failures = await Promise.all(Array.from({ length: 10 }, () => failure(transport)));
     for (const { error, duration } of failures) {
       expect(error.message).toMatch(/^timeout/);
       expect(duration).toBeLessThan(1_000);
     }
+  });
+
+  it('ends the exchange at the deadline when the TLS handshake is not answered', async () => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => void sockets.push(socket.on('error', () => undefined).resume()));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanUp(() => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    });
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+    const { error, outcome, duration } = await failure(open(url, { timeout: 150 }));
+    expect(error.message).toMatch(/^timeout/);
+    expect(outcome).toBe('temporary');
+    expect(duration).toBeGreaterThanOrEqual(145);
+    expect(duration).toBeLessThan(1_000);
+    expect(sockets).toHaveLength(1);
   });
 
   it('answers in time when a slow receiver does', async () => {

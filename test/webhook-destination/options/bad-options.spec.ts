@@ -36,6 +36,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not an option'],
   ['a source that is no object', { sources: ['shop'], destinations: [] }, 'sources'],
   ['a source without a key', { sources: [{ name: 'shop' }], destinations: [] }, 'sources[0].writeKey must be'],
+  ...['wk:shop', 'wk shop', 'wk_shop\n', ''].map((writeKey): (typeof cases)[number] => [
+    `the key ${JSON.stringify(writeKey)}`,
+    { sources: [{ name: 'shop', writeKey }], destinations: [] },
+    'sources[0].writeKey must be a non-empty string without colon and white space',
+  ]),
   ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
   [
     'two sources of one name',
@@ -207,7 +212,7 @@ describe('Options', () => {
 
   it('are refused as a whole, each fault on a line, none of it with a secret', async () => {
     const message = await boot({
-      sources: [{ name: '', writeKey: 's3cret-key' }],
+      sources: [{ name: '', writeKey: 's3cret-key:' }],
       destinations: [
         { urls: ['nowhere://s3cret-url'], sharedSecret: ['s3cret-a', ''], headers: { 'X-A': 's3cret-header\n' } },
       ],
@@ -222,6 +227,7 @@ describe('Options', () => {
       expect.stringMatching(/^destinations\[0\]\.sharedSecret must/),
       expect.stringMatching(/^destinations\[0\]\.urls must/),
       expect.stringMatching(/^sources\[0\]\.name must/),
+      expect.stringMatching(/^sources\[0\]\.writeKey must/),
     ]);
     expect(message).not.toContain('s3cret');
   });

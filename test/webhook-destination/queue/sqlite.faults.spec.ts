@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 
 import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { sqliteQueue } from 'nestjs-analytics-relay';
+import { type DeliveryOutcome, type Lease, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -16,6 +16,18 @@ interface Answer {
   result?: unknown;
   error?: string;
 }
+
+const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDelivery => ({
+  destination: 'W',
+  source: 's',
+  messageId,
+  userId: undefined,
+  body: Buffer.from('{}'),
+  acceptedAt: 1,
+  ...fields,
+});
+
+const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: 1, results: [] } });
 
 const hasPrlimit = (() => {
   try {
@@ -33,6 +45,16 @@ describe('The SQLite queue, when things break', () => {
     afterwards(folder.remove);
     return folder.path('relay.db');
   }
+
+  async function openQueue() {
+    const path = await createPath();
+    const queue = sqliteQueue({ path })();
+    await queue.open();
+    afterwards(() => queue.close());
+    return { path, queue };
+  }
+
+  const endThread = (queue: unknown) => (queue as { store: { worker: Worker } }).store.worker.terminate();
 
   /** A process that has the file open. */
   async function startProcess(path: string) {
@@ -95,19 +117,73 @@ describe('The SQLite queue, when things break', () => {
 
   it('refuses everything once its thread has ended, and says so', async () => {
     Logger.overrideLogger(false);
-    const path = await createPath();
-    const queue = sqliteQueue({ path })();
-    await queue.open();
-    afterwards(() => queue.close());
-    await (queue as unknown as { store: { worker: Worker } }).store.worker.terminate();
+    const { path, queue } = await openQueue();
+    await endThread(queue);
     const error = `SQLite queue ${path}: its thread has ended; open the queue again`;
-    await expect(
-      queue.add([
-        { destination: 'W', source: 's', messageId: 'm', userId: undefined, body: Buffer.from('{}'), acceptedAt: 1 },
-      ]),
-    ).rejects.toThrow(error);
+    await expect(queue.add([message('m')])).rejects.toThrow(error);
     await expect(queue.list({})).rejects.toThrow(error);
     await queue.open();
     expect(await queue.list({})).toEqual([]);
+  });
+
+  it('hands out to its consumers what was in flight once it is opened again, and heeds no lease from before', async () => {
+    Logger.overrideLogger(false);
+    const { queue } = await openQueue();
+    const leases: Lease[] = [];
+    const consumer = queue.consume('W', 2).subscribe((lease) => leases.push(lease));
+    afterwards(() => consumer.unsubscribe());
+    for (const messageId of ['m0', 'm1', 'm2', 'm3']) await queue.add([message(messageId)]);
+    await waitFor(() => leases.length === 2);
+    await endThread(queue);
+    const late = expect(leases[0]!.settle(delivered())).rejects.toThrow('its thread has ended');
+    await waitFor(() => leases.length === 3);
+    await queue.open();
+    await late;
+    for (const lease of leases.slice(1, 3)) await expect(lease.settle(delivered())).rejects.toThrow('was closed');
+    for (let index = 3; index < 7; index++) {
+      await waitFor(() => leases.length > index);
+      expect(await leases[index]!.settle(delivered())).toBe(true);
+    }
+    await queue.idle();
+    expect(leases.slice(3).map(({ delivery }) => delivery.messageId)).toEqual(['m0', 'm1', 'm2', 'm3']);
+    expect(await queue.counts()).toEqual([{ destination: 'W', state: 'delivered', count: 4 }]);
+  });
+
+  it('refuses what cannot cross to its thread, and that alone', async () => {
+    const { queue } = await openQueue();
+    const bad = message('bad', { source: (() => 1) as never });
+    const added = Array.from({ length: 11 }, (_, index) => queue.add([message(`m${index}`)]));
+    await expect(queue.add([bad])).rejects.toThrow(/^SQLite queue .*could not be cloned/);
+    await Promise.all(added);
+    await expect(queue.add([bad])).rejects.toThrow('could not be cloned');
+    expect(await queue.list({})).toHaveLength(11);
+  });
+
+  it('ends every one of many calls at once, keeps what it took, and has nothing pending in the end', async () => {
+    const { path, queue } = await openQueue();
+    const taken: string[] = [];
+    const refused: string[] = [];
+    const add = (messageId: string, fields?: Partial<NewDelivery>) =>
+      queue.add([message(messageId, fields)]).then(
+        () => taken.push(messageId),
+        () => refused.push(messageId),
+      );
+    const calls: Promise<unknown>[] = [];
+    for (let index = 0; index < 200; index++) {
+      calls.push(add(`m${index}`));
+      if (index % 40 === 5) calls.push(expect(queue.list({ userId: () => 1 } as never)).rejects.toThrow('userId'));
+      if (index % 40 === 25) calls.push(add(`bad${index}`, { source: (() => 1) as never }));
+      if (index === 120) calls.push(queue.close());
+      if (index % 30 === 29) await new Promise(setImmediate);
+    }
+    await Promise.all(calls);
+    expect(taken.length).toBeGreaterThan(0);
+    expect(taken.length + refused.length).toBe(205);
+    expect((queue as unknown as { store: { pending: Map<number, unknown> } }).store.pending.size).toBe(0);
+    const again = sqliteQueue({ path })();
+    await again.open();
+    afterwards(() => again.close());
+    const kept = (await again.list({}, { limit: 1_000 })).map(({ messageId }) => messageId);
+    expect(kept.sort()).toEqual(taken.sort());
   });
 });

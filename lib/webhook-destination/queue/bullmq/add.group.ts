@@ -1,3 +1,4 @@
+import { within } from '../../../common/time.util.js';
 import type { NewDelivery } from '../delivery-queue.interface.js';
 
 /** Most deliveries added with one command. */
@@ -17,11 +18,22 @@ export class AddGroup {
   /** @param write adds deliveries, all or none as far as the store can */
   constructor(private readonly write: (deliveries: NewDelivery[]) => Promise<void>) {}
 
-  add(deliveries: NewDelivery[]): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.calls.push({ deliveries, resolve, reject });
+  /** Rejects after `timeout` ms at the latest. */
+  async add(deliveries: NewDelivery[], timeout: number): Promise<void> {
+    let call: Call | undefined;
+    const added = new Promise<void>((resolve, reject) => {
+      call = { deliveries, resolve, reject };
+      this.calls.push(call);
       if (!this.running) void this.run();
     });
+    try {
+      await within(timeout, added, 'adding deliveries');
+    } catch (error) {
+      // What was refused is not written later, before what comes then.
+      const index = this.calls.indexOf(call!);
+      if (index !== -1) this.calls.splice(index, 1);
+      throw error;
+    }
   }
 
   private async run(): Promise<void> {

@@ -3,16 +3,17 @@ import { randomUUID } from 'node:crypto';
 import type { JobJson, JobType } from 'bullmq';
 import { Observable, type Subscriber } from 'rxjs';
 
-import { within } from '../../../common/time.util.js';
 import type {
   DeliveryCount,
   DeliveryPage,
   DeliveryQuery,
   DeliveryQueue,
   DeliveryRecord,
+  DeliveryState,
   Lease,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import { checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { AddGroup } from './add.group.js';
 import { DestinationConsumer } from './destination.consumer.js';
@@ -21,11 +22,14 @@ import { isLost } from './job.errors.js';
 import { type DestinationJobs, find, listRecords } from './job.finder.js';
 import { removeJob } from './job.leases.js';
 import { STATES, TYPES } from './job.scan.js';
-import { sweepJobs } from './retention.sweep.js';
+import { note, sweepJobs, toSeen } from './retention.sweep.js';
 import type { SharedStore } from './shared-store.interface.js';
 
 /** How long an acceptance waits for the store, in ms. */
 const ADD_TIMEOUT = 10_000;
+
+/** A retry that falls due meanwhile goes from waiting, which is read later, to queued, which was read before. */
+const PURGE_ORDER: DeliveryState[] = ['queued', 'delivering', 'waiting', 'queued', 'delivering', 'delivered', 'dead'];
 
 /** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements DeliveryQueue {
@@ -47,7 +51,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
 
   add(deliveries: NewDelivery[]): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
-    return within(ADD_TIMEOUT, this.group.add(deliveries), 'adding deliveries');
+    return this.group.add(deliveries, ADD_TIMEOUT);
   }
 
   /** Takes deliveries over from another queue, with their attempts, their windows, and when they fall due. */
@@ -83,7 +87,8 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   }
 
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
-    return listRecords(await this.queuesOf(query), query, page);
+    const checked = checkQuery(query);
+    return listRecords(await this.queuesOf(checked), checked, checkPage(page));
   }
 
   async counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
@@ -102,7 +107,8 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     return counts;
   }
 
-  async replay(query: DeliveryQuery): Promise<number> {
+  async replay(asked: DeliveryQuery): Promise<number> {
+    const query = checkQuery(asked);
     const now = Date.now();
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
@@ -119,16 +125,17 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     return count;
   }
 
-  async purge(query: DeliveryQuery): Promise<number> {
+  async purge(asked: DeliveryQuery): Promise<number> {
+    const query = checkQuery(asked);
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
       let removed: number;
       do {
         removed = 0;
-        for (const state of STATES) {
-          for (const id of await collect(find(queue, query, state), (job) => job.id)) {
-            if (await removeJob(queue.backend, id)) removed++;
-          }
+        for (const state of PURGE_ORDER) {
+          const seen = await collect(find(queue, query, state), (job) => toSeen(job, this.retention.messageIds.age));
+          if (this.isOnce) await note(this.store, queue.queueName, seen);
+          for (const { id } of seen) if (await removeJob(queue.backend, id)) removed++;
         }
         count += removed;
       } while (removed > 0); // what moved from one state to another meanwhile is found the next time
@@ -152,6 +159,11 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     await this.store.close();
   }
 
+  private get isOnce(): boolean {
+    const { age, count } = this.retention.messageIds;
+    return age > 0 && count > 0;
+  }
+
   private async write(deliveries: NewDelivery[]): Promise<void> {
     const lists = [...byDestination(deliveries)];
     await Promise.all(lists.map(([destination, list]) => this.writeTo(destination, list, toJob)));
@@ -164,8 +176,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     convert: (delivery: T, isOnce: boolean) => NewJob,
   ): Promise<void> {
     const { queueName, backend } = this.queueOf(destination);
-    const { age, count } = this.retention.messageIds;
-    const isOnce = age > 0 && count > 0;
+    const { isOnce } = this;
     const jobs = deliveries.map((delivery) => convert(delivery, isOnce));
     const ids = jobs.map(({ jobId }) => jobId);
     const repeated = isOnce ? await this.store.remembered(queueName, ids) : new Set<string>();

@@ -98,16 +98,33 @@ export function toReplayedData(job: JobJson, now: number): object {
   return toStorable({ ...data, replayedAt: now, attempts, history: undefined });
 }
 
-/** Where a delivery is found, and its place in the listing. */
-export interface DeliveryPlace {
+/** What the id of a delivery tells. */
+interface DeliveryPlace {
   queueName: string;
   jobId: string;
   seq: number;
 }
 
 /** The id of a delivery. */
-export function toDeliveryId({ queueName, jobId, seq }: DeliveryPlace): string {
+function toDeliveryId({ queueName, jobId, seq }: DeliveryPlace): string {
   return [queueName, jobId, seq].join(':');
+}
+
+/** The id of the delivery that a job stands for. */
+export function idOf(destination: string, job: JobJson): string {
+  return toDeliveryId({ queueName: toQueueName(destination), jobId: job.id, seq: seqOf(job) });
+}
+
+/** The place of a delivery in the listing. */
+export interface ListedPlace {
+  id: string;
+  seq: number;
+}
+
+/** The order of the listing, the newest first; two processes may add in the same moment. */
+export function compareAge(one: ListedPlace, other: ListedPlace): number {
+  if (one.seq !== other.seq) return other.seq - one.seq;
+  return one.id === other.id ? 0 : one.id < other.id ? 1 : -1;
 }
 
 /** What an id tells. */
@@ -122,22 +139,23 @@ export function seqOf(job: JobJson): number {
 }
 
 /** Whether a job is of a delivery that the query asks for, its state aside. */
-export function matches(job: JobJson, { id, source, messageId, userId }: DeliveryQuery): boolean {
+export function matches(job: JobJson, { id, source, messageId, userId, acceptedBefore }: DeliveryQuery): boolean {
   const data = parseData(job);
   return (
     (id === undefined || fromDeliveryId(id).seq === data.seq) &&
     (source === undefined || source === data.source) &&
     (messageId === undefined || messageId === data.messageId) &&
-    (userId === undefined || userId === data.userId)
+    (userId === undefined || userId === data.userId) &&
+    (acceptedBefore === undefined || job.timestamp < acceptedBefore)
   );
 }
 
 /** The delivery that a job stands for. */
 export function toDelivery(destination: string, job: JobJson): Delivery {
   const data = parseData(job);
-  const { source, messageId, userId, seq, body } = data;
+  const { source, messageId, userId, body } = data;
   return {
-    id: toDeliveryId({ queueName: toQueueName(destination), jobId: job.id, seq }),
+    id: idOf(destination, job),
     destination,
     source,
     messageId,

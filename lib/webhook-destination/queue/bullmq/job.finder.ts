@@ -1,7 +1,7 @@
 import type { IQueueBackend, JobJson } from 'bullmq';
 
 import type { DeliveryPage, DeliveryQuery, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
-import { fromDeliveryId, matches, seqOf, toRecord } from './job.codec.js';
+import { compareAge, fromDeliveryId, idOf, type ListedPlace, matches, seqOf, toRecord } from './job.codec.js';
 import { readJobs, readState, scan, STATES } from './job.scan.js';
 
 /** The BullMQ queue of one destination. */
@@ -27,6 +27,12 @@ export async function* find(
   yield (await readJobs(backend, [place.jobId])).filter((job) => matches(job, query));
 }
 
+interface Row extends ListedPlace {
+  destination: string;
+  job: JobJson;
+  state: DeliveryState;
+}
+
 /**
  * The deliveries that match, the newest first. All that ended or wait are read for it; of those queued, which BullMQ
  * keeps in the order of their arrival, only as many as the page needs.
@@ -36,22 +42,26 @@ export async function listRecords(
   query: DeliveryQuery,
   { limit = 100, after }: DeliveryPage,
 ): Promise<DeliveryRecord[]> {
-  const before = after === undefined ? Infinity : fromDeliveryId(after).seq;
-  let page: { destination: string; job: JobJson; state: DeliveryState; seq: number }[] = [];
-  const cut = () => (page = page.sort((a, b) => b.seq - a.seq).slice(0, limit));
+  const last = after === undefined ? undefined : { id: after, seq: fromDeliveryId(after).seq };
+  let page: Row[] = [];
   for (const queue of queues) {
     const { destination } = queue;
     for (const state of STATES) {
-      let count = 0;
       for await (const jobs of find(queue, query, state)) {
-        const found = jobs.map((job) => ({ destination, job, state, seq: seqOf(job) }));
-        const older = found.filter(({ seq }) => seq < before);
-        page.push(...older);
-        count += older.length;
-        if (state === 'queued' && count >= limit) break;
-        if (page.length > 10 * limit) cut();
+        const rows = jobs.map((job) => ({ id: idOf(destination, job), seq: seqOf(job), destination, job, state }));
+        const older = last ? rows.filter((row) => compareAge(row, last) > 0) : rows;
+        page = [...page, ...older].sort((a, b) => compareAge(a, b)).slice(0, limit);
+        if (state === 'queued' && page.length === limit && isBehind(rows, page[limit - 1]!)) break;
       }
     }
   }
-  return cut().map(({ destination, job, state }) => toRecord(destination, job, state));
+  return page.map(({ destination, job, state }) => toRecord(destination, job, state));
+}
+
+/**
+ * Whether queued jobs, and so those that came before them, are older than a page's last one. Retries that fell due tell
+ * nothing of that: they are among the newest, however old they are.
+ */
+function isBehind(rows: Row[], last: Row): boolean {
+  return rows.some(({ job }) => !job.attemptsStarted) && rows.every((row) => compareAge(last, row) < 0);
 }

@@ -1,14 +1,14 @@
 /**
  * Loads an optional package.
- * @throws {Error} that says how to install it
+ * @throws {Error} that names it and says how to install it
  */
-export async function loadPeer<T>(load: () => Promise<T>, backend: 'redis' | 'postgres'): Promise<T> {
+export async function loadPeer<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (cause) {
-    const driver = backend === 'redis' ? 'ioredis' : 'pg';
-    throw new Error(`bullmqQueue with backend '${backend}' needs two more packages: npm install bullmq ${driver}`, {
-      cause,
-    });
+    const { code = '', message } = cause as NodeJS.ErrnoException;
+    // What the package itself cannot find, or fails at, is another matter.
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) throw cause;
+    throw new Error(`bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`, { cause });
   }
 }

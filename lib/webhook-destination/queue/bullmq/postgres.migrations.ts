@@ -1,5 +1,7 @@
 import type { Client } from 'pg';
 
+import { describe } from '../../../common/error.util.js';
+
 /** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS relay_destination (name text PRIMARY KEY);
@@ -26,6 +28,12 @@ const STALLED_INDEX = `
 
 /** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
+  await run(bullmq, client, schema).catch((cause) => {
+    throw new Error(`bullmqQueue: the migration of schema "${schema}" failed: ${describe(cause)}`, { cause });
+  });
+}
+
+async function run(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await bullmq.runMigrations(client, schema);
   await client.query('BEGIN');
   try {

@@ -36,8 +36,8 @@ export class PostgresStore implements SharedStore {
   constructor(private readonly options: CheckedBullmqOptions) {}
 
   async open(): Promise<void> {
-    this.bullmq = await loadPeer(() => import('bullmq'), 'postgres');
-    const { Client } = (await loadPeer(() => import('pg'), 'postgres')).default;
+    this.bullmq = await loadPeer('bullmq', () => import('bullmq'));
+    const { Client } = (await loadPeer('pg', () => import('pg'))).default;
     const { connection, prefix: schema } = this.options;
     const config = {
       connectionTimeoutMillis: QUERY_TIMEOUT,
@@ -45,9 +45,11 @@ export class PostgresStore implements SharedStore {
       keepAlive: true,
       ...toConfig(connection),
     };
-    const client = await this.connect(() => new Client(config));
+    const isMigrating = this.options.migrate;
+    // Migrations take the time they need, and wait for each other.
+    const client = await this.connect(() => new Client({ ...config, ...(isMigrating && { query_timeout: 0 }) }));
     try {
-      if (this.options.migrate) await migrate(this.bullmq, client, schema);
+      if (isMigrating) await migrate(this.bullmq, client, schema);
       else await checkMigrations(this.bullmq, client, schema);
     } finally {
       await client.end();
@@ -113,7 +115,9 @@ export class PostgresStore implements SharedStore {
   }
 
   async close(): Promise<void> {
-    await this.connection?.close();
+    if (!this.connection) return;
+    // A host that is gone without a word does not answer the end of a connection either.
+    await within(QUERY_TIMEOUT, this.connection.close(), 'closing').catch(() => undefined);
   }
 
   private async query<Row>(text: string, values: unknown[]): Promise<Row[]> {

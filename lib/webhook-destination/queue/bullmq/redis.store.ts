@@ -46,17 +46,20 @@ export class RedisStore implements SharedStore {
   private readonly clients = new Set<Client>();
   private ioredis!: Pick<typeof import('ioredis'), 'Redis'>;
   private client!: Client;
+  private heartbeat: NodeJS.Timeout | undefined;
   private bullmq!: typeof import('bullmq');
 
   constructor(private readonly options: CheckedBullmqOptions) {}
 
   async open(): Promise<void> {
-    this.bullmq = await loadPeer(() => import('bullmq'), 'redis');
-    this.ioredis = await loadPeer(() => import('ioredis'), 'redis');
+    this.bullmq = await loadPeer('bullmq', () => import('bullmq'));
+    this.ioredis = await loadPeer('ioredis', () => import('ioredis'));
     this.client = this.createClient(COMMAND_TIMEOUT);
     try {
       await this.connect();
       await checkRedis(this.client, this.logger);
+      this.heartbeat = setInterval(() => this.beat(), COMMAND_TIMEOUT);
+      this.heartbeat.unref();
     } catch (error) {
       await this.close();
       throw error;
@@ -81,7 +84,7 @@ export class RedisStore implements SharedStore {
     return {
       wait: async () => {
         if (client.status === 'wait') await client.connect();
-        await client.bzpopmin(marker!, MAX_WAIT / 1_000);
+        await client.bzpopmin(marker!, MAX_WAIT / 1_000).catch((error: Error) => this.fail(client, error));
       },
       close: () => void this.disconnect(client),
     };
@@ -115,6 +118,7 @@ export class RedisStore implements SharedStore {
   }
 
   async close(): Promise<void> {
+    clearInterval(this.heartbeat);
     await Promise.all([...this.clients].map((client) => this.disconnect(client)));
   }
 
@@ -152,6 +156,25 @@ export class RedisStore implements SharedStore {
     }
   }
 
+  /** Finds out whether the connection answers; of a key, so that a cluster asks the node that has the queue. */
+  private beat(): void {
+    const { client } = this;
+    if (client.status !== 'ready') return;
+    client.exists(this.key('destinations')).catch((error: Error) => this.fail(client, error).catch(() => undefined));
+  }
+
+  /**
+   * Rejects with the error of a command. A host that is gone without a word never closes its connections, so one that
+   * does not answer is made anew. The `socketTimeout` of ioredis would go off once more on the new connection.
+   */
+  private fail(client: Client, error: Error): Promise<never> {
+    if (error.message === 'Command timed out') {
+      this.outage.begin(error);
+      client.disconnect(true);
+    }
+    return Promise.reject(error);
+  }
+
   /** Resolves once the connection is closed. */
   private async disconnect(client: Client): Promise<void> {
     this.clients.delete(client);
@@ -171,6 +194,7 @@ function isClient(connection: string | object): connection is Client {
 
 function duplicate(client: Client, options: RedisOptions): Client {
   if (!('nodes' in client)) return client.duplicate(options);
-  const { lazyConnect, enableOfflineQueue, ...redisOptions } = options;
+  const { lazyConnect, enableOfflineQueue, ...own } = options;
+  const redisOptions = { ...client.options.redisOptions, ...own };
   return client.duplicate([], { lazyConnect, enableOfflineQueue, redisOptions });
 }

@@ -1,15 +1,16 @@
 import type { JobJson, JobType } from 'bullmq';
 
+import { describe } from '../../../common/error.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { seqOf } from './job.codec.js';
 import type { DestinationJobs } from './job.finder.js';
 import { readJobs } from './job.scan.js';
-import type { SharedStore } from './shared-store.interface.js';
+import type { SeenDelivery, SharedStore } from './shared-store.interface.js';
 
 /** Records removed with one exchange. */
 const CHUNK = 250;
 
-/** Removes a queue's records past their retention; the messages that may not come again yet are noted first. */
+/** Removes a queue's records past their retention. */
 export async function sweepJobs(store: SharedStore, queue: DestinationJobs, retention: Retention): Promise<number> {
   let count = 0;
   const sweep = async (type: JobType, bounds: Required<RetentionBound>) => {
@@ -42,9 +43,29 @@ async function remove(
   jobs: JobJson[],
   memory: number,
 ): Promise<number> {
-  const seen = jobs.map((job) => ({ id: job.id, until: Math.ceil(seqOf(job) / 1_000) + memory }));
-  const remembered = seen.filter(({ until }) => until > Date.now());
-  if (remembered.length > 0) await store.remember(queueName, remembered);
+  const seen = jobs.map((job) => toSeen(job, memory));
+  const isNoted = await note(store, queueName, seen);
   const removed = await Promise.all(jobs.map(({ id }) => backend.remove(id, false)));
+  if (!isNoted) await note(store, queueName, seen); // there is some room by now
   return removed.filter((number) => number > 0).length;
+}
+
+/** What is remembered of a job that is removed, for `memory` ms since it was added. */
+export function toSeen(job: JobJson, memory: number): SeenDelivery {
+  return { id: job.id, until: Math.ceil(seqOf(job) / 1_000) + memory };
+}
+
+/**
+ * Notes messages that may not come again yet; resolves with whether the store had room for them. One that has none
+ * gets it by removing records, so that goes on all the same.
+ */
+export async function note(store: SharedStore, queueName: string, seen: SeenDelivery[]): Promise<boolean> {
+  const remembered = seen.filter(({ until }) => until > Date.now());
+  try {
+    if (remembered.length > 0) await store.remember(queueName, remembered);
+    return true;
+  } catch (error) {
+    if (!describe(error).includes('OOM')) throw error;
+    return false;
+  }
 }

@@ -6,6 +6,12 @@ import { describe } from '../../../common/error.util.js';
 import type { Delivery, DeliveryQuery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
+/**
+ * Deliveries handed out whose outcome is not recorded, as a multiple of the concurrency: attempts go on while the store
+ * writes, but no more than these could go out twice after a crash.
+ */
+const UNRECORDED_FACTOR = 3;
+
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
 const WINDOW_FACTOR = 16;
 
@@ -18,7 +24,7 @@ const STORE_RETRY_DELAY = 1_000;
 /** Longest delay that a timer takes; a later moment is reached in steps. */
 const MAX_TIMER_DELAY = 2 ** 31 - 1;
 
-/** Settles a leased delivery, or gives it back; calls `onEnd`, then resolves with whether it was leased still. */
+/** Records what became of a leased delivery, or gives it back; calls `onEnd`, then resolves with whether it was leased still. */
 export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<boolean>;
 
 /**
@@ -29,16 +35,22 @@ export class DestinationFeed {
   private readonly logger: Logger;
   private readonly ready = new Fifo<Delivery>();
   private readonly window: number;
-  /** Places taken in the window: deliveries on their way into the store, ready, or with the consumer. */
+  /** Places taken in the window: deliveries on their way into the store, ready, with the consumer, or being recorded. */
   private held = 0;
   /** Bytes of their bodies. */
   private heldBytes = 0;
+  /** Handed out, and not settled; or not recorded, where they were not delivered. */
   private inFlight = 0;
+  /** Handed out, and not recorded. */
+  private unrecorded = 0;
+  private pumping = false;
   /** Whether the store may hold due deliveries that are not leased; what is accepted meanwhile queues up behind them. */
   private backlog = true;
   private claiming = false;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
+  /** Runs while a store that could not be read is left alone. */
+  private retryTimer: NodeJS.Timeout | undefined;
   private stopped = false;
   private idleWaiters: (() => void)[] = [];
 
@@ -47,7 +59,7 @@ export class DestinationFeed {
     private readonly destination: string,
     private readonly concurrency: number,
     private readonly subscriber: Subscriber<Lease>,
-    private readonly settle: Settle,
+    private settle: Settle,
   ) {
     this.window = concurrency * WINDOW_FACTOR;
     this.logger = new Logger(`DeliveryQueue(${destination})`);
@@ -63,7 +75,7 @@ export class DestinationFeed {
   /** Gives places back whose deliveries could not be stored. */
   release(deliveries: NewDelivery[]): void {
     this.drop(deliveries);
-    this.refill();
+    this.pump();
   }
 
   /** Hands over what was stored of the deliveries that have places. */
@@ -94,17 +106,26 @@ export class DestinationFeed {
   }
 
   /** Drops deliveries that match and were not handed out: the store has removed them. */
-  forget({ state = 'delivering', ...fields }: DeliveryQuery): void {
+  forget({ state = 'delivering', acceptedBefore = Infinity, ...fields }: DeliveryQuery): void {
     if (state !== 'delivering') return;
     const wanted = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof Delivery, string][];
     for (const delivery of this.ready.drain()) {
-      if (wanted.some(([field, value]) => delivery[field] !== value)) this.ready.push(delivery);
-      else this.drop([delivery]);
+      const isWanted = wanted.every(([field, value]) => delivery[field] === value);
+      if (isWanted && delivery.acceptedAt < acceptedBefore) this.drop([delivery]);
+      else this.ready.push(delivery);
     }
     this.pump();
   }
 
-  /** Resolves once no due delivery is left to hand out, and all that were handed out are settled. */
+  /** Tells that the store was opened anew: what was leased is due again. */
+  restart(settle: Settle): void {
+    this.settle = settle;
+    this.drop(this.ready.drain());
+    this.endRetryTimer();
+    this.wake();
+  }
+
+  /** Resolves once no due delivery is left to hand out, and what became of those handed out is recorded. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.idleWaiters.push(resolve);
@@ -116,37 +137,57 @@ export class DestinationFeed {
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
-    this.giveBack();
+    this.endRetryTimer();
+    this.pump();
   }
 
   private pump(): void {
-    while (!this.stopped && this.inFlight < this.concurrency && this.ready.length > 0) {
-      const delivery = this.ready.shift()!;
+    // A consumer may settle what it has just been handed.
+    if (this.pumping) return;
+    this.pumping = true;
+    while (this.canHandOut()) {
       this.inFlight++;
-      this.subscriber.next(this.toLease(delivery));
+      this.unrecorded++;
+      this.subscriber.next(this.toLease(this.ready.shift()!));
     }
+    this.pumping = false;
     if (this.stopped) this.giveBack();
     else this.refill();
-    if (this.held > 0 || this.backlog || this.claiming) return;
+    if (this.held > 0 || this.claiming || (this.backlog && !this.stopped)) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 
+  private canHandOut(): boolean {
+    return (
+      !this.stopped &&
+      this.ready.length > 0 &&
+      this.inFlight < this.concurrency &&
+      this.unrecorded < this.concurrency * UNRECORDED_FACTOR
+    );
+  }
+
   private toLease(delivery: Delivery): Lease {
+    const { settle } = this;
     let settled = false;
     return {
       delivery,
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
         settled = true;
-        return this.settle({ delivery, outcome }, () => this.onSettled(delivery));
+        // What was not delivered becomes a row of its own. It keeps its place until then, or a destination that is down
+        // would fill the commits that others wait for.
+        const isPlaceFree = outcome.state === 'delivered';
+        if (isPlaceFree) this.inFlight--;
+        const recorded = settle({ delivery, outcome }, () => {
+          if (!isPlaceFree) this.inFlight--;
+          this.unrecorded--;
+          this.drop([delivery]);
+          this.pump();
+        });
+        if (isPlaceFree) this.pump();
+        return recorded;
       },
     };
-  }
-
-  private onSettled(delivery: Delivery): void {
-    this.inFlight--;
-    this.drop([delivery]);
-    this.pump();
   }
 
   private hold(deliveries: NewDelivery[]): void {
@@ -169,7 +210,7 @@ export class DestinationFeed {
 
   private refill(): void {
     const room = this.window - this.held;
-    if (this.stopped || this.claiming || !this.backlog) return;
+    if (this.stopped || this.claiming || !this.backlog || this.retryTimer) return;
     if (room < this.concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
@@ -185,12 +226,22 @@ export class DestinationFeed {
         (error: unknown) => {
           if (this.stopped) return;
           this.logger.error(`Due deliveries could not be read, trying again: ${describe(error)}`);
-          this.wakeAt(Date.now() + STORE_RETRY_DELAY);
+          this.backlog = true;
+          this.retryTimer = setTimeout(() => {
+            this.endRetryTimer();
+            this.refill();
+          }, STORE_RETRY_DELAY);
+          this.retryTimer.unref();
         },
       )
       .finally(() => {
         this.claiming = false;
         this.pump();
       });
+  }
+
+  private endRetryTimer(): void {
+    clearTimeout(this.retryTimer);
+    this.retryTimer = undefined;
   }
 }

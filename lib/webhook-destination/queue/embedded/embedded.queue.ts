@@ -10,9 +10,10 @@ import type {
   Lease,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import { checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { DestinationFeed, type Settle } from './destination.feed.js';
-import type { DeliveryStore, Settlement, StoreBatch } from './delivery-store.interface.js';
+import type { DeliveryStore, StoreBatch } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
@@ -33,9 +34,11 @@ export class EmbeddedQueue implements DeliveryQueue {
     this.writer = new SettlementWriter(store);
   }
 
-  open(): Promise<void> {
+  async open(): Promise<void> {
+    await this.writer.close();
     this.writer = new SettlementWriter(this.store);
-    return this.store.open();
+    await this.store.open();
+    for (const feed of this.feeds.values()) feed.restart(this.createSettle());
   }
 
   async add(deliveries: NewDelivery[]): Promise<void> {
@@ -62,13 +65,12 @@ export class EmbeddedQueue implements DeliveryQueue {
   consume(destination: string, concurrency: number): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
-      const { writer } = this;
-      const settle: Settle = (settlement, onEnd) => this.settle(writer, settlement, onEnd);
-      const feed = new DestinationFeed(this.store, destination, concurrency, subscriber, settle);
+      const feed = new DestinationFeed(this.store, destination, concurrency, subscriber, this.createSettle());
       this.feeds.set(destination, feed);
       feed.wake();
       return () => {
-        this.feeds.delete(destination);
+        // After the queue was opened again, the destination may have another consumer.
+        if (this.feeds.get(destination) === feed) this.feeds.delete(destination);
         feed.stop();
       };
     });
@@ -78,8 +80,8 @@ export class EmbeddedQueue implements DeliveryQueue {
     await Promise.all([...this.feeds.values()].map((feed) => feed.idle()));
   }
 
-  list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
-    return this.store.list(query, page);
+  async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
+    return this.store.list(checkQuery(query), checkPage(page));
   }
 
   counts(): Promise<DeliveryCount[]> {
@@ -87,14 +89,15 @@ export class EmbeddedQueue implements DeliveryQueue {
   }
 
   async replay(query: DeliveryQuery): Promise<number> {
-    const destinations = await this.store.replay(query, Date.now());
+    const destinations = await this.store.replay(checkQuery(query), Date.now());
     for (const destination of new Set(destinations)) this.feeds.get(destination)?.wake();
     return destinations.length;
   }
 
   async purge(query: DeliveryQuery): Promise<number> {
-    const purged = await this.store.purge(query);
-    for (const feed of this.feeds.values()) feed.forget(query);
+    const checked = checkQuery(query);
+    const purged = await this.store.purge(checked);
+    for (const feed of this.feeds.values()) feed.forget(checked);
     return purged;
   }
 
@@ -109,16 +112,18 @@ export class EmbeddedQueue implements DeliveryQueue {
     await this.store.close();
   }
 
-  private settle(writer: SettlementWriter, settlement: Settlement, onEnd: () => void): Promise<boolean> {
-    return writer.write(settlement, () => {
-      onEnd();
-      const { delivery, outcome } = settlement;
-      if (outcome !== undefined && outcome.state !== 'waiting') return;
-      // By now the destination may have another consumer.
-      const feed = this.feeds.get(delivery.destination);
-      if (outcome === undefined) feed?.wake();
-      else feed?.wakeAt(outcome.nextAttemptAt);
-    });
+  /** What settles the leases of this opening, and of no other. */
+  private createSettle(): Settle {
+    const { writer } = this;
+    return ({ delivery, outcome }, onEnd) =>
+      writer.write({ delivery, outcome }, () => {
+        onEnd();
+        if (outcome !== undefined && outcome.state !== 'waiting') return;
+        // By now the destination may have another consumer.
+        const feed = this.feeds.get(delivery.destination);
+        if (outcome === undefined) feed?.wake();
+        else feed?.wakeAt(outcome.nextAttemptAt);
+      });
   }
 }
 

@@ -32,13 +32,17 @@ export class SettlementWriter {
    * @param onEnd called before either
    */
   write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
+    if (this.closing.signal.aborted) {
+      onEnd();
+      return Promise.reject(new Error('the queue was closed, and the lease ended with it'));
+    }
     return new Promise((resolve, reject) => {
       this.group.push({ settlement, onEnd, resolve, reject });
       this.writing ??= this.run();
     });
   }
 
-  /** Writes what is left, and gives up what the store does not take. */
+  /** Writes what is left, gives up what the store does not take, and takes no more: another lease may be out by then. */
   async close(): Promise<void> {
     this.closing.abort();
     await this.writing;

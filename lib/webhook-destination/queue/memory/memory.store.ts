@@ -17,6 +17,7 @@ import {
   type StoreBatch,
   toDelivery,
 } from '../embedded/delivery-store.interface.js';
+import type { AttemptRecord } from '../attempt.record.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { DueList } from './due.list.js';
 import { MessageIdMemory } from './message-id.memory.js';
@@ -25,6 +26,8 @@ import { MessageIdMemory } from './message-id.memory.js';
 interface MemoryEntry {
   /** Never changed: who has leased it reads it. */
   delivery: Delivery;
+  /** The attempt that delivered it. */
+  lastAttempt: AttemptRecord | undefined;
   state: DeliveryState;
   /** When it falls due, in ms since the epoch. */
   dueAt: number;
@@ -161,18 +164,24 @@ export class MemoryStore implements DeliveryStore {
       this.makeDue(entry, attempts.length === 0 ? 'queued' : 'waiting');
       return true;
     }
-    const settled = toDelivery(delivery, delivery.id);
-    settled.firstAttemptAt = firstAttemptAt(settlement, now);
-    settled.attempts = outcome.attempt ? [...attempts, outcome.attempt] : attempts;
-    settled.failedUrls = outcome.state === 'delivered' ? delivery.failedUrls : outcome.failedUrls;
-    entry.delivery = settled;
     entry.state = outcome.state;
+    if (outcome.state === 'delivered') {
+      entry.lastAttempt = outcome.attempt;
+      entry.endedAt = now;
+      return true;
+    }
+    entry.delivery = {
+      ...delivery,
+      firstAttemptAt: firstAttemptAt(settlement, now),
+      attempts: outcome.attempt ? [...attempts, outcome.attempt] : attempts,
+      failedUrls: outcome.failedUrls,
+    };
     if (outcome.state === 'waiting') {
       entry.dueAt = outcome.nextAttemptAt;
       this.makeDue(entry, 'waiting');
     } else {
+      entry.reason = outcome.reason;
       entry.endedAt = now;
-      if (outcome.state === 'dead') entry.reason = outcome.reason;
     }
     return true;
   }
@@ -184,12 +193,14 @@ export class MemoryStore implements DeliveryStore {
         for (const entry of this.unpack(batch, undefined)) this.makeDue(entry, 'queued');
       }
     }
-    const { state, ...fields } = query;
+    const { state, acceptedBefore = Infinity, ...fields } = query;
     const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
     return [...this.entries.values()]
       .filter(
         (entry) =>
-          (state ?? entry.state) === entry.state && terms.every(([field, value]) => entry.delivery[field] === value),
+          (state ?? entry.state) === entry.state &&
+          entry.delivery.acceptedAt < acceptedBefore &&
+          terms.every(([field, value]) => entry.delivery[field] === value),
       )
       .sort((a, b) => Number(a.delivery.id) - Number(b.delivery.id));
   }
@@ -200,6 +211,7 @@ export class MemoryStore implements DeliveryStore {
       const id = firstId + index;
       const entry: MemoryEntry = {
         delivery: toDelivery(accepted, String(id)),
+        lastAttempt: undefined,
         state: 'delivering',
         dueAt: accepted.acceptedAt,
         leasedAt,
@@ -233,11 +245,13 @@ export class MemoryStore implements DeliveryStore {
   }
 }
 
-function toRecord({ delivery, state, dueAt, reason }: MemoryEntry): DeliveryRecord {
+function toRecord({ delivery, lastAttempt, state, dueAt, reason }: MemoryEntry): DeliveryRecord {
   const body = delivery.body.toString();
   return {
     ...delivery,
     body,
+    firstAttemptAt: delivery.firstAttemptAt ?? lastAttempt?.startedAt,
+    attempts: lastAttempt ? [...delivery.attempts, lastAttempt] : delivery.attempts,
     state,
     nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined,
     reason,

@@ -79,7 +79,7 @@ export interface Slice<T> {
   next: number | undefined;
 }
 
-const COLUMNS: Record<keyof DeliveryQuery, string> = {
+const COLUMNS: Record<Exclude<keyof DeliveryQuery, 'acceptedBefore'>, string> = {
   id: 'id',
   destination: 'destination',
   source: 'source',
@@ -90,18 +90,21 @@ const COLUMNS: Record<keyof DeliveryQuery, string> = {
 
 /** A query as an SQL condition on the table `delivery`, and its parameters. */
 export function toCondition(query: DeliveryQuery): { sql: string; parameters: unknown[] } {
-  const terms = Object.entries(query).filter(([, value]) => value !== undefined) as [keyof DeliveryQuery, string][];
+  const { acceptedBefore = Number.MAX_SAFE_INTEGER, ...fields } = query;
+  const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
   return {
-    sql: ['TRUE', ...terms.map(([field]) => `${COLUMNS[field]} = ?`)].join(' AND '),
-    parameters: terms.map(([field, value]) => (field === 'id' ? Number(value) : value)),
+    sql: ['accepted_at < ?', ...terms.map(([field]) => `${COLUMNS[field]} = ?`)].join(' AND '),
+    parameters: [acceptedBefore, ...terms.map(([field, value]) => (field === 'id' ? Number(value) : value))],
   };
 }
 
 /** Whether a row is among the deliveries of a query. */
 export function matches(row: DeliveryRow, query: DeliveryQuery): boolean {
-  return Object.entries(query).every(([field, value]: [string, unknown]) => {
+  const { acceptedBefore = Infinity, ...fields } = query;
+  if (row.accepted_at >= acceptedBefore) return false;
+  return Object.entries(fields).every(([field, value]: [string, unknown]) => {
     if (value === undefined) return true;
     if (field === 'id') return String(row.id) === value;
-    return row[COLUMNS[field as keyof DeliveryQuery] as keyof DeliveryRow] === value;
+    return row[COLUMNS[field as keyof typeof fields] as keyof DeliveryRow] === value;
   });
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
+import { describe } from '../../../common/error.util.js';
 import type {
   Delivery,
   DeliveryCount,
@@ -21,8 +22,11 @@ import type {
 } from './sqlite.protocol.js';
 import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
 
-/** Shortest time from one commit to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
-const COMMIT_INTERVAL = 3;
+/** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
+const GROUP_INTERVAL = 3;
+
+/** So many calls wait for nothing: the thread has them as soon as it is free, while this one takes the next requests. */
+const FULL_GROUP = 12;
 
 interface PendingCall {
   resolve: (result: never) => void;
@@ -35,9 +39,10 @@ export class SqliteStore implements DeliveryStore {
   private worker: Worker | undefined;
   private failure: Error | undefined;
   private readonly pending = new Map<number, PendingCall>();
-  /** The calls of the next group; it goes out once the one before it is durable. */
+  /** The calls of the next group. */
   private outbox: SqliteCall[] = [];
-  private posting = false;
+  /** Whether a timer will post it. */
+  private scheduled = false;
   private lastPostAt = -Infinity;
   private lastCallId = 0;
 
@@ -148,11 +153,18 @@ export class SqliteStore implements DeliveryStore {
   }
 
   private schedule(): void {
-    if (this.posting || this.outbox.length === 0) return;
-    this.posting = true;
-    const wait = this.lastPostAt + COMMIT_INTERVAL - performance.now();
-    if (wait > 0) setTimeout(() => this.post(), wait);
-    else setImmediate(() => this.post());
+    if (this.outbox.length >= FULL_GROUP) return this.post();
+    // While the thread is at work, calls wait for its answer.
+    const isIdle = this.pending.size === this.outbox.length;
+    if (this.scheduled || this.outbox.length === 0 || !isIdle) return;
+    this.scheduled = true;
+    const post = () => {
+      this.scheduled = false;
+      this.post();
+    };
+    const wait = this.lastPostAt + GROUP_INTERVAL - performance.now();
+    if (wait > 0) setTimeout(post, wait);
+    else setImmediate(post);
   }
 
   private post(): void {
@@ -160,11 +172,23 @@ export class SqliteStore implements DeliveryStore {
     if (calls.length === 0) return;
     this.outbox = [];
     this.lastPostAt = performance.now();
-    this.worker?.postMessage(calls, calls.flatMap(memoryOf));
+    try {
+      this.worker?.postMessage(calls, calls.flatMap(memoryOf));
+    } catch {
+      // One call's fault is not that of the others.
+      for (const call of calls) this.postAlone(call);
+    }
+  }
+
+  private postAlone(call: SqliteCall): void {
+    try {
+      this.worker?.postMessage([call], memoryOf(call));
+    } catch (error) {
+      this.receive([{ id: call.id, error: { message: describe(error), code: undefined } }]);
+    }
   }
 
   private receive(answers: SqliteAnswer[]): void {
-    this.posting = false;
     for (const { id, result, error } of answers) {
       const call = this.pending.get(id);
       this.pending.delete(id);
@@ -187,7 +211,6 @@ export class SqliteStore implements DeliveryStore {
     for (const { reject } of this.pending.values()) reject(this.failure);
     this.pending.clear();
     this.outbox = [];
-    this.posting = false;
   }
 }
 

@@ -27,7 +27,9 @@ export class SqliteWalk {
     this.statements = {
       batchBound: db.prepare(`SELECT id FROM batch WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_BATCHES - 1}`),
       rowBound: db.prepare(`SELECT id FROM delivery WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_ROWS - 1}`),
-      items: db.prepare('SELECT id, destination, source, items FROM batch WHERE id >= ? AND id < ? ORDER BY id DESC'),
+      items: db.prepare(
+        'SELECT id, destination, source, items FROM batch WHERE id >= ? AND id < ? AND accepted_at < ? ORDER BY id DESC',
+      ),
     };
   }
 
@@ -84,13 +86,14 @@ export class SqliteWalk {
   /** Ids of the batches of the range that may hold deliveries of the query, the newest first. */
   private findBatches(query: DeliveryQuery, { from, to }: Range): number[] {
     if (query.state === 'dead' || query.state === 'waiting') return [];
-    const batches = this.statements.items.all(Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS)) as {
+    const { destination, source, messageId, userId, acceptedBefore = Number.MAX_SAFE_INTEGER } = query;
+    const ids = [Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS)];
+    const batches = this.statements.items.all(...ids, acceptedBefore) as {
       id: number;
       destination: string;
       source: string;
       items: string;
     }[];
-    const { destination, source, messageId, userId } = query;
     return batches
       .filter((batch) => (destination ?? batch.destination) === batch.destination)
       .filter((batch) => (source ?? batch.source) === batch.source)

@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
 import type { SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protocol.js' with {
   'resolution-mode': 'import',
@@ -63,8 +63,19 @@ function runAlone(call: SqliteCall): SqliteAnswer {
   }
 }
 
-/** Group commit: what comes together becomes durable together. */
-port.on('message', (calls: SqliteCall[]) => {
+/** What has come since the last commit. */
+function collect(first: SqliteCall[]): SqliteCall[] {
+  const calls = [...first];
+  for (;;) {
+    const next = receiveMessageOnPort(port);
+    if (!next) return calls;
+    calls.push(...(next.message as SqliteCall[]));
+  }
+}
+
+/** Group commit: what comes while one group is written becomes durable together. */
+port.on('message', (first: SqliteCall[]) => {
+  const calls = collect(first);
   let answers: SqliteAnswer[];
   try {
     answers = runTogether(calls);

@@ -1,0 +1,137 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import {
+  type DeliveryOutcome,
+  type DeliveryQueue,
+  memoryQueue,
+  type NewDelivery,
+  sqliteQueue,
+} from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const COUNT = 60;
+const CONCURRENCY = 2;
+
+const message = (messageId: string): NewDelivery => ({
+  destination: 'Webhooks',
+  source: 'shop',
+  messageId,
+  userId: undefined,
+  body: Buffer.from('{}'),
+  acceptedAt: Date.now(),
+});
+
+const messages = (count: number): NewDelivery[] => Array.from({ length: count }, (_, index) => message(`m${index}`));
+
+const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+
+describe('Deliveries of one destination, from an embedded queue', () => {
+  const afterwards = useCleanUps();
+  let queue: DeliveryQueue;
+
+  beforeEach(async () => {
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    queue = sqliteQueue({ path: folder.path('relay.db') })();
+    await queue.open();
+    afterwards(() => queue.close());
+    await queue.add(messages(COUNT));
+  });
+
+  it('go on while outcomes are being recorded, until three times the concurrency are not', async () => {
+    let handedOut = 0;
+    let beforeAnyIsRecorded = 0;
+    let recorded = 0;
+    const subscription = queue.consume('Webhooks', CONCURRENCY).subscribe((lease) => {
+      // What is read from the file at once is handed out in one turn.
+      if (handedOut++ === 0) queueMicrotask(() => (beforeAnyIsRecorded = handedOut));
+      void lease.settle(delivered()).then((settled) => (recorded += Number(settled)));
+    });
+    afterwards(() => subscription.unsubscribe());
+    await waitFor(() => recorded === COUNT);
+    expect(beforeAnyIsRecorded).toBe(3 * CONCURRENCY);
+    expect(handedOut).toBe(COUNT);
+  });
+
+  it('are with the consumer no more than the concurrency at once, whatever is being recorded', async () => {
+    let attempted = 0;
+    let most = 0;
+    let recorded = 0;
+    const subscription = queue.consume('Webhooks', CONCURRENCY).subscribe((lease) => {
+      most = Math.max(most, ++attempted);
+      setImmediate(() => {
+        attempted--;
+        void lease.settle(delivered()).then((settled) => (recorded += Number(settled)));
+      });
+    });
+    afterwards(() => subscription.unsubscribe());
+    await waitFor(() => recorded === COUNT);
+    expect(most).toBe(CONCURRENCY);
+  });
+});
+
+describe('An embedded queue whose store fails', () => {
+  type Store = Record<'insert' | 'claim', () => Promise<unknown>>;
+  let queue: DeliveryQueue;
+  let store: Store;
+  let handedOut: string[];
+
+  beforeEach(async () => {
+    for (const level of ['warn', 'error'] as const) {
+      jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
+    }
+    queue = memoryQueue()();
+    ({ store } = queue as unknown as { store: Store });
+    await queue.open();
+    handedOut = [];
+  });
+  afterEach(async () => {
+    await queue.close();
+    jest.restoreAllMocks();
+  });
+
+  const consume = () =>
+    queue.consume('Webhooks', CONCURRENCY).subscribe((lease) => {
+      handedOut.push(lease.delivery.messageId);
+      void lease.settle(delivered());
+    });
+
+  it('is idle after an add that failed', async () => {
+    consume();
+    await queue.idle();
+    jest.spyOn(store, 'insert').mockRejectedValueOnce(new Error('disk full'));
+    const adding = queue.add([message('m0')]);
+    let isIdle = false;
+    void queue.idle().then(() => (isIdle = true));
+    await expect(adding).rejects.toThrow('disk full');
+    await waitFor(() => isIdle);
+    await queue.add([message('m1')]);
+    await queue.idle();
+    expect(handedOut).toEqual(['m1']);
+  });
+
+  it('is not idle before what could not be read at first is delivered, and hands out nothing before it', async () => {
+    await queue.add(messages(3));
+    const claim = jest.spyOn(store, 'claim').mockRejectedValueOnce(new Error('disk gone'));
+    consume();
+    const idle = queue.idle();
+    await queue.add([message('m3')]);
+    await queue.add([message('m4')]);
+    expect(claim).toHaveBeenCalledTimes(1);
+    await idle;
+    expect(handedOut).toEqual(messages(5).map(({ messageId }) => messageId));
+  });
+
+  it('gives up waiting for what could not be read when its consumer is gone', async () => {
+    await queue.add(messages(3));
+    jest.spyOn(store, 'claim').mockRejectedValueOnce(new Error('disk gone'));
+    const consumer = consume();
+    const idle = queue.idle();
+    consumer.unsubscribe();
+    await idle;
+    expect(handedOut).toEqual([]);
+  });
+});
