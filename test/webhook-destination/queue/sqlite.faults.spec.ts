@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import type { Worker } from 'node:worker_threads';
 
@@ -54,7 +55,12 @@ describe('The SQLite queue, when things break', () => {
     return { path, queue };
   }
 
-  const endThread = (queue: unknown) => (queue as { store: { worker: Worker } }).store.worker.terminate();
+  /** The thread is not terminated: within the driver, that ends the process. */
+  async function endThread(queue: unknown): Promise<void> {
+    const { worker } = (queue as { store: { worker: Worker } }).store;
+    worker.postMessage([{ id: -1, operation: 'close', args: [] }]);
+    await once(worker, 'exit');
+  }
 
   /** A process that has the file open. */
   async function startProcess(path: string) {
@@ -113,6 +119,13 @@ describe('The SQLite queue, when things break', () => {
     expect((await ask('add', 'after')).error).toBeUndefined();
     await heard('lease', 'after');
     expect((await ask('list')).result).toEqual(['after delivering', 'before delivered']);
+  });
+
+  it('lets its process exit at any moment, with the code that it exits with', async () => {
+    for (let round = 0; round < 12; round++) {
+      const child = fork('test/apps/exiting-queue.app.mjs', [await createPath()]);
+      expect(await once(child, 'exit')).toEqual([7, null]);
+    }
   });
 
   it('refuses everything once its thread has ended, and says so', async () => {

@@ -7,6 +7,8 @@ import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, Settlement
 export interface SqliteWorkerData {
   path: string;
   messageIds: Required<RetentionBound>;
+  /** Memory of the `ThreadLock`. */
+  lock: SharedArrayBuffer;
 }
 
 /** What the thread that runs the SQL can be asked to do. */

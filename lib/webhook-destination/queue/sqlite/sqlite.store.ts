@@ -21,12 +21,16 @@ import type {
   SqliteWorkerData,
 } from './sqlite.protocol.js';
 import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
+import { ThreadLock } from './thread.lock.cjs';
 
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
 const GROUP_INTERVAL = 3;
 
 /** So many calls wait for nothing: the thread has them as soon as it is free, while this one takes the next requests. */
 const FULL_GROUP = 12;
+
+/** Longest wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
+const EXIT_WAIT = 5_000;
 
 interface PendingCall {
   resolve: (result: never) => void;
@@ -37,6 +41,7 @@ interface PendingCall {
 export class SqliteStore implements DeliveryStore {
   private readonly path: string;
   private worker: Worker | undefined;
+  private ended: Promise<void> | undefined;
   private failure: Error | undefined;
   private readonly pending = new Map<number, PendingCall>();
   /** The calls of the next group. */
@@ -54,22 +59,31 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async open(): Promise<void> {
+    const { path, messageIds } = this;
+    const memory = ThreadLock.allocate();
     const worker = new Worker(sqliteWorkerPath, {
-      workerData: { path: this.path, messageIds: this.messageIds } satisfies SqliteWorkerData,
+      workerData: { path, messageIds, lock: memory } satisfies SqliteWorkerData,
     });
+    const lock = new ThreadLock(memory);
+    const letFinish = () => lock.acquire(EXIT_WAIT);
+    process.once('exit', letFinish);
     this.worker = worker;
     this.failure = undefined;
     worker.unref();
     worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
     worker.on('error', (error) => this.fail(error));
-    worker.on('exit', () => {
-      if (this.worker === worker) this.fail(new Error('its thread has ended; open the queue again'));
+    this.ended = new Promise((resolve) => {
+      worker.on('exit', () => {
+        process.off('exit', letFinish);
+        if (this.worker === worker) this.fail(new Error('its thread has ended; open the queue again'));
+        resolve();
+      });
     });
     try {
       await this.call('open');
     } catch (error) {
-      this.failure ??= error as Error;
-      await worker.terminate();
+      await this.close().catch(() => undefined);
+      this.failure = error as Error;
       throw error;
     }
   }
@@ -132,10 +146,14 @@ export class SqliteStore implements DeliveryStore {
 
   async close(): Promise<void> {
     if (!this.worker || this.failure) return;
-    await this.call('close');
-    this.fail(new Error('it is closed'));
-    // The driver lets go of the file only with its thread.
-    await this.worker.terminate();
+    try {
+      await this.call('close');
+    } finally {
+      this.fail(new Error('it is closed'));
+      // The driver lets go of the file only with its thread, which runs to its end by itself.
+      this.worker.ref();
+      await this.ended;
+    }
   }
 
   private call<O extends SqliteOperation>(

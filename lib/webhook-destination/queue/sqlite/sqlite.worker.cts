@@ -4,8 +4,11 @@ import type { SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protoc
   'resolution-mode': 'import',
 };
 import { SqliteDatabase } from './sqlite.database.cjs';
+import { ThreadLock } from './thread.lock.cjs';
 
 const port = parentPort!;
+const data = workerData as SqliteWorkerData;
+const lock = new ThreadLock(data.lock);
 let database: SqliteDatabase | undefined;
 let openFailure: Error | undefined;
 
@@ -37,7 +40,7 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
 function openDatabase(): SqliteDatabase {
   if (openFailure) throw openFailure;
   try {
-    return (database ??= new SqliteDatabase(workerData as SqliteWorkerData));
+    return (database ??= new SqliteDatabase(data));
   } catch (error) {
     openFailure = error as Error;
     throw error;
@@ -73,18 +76,24 @@ function collect(first: SqliteCall[]): SqliteCall[] {
   }
 }
 
+function runAll(calls: SqliteCall[]): SqliteAnswer[] {
+  try {
+    return runTogether(calls);
+  } catch {
+    // One call's fault is not that of the others.
+    return calls.map(runAlone);
+  }
+}
+
 /** Group commit: what comes while one group is written becomes durable together. */
 port.on('message', (first: SqliteCall[]) => {
   const calls = collect(first);
-  let answers: SqliteAnswer[];
-  try {
-    answers = runTogether(calls);
-  } catch {
-    // One call's fault is not that of the others.
-    answers = calls.map(runAlone);
-  }
-  const closing = calls.some(({ operation }) => operation === 'close');
-  if (closing) database?.close();
+  const isLast = calls.some(({ operation }) => operation === 'close');
+  lock.acquire();
+  const answers = runAll(calls);
+  if (isLast) database?.close();
+  lock.release();
   port.postMessage(answers);
-  if (closing) port.close();
+  if (isLast) port.close();
 });
+lock.release();

@@ -1,0 +1,33 @@
+const FREE = 0;
+const HELD = 1;
+
+/**
+ * Held by a thread while it is inside the SQLite driver, which aborts the process when the thread is ended in there.
+ * `process.exit` ends threads wherever they are, so the process takes the lock first, and keeps it.
+ */
+export class ThreadLock {
+  private readonly state: Int32Array;
+
+  /** @param memory Shared by both threads; held at first, by the thread that starts. */
+  constructor(memory: SharedArrayBuffer) {
+    this.state = new Int32Array(memory);
+  }
+
+  static allocate(): SharedArrayBuffer {
+    const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    new Int32Array(memory)[0] = HELD;
+    return memory;
+  }
+
+  /** Blocks until the other thread lets go, or for so many ms. */
+  acquire(maxWait = Infinity): void {
+    while (Atomics.compareExchange(this.state, 0, FREE, HELD) !== FREE) {
+      if (Atomics.wait(this.state, 0, HELD, maxWait) === 'timed-out') return;
+    }
+  }
+
+  release(): void {
+    Atomics.store(this.state, 0, FREE);
+    Atomics.notify(this.state, 0);
+  }
+}
