@@ -8,6 +8,12 @@ import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 /** How long a store that could not write is left alone, in ms. */
 const RETRY_DELAY = 1_000;
 
+/**
+ * Most deliveries of one group that were held back without an attempt: when a destination goes down, all that was ready
+ * for it comes at once, and what others have accepted or delivered would wait for a long commit.
+ */
+const MAX_HELD_BACK = 8;
+
 interface Entry {
   settlement: Settlement;
   onEnd: () => void;
@@ -51,8 +57,7 @@ export class SettlementWriter {
   private async run(): Promise<void> {
     await Promise.resolve(); // whatever ends in the same turn goes with the first group
     while (this.group.length > 0) {
-      const entries = this.group;
-      this.group = [];
+      const entries = this.takeGroup();
       try {
         const settled = await this.store.settle(entries.map(({ settlement }) => settlement));
         entries.forEach(({ onEnd, resolve }, index) => {
@@ -75,5 +80,18 @@ export class SettlementWriter {
       }
     }
     this.writing = undefined;
+  }
+
+  private takeGroup(): Entry[] {
+    const taken: Entry[] = [];
+    const left: Entry[] = [];
+    let heldBack = 0;
+    for (const entry of this.group) {
+      const { outcome } = entry.settlement;
+      const isHeldBack = outcome !== undefined && !outcome.attempt;
+      (isHeldBack && ++heldBack > MAX_HELD_BACK ? left : taken).push(entry);
+    }
+    this.group = left;
+    return taken;
   }
 }
