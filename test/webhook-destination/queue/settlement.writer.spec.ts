@@ -1,0 +1,54 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Delivery, DeliveryOutcome } from 'nestjs-analytics-relay';
+
+import type {
+  DeliveryStore,
+  Settlement,
+} from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
+import { SettlementWriter } from '../../../lib/webhook-destination/queue/embedded/settlement.writer.js';
+
+const attempt = { startedAt: 1, results: [] };
+
+const OUTCOMES = {
+  heldBack: { state: 'waiting', nextAttemptAt: 2, failedUrls: [] },
+  refused: { state: 'dead', reason: 'refused', failedUrls: [], attempt },
+  delivered: { state: 'delivered', attempt },
+  released: undefined,
+} satisfies Record<string, DeliveryOutcome | undefined>;
+
+type Kind = keyof typeof OUTCOMES;
+
+/** Settles so many of each kind in one turn; the ids of each group that the store got. */
+async function settle(counts: Partial<Record<Kind, number>>): Promise<string[][]> {
+  const groups: string[][] = [];
+  const store = {
+    settle: (settlements: Settlement[]) => {
+      groups.push(settlements.map(({ delivery }) => delivery.id));
+      return Promise.resolve(settlements.map(() => true));
+    },
+  };
+  const writer = new SettlementWriter(store as unknown as DeliveryStore);
+  const written = Object.entries(counts).flatMap(([kind, count]) =>
+    Array.from({ length: count }, (_, index) => {
+      const delivery = { id: `${kind} ${index}` } as Delivery;
+      return writer.write({ delivery, outcome: OUTCOMES[kind as Kind] }, () => undefined);
+    }),
+  );
+  expect(await Promise.all(written)).toEqual(written.map(() => true));
+  return groups;
+}
+
+describe('SettlementWriter', () => {
+  it('writes what ends in one turn as one group', async () => {
+    expect((await settle({ refused: 40, delivered: 40, released: 40 })).map(({ length }) => length)).toEqual([120]);
+  });
+
+  it('writes a few held back deliveries at a time, so that no other outcome waits for them', async () => {
+    const groups = await settle({ heldBack: 20, delivered: 3 });
+    expect(groups.map(({ length }) => length)).toEqual([11, 8, 4]);
+    expect(groups[0]!.slice(8)).toEqual(['delivered 0', 'delivered 1', 'delivered 2']);
+    expect(groups.flat().filter((id) => id.startsWith('heldBack'))).toEqual(
+      Array.from({ length: 20 }, (_, index) => `heldBack ${index}`),
+    );
+  });
+});
