@@ -11,7 +11,7 @@ import {
   parseTimestamp,
 } from '../../client/message/message.rules.js';
 import type { RoutableMessage } from '../routing/destination.router.js';
-import type { BodyField } from '../routing/webhook.body.js';
+import { BODY_FIELDS } from '../routing/webhook.body.js';
 import { MAX_DEPTH } from './message.depth.js';
 import type { PostedMessage } from './posted.message.js';
 
@@ -45,6 +45,8 @@ export function findIncomingFault(posted: PostedMessage): MessageFault | undefin
   return findMessageFault(value.type, value);
 }
 
+const TIMESTAMP = BODY_FIELDS.indexOf('timestamp');
+
 /** A posted message that breaks no rule, as the relay goes on with it. `null` and empty strings count as absent. */
 export class IncomingMessage implements RoutableMessage {
   readonly type: MessageType;
@@ -71,11 +73,9 @@ export class IncomingMessage implements RoutableMessage {
     return this.posted.isAscii;
   }
 
-  json(field: BodyField): string | undefined {
-    const value = this.fields[field];
-    if (field === 'timestamp' && !isWireTimestamp(value)) return JSON.stringify(this.timestamp());
-    if (value === undefined || value === null || value === '') return undefined;
-    return this.posted.json(field);
+  json(place: number): string | undefined {
+    if (place === TIMESTAMP && !isWireTimestamp(this.fields.timestamp)) return JSON.stringify(this.timestamp());
+    return this.posted.json(place);
   }
 
   /**

@@ -1,8 +1,8 @@
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import type { BodyField } from '../routing/webhook.body.js';
+import { BODY_FIELDS } from '../routing/webhook.body.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
-import type { PostedMessage } from './posted.message.js';
+import { type PostedMessage, toFieldJson } from './posted.message.js';
 import type { SharedField } from './shared.field.js';
 
 /** Fields that a batch may lend to its messages. */
@@ -46,14 +46,15 @@ export class MergedMessage implements PostedMessage {
     return size > MAX_MESSAGE_BYTES;
   }
 
-  json(field: BodyField): string {
-    return field === 'context' ? this.mergedJson(field)! : JSON.stringify(this.value[field]);
+  json(place: number): string | undefined {
+    const field = BODY_FIELDS[place]!;
+    return field === 'context' ? this.mergedJson(field) : toFieldJson(this.value[field]);
   }
 
   private mergedJson(field: SharedName): string | undefined {
     const own = this.own[field];
     const shared = this.shared[field];
     if (shared && (own === undefined || own === null)) return shared.json;
-    return shared && isPlainObject(own) ? shared.mergeJson(own) : JSON.stringify(own);
+    return shared && isPlainObject(own) ? shared.mergeJson(own) : toFieldJson(own);
   }
 }

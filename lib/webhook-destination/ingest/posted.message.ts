@@ -1,5 +1,5 @@
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
-import type { BodyField } from '../routing/webhook.body.js';
+import { BODY_FIELDS } from '../routing/webhook.body.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
 
 /** A message as it was posted: nothing of it is checked yet. */
@@ -10,8 +10,13 @@ export interface PostedMessage {
   isTooLarge(): boolean;
   /** Whether its JSON is known to be ASCII. */
   readonly isAscii: boolean;
-  /** JSON of a field that the value has. */
-  json(field: BodyField): string;
+  /** JSON of the field at that place in `BODY_FIELDS`; undefined where it is absent, null or an empty string. */
+  json(place: number): string | undefined;
+}
+
+/** JSON of a field, or undefined where its value is as good as absent. */
+export function toFieldJson(value: unknown): string | undefined {
+  return value === null || value === '' ? undefined : JSON.stringify(value);
 }
 
 /** A message that a parser has read, or that was made in this process. */
@@ -32,7 +37,7 @@ export class ParsedMessage implements PostedMessage {
     return this.most > MAX_MESSAGE_BYTES && Buffer.byteLength(JSON.stringify(this.value)) > MAX_MESSAGE_BYTES;
   }
 
-  json(field: BodyField): string {
-    return JSON.stringify((this.value as Record<string, unknown>)[field]);
+  json(place: number): string | undefined {
+    return toFieldJson((this.value as Record<string, unknown>)[BODY_FIELDS[place]!]);
   }
 }

@@ -1,10 +1,11 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
-import { BODY_FIELDS, type BodyField } from '../routing/webhook.body.js';
+import { BODY_FIELDS } from '../routing/webhook.body.js';
 import type { PostedMessage } from './posted.message.js';
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
+const N_OF_NULL = 0x6e;
 
 /** Fields of a message, in their order in the table of spans. */
 export const SCANNED_FIELDS = [
@@ -45,7 +46,7 @@ export interface ScannedText {
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
   readonly isAscii: boolean;
-  private readonly texts: Partial<Record<BodyField, string>> = {};
+  private readonly texts = new Array<string | undefined>(BODY_FIELDS.length);
 
   /**
    * @param size in bytes
@@ -59,9 +60,10 @@ export class ScannedMessage implements PostedMessage {
     type?: MessageType,
   ) {
     this.isAscii = source.text !== undefined;
-    for (const field of BODY_FIELDS) {
-      const end = spans[SPANS[field] + 1]!;
-      if (end > 0) this.texts[field] = this.slice(spans[SPANS[field]]!, end);
+    for (let place = 0; place < BODY_FIELDS.length; place++) {
+      const start = spans[2 * place]!;
+      const end = spans[2 * place + 1]!;
+      this.texts[place] = end === 0 || this.isAsGoodAsAbsent(start, end) ? undefined : this.slice(start, end);
     }
     this.value = {
       type: type ?? this.read(spans, SPANS.type),
@@ -92,8 +94,13 @@ export class ScannedMessage implements PostedMessage {
     return this.size > MAX_MESSAGE_BYTES;
   }
 
-  json(field: BodyField): string {
-    return this.texts[field]!;
+  json(place: number): string | undefined {
+    return this.texts[place];
+  }
+
+  private isAsGoodAsAbsent(start: number, end: number): boolean {
+    const first = this.source.bytes[start];
+    return first === N_OF_NULL || (first === QUOTE && end - start === 2);
   }
 
   /** @param isKept whether it outlives the request: a slice of the request's text would keep all of that */

@@ -1,6 +1,6 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 
-/** Fields of a message that a webhook can carry. */
+/** Fields of a message that a webhook can carry; each is known by its place in here, which is found sooner than a name. */
 export const BODY_FIELDS = [
   'userId',
   'anonymousId',
@@ -15,15 +15,15 @@ export const BODY_FIELDS = [
   'timestamp',
 ] as const;
 
-export type BodyField = (typeof BODY_FIELDS)[number];
+type BodyField = (typeof BODY_FIELDS)[number];
 
 /** A message as JSON, field by field. */
 export interface MessageJson {
   readonly type: MessageType;
   /** Whether all JSON of it is known to be ASCII. */
   readonly isAscii: boolean;
-  /** JSON of the field, or undefined where the message has none. */
-  json(field: BodyField): string | undefined;
+  /** JSON of the field at that place in `BODY_FIELDS`, or undefined where the message has none. */
+  json(place: number): string | undefined;
 }
 
 /** Version of the body's layout (§9). */
@@ -39,16 +39,22 @@ const LAYOUTS: Record<MessageType, (BodyField | [BodyField, string])[]> = {
   alias: ['anonymousId', ['previousId', 'Previous ID'], ['userId', 'User ID'], 'context', 'timestamp'],
 };
 
-/** What a body begins with, and each of its fields with the text that comes before it. */
+interface Template {
+  /** What a body begins with. */
+  head: string;
+  /** Its fields by their places, each with the text that comes before it. */
+  fields: [place: number, before: string][];
+}
+
 const TEMPLATES = Object.fromEntries(
   Object.entries(LAYOUTS).map(([type, layout]) => {
-    const fields = layout.map((entry): [BodyField, string] => {
+    const fields = layout.map((entry): [number, string] => {
       const [field, name] = typeof entry === 'string' ? [entry, entry] : entry;
-      return [field, `,${JSON.stringify(name)}:`];
+      return [BODY_FIELDS.indexOf(field), `,${JSON.stringify(name)}:`];
     });
     return [type, { head: `{"version":${VERSION},"type":"${type}"`, fields }];
   }),
-) as Record<MessageType, { head: string; fields: [BodyField, string][] }>;
+) as Record<MessageType, Template>;
 
 /**
  * The JSON that webhooks carry (§2.1), with the message's `context`, `anonymousId`, `name` and `category` where it
@@ -65,8 +71,8 @@ export function toWebhookBodies(messages: MessageJson[]): Buffer[] {
 function toText(message: MessageJson): string {
   const { head, fields } = TEMPLATES[message.type];
   let text = head;
-  for (const [field, before] of fields) {
-    const value = message.json(field);
+  for (const [place, before] of fields) {
+    const value = message.json(place);
     if (value !== undefined) text += before + value;
   }
   return `${text}}`;
