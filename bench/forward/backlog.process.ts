@@ -80,7 +80,7 @@ async function fill(factory: DeliveryQueueFactory, count: number): Promise<FillC
   }
   const { user, system } = process.cpuUsage(cpu);
   await queue.close();
-  return { add: (user + system) / count, memory: largestMemory() };
+  return { add: (user + system) / Math.max(count, 1), memory: largestMemory() };
 }
 
 async function drain(engine: Engine, queue: DeliveryQueueFactory, receiver: string): Promise<DrainCost> {
@@ -115,7 +115,7 @@ async function drain(engine: Engine, queue: DeliveryQueueFactory, receiver: stri
   return { cpu: (user + system + storeTime) / MEASURED, elapsed: (elapsed * 1_000) / MEASURED, memory, start };
 }
 
-// What one process fills, another drains: first the places to warm up in, then those that are measured.
+// What one process fills, another drains: first the place to warm up in, then the one that is measured.
 const [task, engine, receiver, warmUp, place, count] = process.argv.slice(2) as [
   'fill' | 'drain',
   Engine,
