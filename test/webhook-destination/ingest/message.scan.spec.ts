@@ -44,9 +44,10 @@ function faultOf(text: string): string | undefined {
       const kind = message.value[field];
       if (JSON.stringify(kind) !== (isPassedOn ? '{}' : JSON.stringify(value))) return `another ${field}`;
     }
-    for (const field of BODY_FIELDS) {
-      if (!Object.hasOwn(expected, field)) continue;
-      if (message.json(field) !== JSON.stringify(expected[field])) return `other JSON of ${field}`;
+    for (const [place, field] of BODY_FIELDS.entries()) {
+      const value = Object.hasOwn(expected, field) ? expected[field] : undefined;
+      const isAbsent = value === undefined || value === null || value === '';
+      if (message.json(place) !== (isAbsent ? undefined : JSON.stringify(value))) return `other JSON of ${field}`;
     }
   }
   return undefined;

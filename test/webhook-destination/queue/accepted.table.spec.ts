@@ -37,6 +37,7 @@ class Accepted {
     this.db.exec('BEGIN');
     try {
       const result = work();
+      this.table.write();
       this.db.exec('COMMIT');
       this.table.commit();
       return result;
@@ -60,8 +61,10 @@ class Accepted {
 
   /** The ids in the file, the oldest first. */
   stored(): string[] {
-    const rows = this.db.prepare('SELECT message_ids FROM accepted ORDER BY batch').all();
-    return (rows as { message_ids: string }[]).flatMap(({ message_ids: ids }) => JSON.parse(ids) as string[]);
+    const rows = this.db.prepare('SELECT batches FROM accepted ORDER BY last_batch').all() as { batches: string }[];
+    return rows.flatMap(({ batches }) =>
+      (JSON.parse(batches) as [number, string, string, string[]][]).flatMap((b) => b[3]),
+    );
   }
 }
 
@@ -75,6 +78,24 @@ describe('The table of accepted messages', () => {
     expect(accepted.add(['a', 'b'])).toEqual([0, 1]);
     expect(accepted.add(['a', 'b'], 'blog')).toEqual([]);
     expect(accepted.stored()).toEqual(['a', 'b', '"c\\', 'é', 'd', 'a', 'b']);
+  });
+
+  it('tells them apart that were committed together, as a row of the file', () => {
+    const accepted = new Accepted({ age: 24 * HOUR, count: 100_000 });
+    accepted.transaction(() => {
+      expect(accepted.addHere(['a', 'b'])).toEqual([]);
+      expect(accepted.addHere(['b', 'c'], 'blog')).toEqual([]);
+      expect(accepted.addHere(['c', 'b', 'a'])).toEqual([1, 2]);
+    });
+    expect(accepted.db.prepare('SELECT count(*) AS count FROM accepted').get()).toMatchObject({ count: 1 });
+    for (const again of [false, true]) {
+      if (again) accepted.reopen();
+      accepted.transaction(() => {
+        expect(accepted.addHere(['a', 'b', 'c'])).toEqual([0, 1, 2]);
+        expect(accepted.addHere([again ? 'f' : 'e', 'c', 'b'], 'blog')).toEqual([1, 2]);
+      });
+    }
+    expect(accepted.add(['a'], 'blog')).toEqual([]);
   });
 
   it.each([0, 2 ** 31 - 2, 2 ** 33])('knows them after a restart, when batches have numbers from %i on', (first) => {

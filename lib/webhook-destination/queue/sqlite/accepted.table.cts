@@ -4,8 +4,11 @@ import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.cjs
 import { AcceptedSlices } from '../embedded/accepted.slices.cjs';
 import type { RetentionBound } from '../retention.options.js' with { 'resolution-mode': 'import' };
 
-/** Batches that are read at once. */
+/** Rows that are read at once. */
 const SLICE = 100;
+
+/** By what part of the bound a row may grow. */
+const PART = 1 / 64;
 
 /** Messages on their way into the file: their ids as a JSON list, in the form that is stored. */
 export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
@@ -13,22 +16,33 @@ export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'
 }
 
 interface AcceptedRow {
-  batch: number;
+  last_batch: number;
   accepted_at: number;
-  destination: string;
-  source: string;
-  message_ids: string;
+  batches: string;
+}
+
+/** A row to be written: batches one after the other, each as JSON. */
+interface NewRow {
+  lastBatch: number;
+  acceptedAt: number;
+  batches: string[];
+  /** Ids in them. */
+  count: number;
 }
 
 /**
- * Remembers which messages were accepted. The file holds their ids in the order in which they came, since an index in
- * it would cost a page for each id; memory holds the batches in which an id may be, by a hash of it.
+ * Remembers which messages were accepted. The file holds their ids in the order in which they came, a row for what is
+ * committed together, since an index would cost a page for each id; memory holds the batches in which an id may be, by
+ * a hash of it.
  */
 export class AcceptedTable {
   private readonly ids = new AcceptedIds();
   private readonly slices: AcceptedSlices;
   /** What the transaction under way has added, the last batch that it has removed, and how to undo the rest. */
   private added: AcceptedMessages[] = [];
+  private row: NewRow | undefined;
+  /** What it has read last: a batch that is posted again asks for one row many times. */
+  private known: AcceptedMessages[] = [];
   private removed: number | undefined;
   private restoreSlices: (() => void) | undefined;
   private readonly statements;
@@ -39,11 +53,11 @@ export class AcceptedTable {
   ) {
     this.slices = new AcceptedSlices(bound);
     this.statements = {
-      insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?, ?, ?)'),
-      read: db.prepare('SELECT * FROM accepted WHERE batch = ?'),
-      all: db.prepare('SELECT * FROM accepted WHERE batch > ? ORDER BY batch LIMIT ?'),
+      insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?)'),
+      read: db.prepare('SELECT * FROM accepted WHERE last_batch >= ? ORDER BY last_batch LIMIT 1'),
+      all: db.prepare('SELECT * FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT ?'),
       count: db.prepare('SELECT count(*) AS count FROM accepted'),
-      remove: db.prepare('DELETE FROM accepted WHERE batch <= ?'),
+      remove: db.prepare('DELETE FROM accepted WHERE last_batch <= ?'),
     };
   }
 
@@ -54,10 +68,10 @@ export class AcceptedTable {
       const rows = this.statements.all.all(last, SLICE) as AcceptedRow[];
       if (last === 0) this.reserve(rows);
       for (const row of rows) {
-        const messages = toMessages(row);
-        this.ids.restore(messages);
-        this.slices.note(row.batch, messages.messageIds.length, row.accepted_at);
-        last = row.batch;
+        const batches = toBatches(row);
+        for (const messages of batches) this.ids.restore(messages);
+        this.slices.note(row.last_batch, countOf(batches), row.accepted_at);
+        last = row.last_batch;
       }
       if (rows.length < SLICE) break;
     }
@@ -74,11 +88,23 @@ export class AcceptedTable {
     const count = messageIds.length - repeated.length;
     if (count === 0) return repeated;
     const stored = repeated.length === 0 ? messages.messageIds : without(messageIds, repeated);
-    this.statements.insert.run(batch, now, destination, source, stored);
-    this.restoreSlices ??= this.slices.save();
-    this.slices.note(batch, count, now);
-    this.trim(now);
+    const row = (this.row ??= { lastBatch: batch, acceptedAt: now, batches: [], count: 0 });
+    row.lastBatch = batch;
+    row.batches.push(`[${batch},${JSON.stringify(destination)},${JSON.stringify(source)},${stored}]`);
+    row.count += count;
+    if (row.count >= this.bound.count * PART) this.write();
     return repeated;
+  }
+
+  /** Writes what was added; to be called before each commit. */
+  write(): void {
+    if (!this.row) return;
+    const { lastBatch, acceptedAt, batches, count } = this.row;
+    this.row = undefined;
+    this.statements.insert.run(lastBatch, acceptedAt, `[${batches.join()}]`);
+    this.restoreSlices ??= this.slices.save();
+    this.slices.note(lastBatch, count, acceptedAt);
+    this.trim(acceptedAt);
   }
 
   /** Forgets the oldest batches that are past a bound. */
@@ -104,26 +130,35 @@ export class AcceptedTable {
 
   /** Makes room for what the file has, as far as its first batches tell. */
   private reserve(rows: AcceptedRow[]): void {
-    const ids = rows.reduce((count, row) => count + toMessages(row).messageIds.length, 0);
+    const ids = countOf(rows.flatMap(toBatches));
     const { count } = this.statements.count.get() as { count: number };
     if (rows.length > 0) this.ids.reserve(Math.min((count * ids) / rows.length, this.bound.count));
   }
 
   private settle(): void {
     this.added = [];
+    this.row = undefined;
+    this.known = [];
     this.removed = undefined;
     this.restoreSlices = undefined;
   }
 
-  /** Whether the file has the message in a batch, and not for too long. */
+  /** Whether the message is in a batch, and not for too long. */
   private has(batch: number, { destination, source }: NewAcceptedMessages, messageId: string, now: number): boolean {
+    const found = this.find(batch, now);
+    return found?.destination === destination && found.source === source && found.messageIds.includes(messageId);
+  }
+
+  /** The messages of a batch that is remembered. */
+  private find(batch: number, now: number): AcceptedMessages | undefined {
+    if (this.removed !== undefined && batch <= this.removed) return undefined;
+    const isIt = (messages: AcceptedMessages) => messages.batch === batch;
+    const found = this.added.find(isIt) ?? this.known.find(isIt);
+    if (found) return found;
     const row = this.statements.read.get(batch) as AcceptedRow | undefined;
-    return (
-      row?.destination === destination &&
-      row.source === source &&
-      row.accepted_at > now - this.bound.age &&
-      toMessages(row).messageIds.includes(messageId)
-    );
+    if (!row || row.accepted_at <= now - this.bound.age) return undefined;
+    this.known = toBatches(row);
+    return this.known.find(isIt);
   }
 }
 
@@ -131,6 +166,11 @@ function without(messageIds: string[], positions: number[]): string {
   return JSON.stringify(messageIds.filter((_, position) => !positions.includes(position)));
 }
 
-function toMessages({ batch, destination, source, message_ids: messageIds }: AcceptedRow): AcceptedMessages {
-  return { batch, destination, source, messageIds: JSON.parse(messageIds) as string[] };
+function toBatches({ batches }: AcceptedRow): AcceptedMessages[] {
+  const listed = JSON.parse(batches) as [number, string, string, string[]][];
+  return listed.map(([batch, destination, source, messageIds]) => ({ batch, destination, source, messageIds }));
+}
+
+function countOf(batches: AcceptedMessages[]): number {
+  return batches.reduce((count, { messageIds }) => count + messageIds.length, 0);
 }

@@ -70,7 +70,7 @@ export class BatchTable {
     const { last } = db
       .prepare(
         `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ?,
-           (SELECT coalesce(max(batch), 0) FROM accepted)) AS last`,
+           (SELECT coalesce(max(last_batch), 0) FROM accepted)) AS last`,
       )
       .get(BATCH_SLOTS) as { last: number };
     this.lastId = Math.floor(last);

@@ -70,6 +70,7 @@ export class SqliteDatabase {
     this.db.exec('BEGIN IMMEDIATE');
     try {
       work();
+      this.accepted.write();
       this.db.exec('COMMIT');
       this.accepted.commit();
     } catch (error) {

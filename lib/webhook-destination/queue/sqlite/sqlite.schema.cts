@@ -1,5 +1,5 @@
 /** Version of the file's layout, kept in its `user_version`. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
@@ -13,7 +13,8 @@ export const BATCH_SLOTS = 4_096;
  * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
  *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
  * - `batch.items` is `[[messageId, userId, bytes of the body] or null when purged, ...]`.
- * - `accepted` outlives the batch, for as long as its message ids are remembered; `message_ids` is a list of them.
+ * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
+ *   `[batch, destination, source, messageIds]`, up to `last_batch`.
  * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
  */
 export const SCHEMA = `
@@ -30,11 +31,9 @@ export const SCHEMA = `
   ) STRICT;
   CREATE INDEX batch_state ON batch (destination, state, id, size);
   CREATE TABLE accepted (
-    batch INTEGER PRIMARY KEY,
+    last_batch INTEGER PRIMARY KEY,
     accepted_at INTEGER NOT NULL,
-    destination TEXT NOT NULL,
-    source TEXT NOT NULL,
-    message_ids TEXT NOT NULL
+    batches TEXT NOT NULL
   ) STRICT;
   CREATE TABLE outcome (
     batch INTEGER PRIMARY KEY,
