@@ -106,10 +106,9 @@ function isLate({ expected }: HostileRequest, { status, after }: RawAnswer): boo
 }
 
 /** What is wrong with an answer, if anything. */
-function faultOf({ expected, brokenHttp, then }: HostileRequest, { status, body }: RawAnswer): string | undefined {
+function faultOf({ expected, then }: HostileRequest, { status, body }: RawAnswer): string | undefined {
   if (status === 0) return 'no answer';
   if (status !== undefined && status >= 500) return 'a 5xx';
-  if (brokenHttp) return undefined;
   if (status === undefined) return then === 'vanish' ? undefined : 'closed without an answer';
   if (expected && status !== expected.status) return `not ${expected.status}`;
   const json = parse(body);

@@ -1,9 +1,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
+import { type BrokenRequest, openResponse, refuseAsNode, refuseBroken, requestLine } from './broken.request.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
-import { ingestRoutes } from './ingest.routes.js';
+import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
 
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
@@ -59,23 +61,47 @@ export class IngestMount {
   onServer(): void {
     const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
     if (typeof server?.listeners !== 'function') return; // an application without HTTP
-    const others = server.listeners('request');
-    server.removeAllListeners('request');
+    const others = takeOver(server, 'request');
     server.on('request', (request, response) => {
       if (this.take(request, response)) return;
       for (const other of others) other.call(server, request, response);
+    });
+    const othersOfBroken = takeOver(server, 'clientError');
+    server.on('clientError', (error: BrokenRequest, socket) => {
+      if (this.takeBroken(error, socket as Socket)) return;
+      if (othersOfBroken.length === 0) refuseAsNode(error, socket as Socket);
+      for (const other of othersOfBroken) other.call(server, error, socket);
     });
   }
 
   /** Whether the request is one for the endpoint, which then answers it. */
   private take(request: IncomingMessage, response: ServerResponse): boolean {
-    const { url = '', method } = request;
-    const query = url.indexOf('?');
-    const route = this.routes.get(query < 0 ? url : url.slice(0, query));
+    const { method } = request;
+    const route = this.find(request.url);
     if (route === undefined) return false;
     if (method === 'POST') void this.endpoint.handle(route, request, response);
     else if (method === 'OPTIONS' && this.endpoint.cors) this.endpoint.cors.answerPreflight(request, response);
     else return false;
     return true;
   }
+
+  /** Whether what is not valid HTTP was meant for the endpoint, and so is refused as it refuses. */
+  private takeBroken(error: BrokenRequest, socket: Socket): boolean {
+    const { method, url } = openResponse(socket)?.req ?? requestLine(error);
+    if (method !== 'POST' || this.find(url) === undefined) return false;
+    refuseBroken(error, socket);
+    return true;
+  }
+
+  private find(url = ''): IngestRoute | undefined {
+    const query = url.indexOf('?');
+    return this.routes.get(query < 0 ? url : url.slice(0, query));
+  }
+}
+
+/** Removes the listeners of an event, for the caller to call where it does not take the event itself. */
+function takeOver(server: Server, event: 'request' | 'clientError') {
+  const listeners = server.listeners(event);
+  server.removeAllListeners(event);
+  return listeners;
 }

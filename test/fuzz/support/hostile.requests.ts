@@ -7,10 +7,8 @@ import type { RawRequest } from './raw.connection.js';
 /** A request that no SDK should send, and how it must be answered. */
 export interface HostileRequest extends RawRequest {
   kind: string;
-  /** The only answer that is right; else any is that is no 5xx. */
+  /** The only answer that is right; else any is that is success or names field and rule. */
   expected?: { status: number; code?: string };
-  /** Whether Node's HTTP parser may refuse it, before anything of the endpoint is asked. */
-  brokenHttp?: boolean;
 }
 
 type Kind = [name: string, weight: number, make: (random: Random) => Omit<HostileRequest, 'kind'>];
@@ -398,7 +396,7 @@ const KINDS: Kind[] = [
       const [body, rest] = [json.slice(0, length), json.slice(length)].map((text) => Buffer.from(text));
       return r.chance(0.5)
         ? { parts: [head!, body!], afterwards: rest!, then: 'leave', expected: { status: 400, code: 'body_not_json' } }
-        : { parts: [Buffer.concat([head!, body!, rest!])], then: 'leave', brokenHttp: true };
+        : { parts: [Buffer.concat([head!, body!, rest!])], then: 'leave' };
     },
   ],
   [
@@ -415,7 +413,7 @@ const KINDS: Kind[] = [
         { 'Transfer-Encoding': 'gzip', 'Content-Length': undefined },
         { ...chunked, 'Transfer-Encoding': 'chunked, chunked' },
       ]);
-      return { ...post(r, envelope(r), { headers }), then: 'leave', brokenHttp: true };
+      return { ...post(r, envelope(r), { headers }), then: 'leave' };
     },
   ],
   [
@@ -431,7 +429,7 @@ const KINDS: Kind[] = [
         '\r\n\r\n',
         '0\n\n',
       ]);
-      return { parts: [head!, Buffer.from(garbage)], then: 'leave', brokenHttp: true };
+      return { parts: [head!, Buffer.from(garbage)], then: 'leave' };
     },
   ],
   [
@@ -440,7 +438,7 @@ const KINDS: Kind[] = [
     (r) => {
       const [head, body] = post(r, envelope(r)).parts;
       const parts = [head!, body!.subarray(0, r.integer(0, body!.length - 1))];
-      return { parts, then: 'half-close', brokenHttp: true };
+      return { parts, then: 'half-close' };
     },
   ],
   [
@@ -448,7 +446,7 @@ const KINDS: Kind[] = [
     3,
     (r) => {
       const [head, body] = post(r, r.chance(0.3) ? r.pick(BOMBS) : envelope(r)).parts;
-      return { parts: [head!, body!.subarray(0, r.integer(0, body!.length))], then: 'vanish', brokenHttp: true };
+      return { parts: [head!, body!.subarray(0, r.integer(0, body!.length))], then: 'vanish' };
     },
   ],
 ];
