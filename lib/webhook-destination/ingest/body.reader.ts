@@ -58,7 +58,6 @@ function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknow
 
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   const gunzip = isGzipped(request) ? request.pipe(createGunzip()) : undefined;
-  const source = gunzip ?? request;
   return new Promise((resolve, reject) => {
     const end = Date.now() + MAX_TIME;
     const chunks: Buffer[] = [];
@@ -67,10 +66,11 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
     let expected = STALL_BYTES;
     const finish = (outcome: () => void) => {
       clearTimeout(stall);
-      request.off('data', goOn).off('close', cutOff);
-      source.off('data', take);
-      if (gunzip) request.unpipe(gunzip);
-      gunzip?.destroy();
+      request.off('data', receive).off('close', cutOff);
+      if (gunzip) {
+        request.unpipe(gunzip);
+        gunzip.off('data', take).destroy();
+      }
       outcome();
     };
     const fail = (status: number, code: string, rule: string) =>
@@ -80,29 +80,30 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       () => fail(408, 'body_timeout', `bring ${STALL_BYTES} bytes, or its end, every ${STALL_TIME} ms`),
       STALL_TIME,
     );
-    const goOn = (chunk: Buffer) => {
+    const take = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_BATCH_BYTES) finish(() => reject(tooLarge()));
+      else chunks.push(chunk);
+    };
+    const receive = (chunk: Buffer) => {
       received += chunk.length;
       if (received >= expected) {
         expected = received + STALL_BYTES;
         stall.refresh();
       }
       if (Date.now() > end) fail(408, 'body_timeout', `come in within ${MAX_TIME} ms`);
+      else if (!gunzip) take(chunk);
     };
-    const take = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_BATCH_BYTES) finish(() => reject(tooLarge()));
-      else chunks.push(chunk);
-    };
+    const succeed = () => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
     const cutOff = () => {
       if (!request.complete) fail(400, 'body_incomplete', 'be complete');
     };
 
     if (Number(request.headers['content-length']) > MAX_BATCH_BYTES) return finish(() => reject(tooLarge()));
-    request.on('data', goOn).on('close', cutOff).on('error', cutOff);
+    request.on('data', receive).on('close', cutOff).on('error', cutOff);
     // How long it then takes to inflate is not the sender's fault.
-    request.once('end', () => clearTimeout(stall));
-    source.on('data', take);
-    source.once('end', () => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size))));
+    request.once('end', gunzip ? () => clearTimeout(stall) : succeed);
+    gunzip?.on('data', take).once('end', succeed);
     gunzip?.once('error', () => fail(400, 'body_not_gzip', 'be gzip, as its Content-Encoding says'));
   });
 }

@@ -56,6 +56,8 @@ const KEYS = new Int32Array(MAX_DEPTH * MAX_KEYS);
 export abstract class JsonScan {
   /** Whether what was read since it was set is to the byte what `JSON.stringify` would write. */
   protected canonical = true;
+  /** Whether a string that was read since it was set has a backslash. */
+  protected escaped = false;
   /** How many keys the objects have that are open. */
   protected openKeys = 0;
   /** Hash of the last key. */
@@ -116,6 +118,7 @@ export abstract class JsonScan {
       while (PLAIN[bytes[at]!] === 1);
       if (bytes[at] === QUOTE) return at + 1;
       if (bytes[at] !== BACKSLASH) throw UNUSABLE;
+      this.escaped = true;
       if (COMMON_ESCAPES[bytes[++at]!] !== 1) this.canonical = false;
     }
   }

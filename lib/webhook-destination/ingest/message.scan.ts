@@ -3,11 +3,12 @@ import { CLOSE_BRACKET, COLON, COMMA, JsonScan, OPEN_BRACE, OPEN_BRACKET, QUOTE,
 import { ParsedMessage, type PostedMessage } from './posted.message.js';
 import { SCANNED_FIELDS, ScannedMessage, type ScannedText } from './scanned.message.js';
 
-const FIELD_BY_HASH = new Map(
-  SCANNED_FIELDS.map((field, index) => [
-    [...Buffer.from(field)].reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0),
-    index,
-  ]),
+/** The fields by the hashes of their names: the name, and where its span is. */
+const FIELDS = new Map(
+  SCANNED_FIELDS.map((field, index) => {
+    const name = Buffer.from(field);
+    return [name.reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0), { name, place: 2 * index }];
+  }),
 );
 
 /** The spans of the fields of the message that is scanned; all scans use the same, as none is interrupted. */
@@ -112,28 +113,29 @@ export class MessageScan extends JsonScan {
     const isObject = this.bytes[at] === OPEN_BRACE;
     SPANS.fill(0);
     this.canonical = true;
+    this.escaped = false;
     this.openKeys = 0;
     const end = isObject ? this.object(at, 1) : this.value(at, 1);
     this.messages.push(
       isObject && this.canonical
-        ? new ScannedMessage(this.source, end - at, SPANS, this.type)
+        ? new ScannedMessage(this.source, end - at, SPANS, this.escaped, this.type)
         : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), end - at),
     );
     return end;
   }
 
   protected note(hash: number, key: number, keyEnd: number, start: number, end: number): void {
-    const field = FIELD_BY_HASH.get(hash);
-    if (field === undefined || !this.isNamed(SCANNED_FIELDS[field]!, key, keyEnd)) return;
-    SPANS[2 * field] = start;
-    SPANS[2 * field + 1] = end;
+    const field = FIELDS.get(hash);
+    if (field === undefined || !this.isNamed(field.name, key, keyEnd)) return;
+    SPANS[field.place] = start;
+    SPANS[field.place + 1] = end;
   }
 
-  private isNamed(name: string, key: number, keyEnd: number): boolean {
-    if (name.length !== keyEnd - key) return false;
-    for (let index = 0; index < name.length; index++) {
-      if (this.bytes[key + index] !== name.charCodeAt(index)) return false;
-    }
+  private isNamed(name: Uint8Array, key: number, keyEnd: number): boolean {
+    const { length } = name;
+    if (length !== keyEnd - key) return false;
+    const { bytes } = this;
+    for (let index = 0; index < length; index++) if (bytes[key + index] !== name[index]) return false;
     return true;
   }
 }

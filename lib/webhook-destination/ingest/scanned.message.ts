@@ -51,12 +51,14 @@ export class ScannedMessage implements PostedMessage {
   /**
    * @param size in bytes
    * @param spans of its fields; the table is used again for the next message
+   * @param escaped whether a string of it may hold a backslash
    * @param type where that is not the message's own
    */
   constructor(
     private readonly source: ScannedText,
     private readonly size: number,
     spans: Int32Array,
+    private readonly escaped: boolean,
     type?: MessageType,
   ) {
     this.isAscii = source.text !== undefined;
@@ -113,7 +115,7 @@ export class ScannedMessage implements PostedMessage {
     if (bytes[start] === QUOTE) {
       const isCopied = isKept && end - start >= SHORTEST_SLICE;
       const content = isCopied ? this.copy(start + 1, end - 1) : this.slice(start + 1, end - 1);
-      if (!content.includes('\\')) return content;
+      if (!this.escaped || !content.includes('\\')) return content;
     }
     return JSON.parse(this.slice(start, end));
   }

@@ -4,13 +4,17 @@ export type BatchItem = [messageId: string, userId: string | null, length: numbe
 /** What became of a delivery of a batch: delivered, with its attempt, or gone into a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
 
-/** The columns `items` and `bodies`: the bodies one after the other. */
+/** The columns `items` and `bodies`, the bodies one after the other; and the messageIds as they are in `items`. */
 export function encodeBatch(deliveries: { messageId: string; userId: string | undefined; body: Buffer }[]): {
+  messageIds: string;
   items: string;
   bodies: Uint8Array;
 } {
-  const items = deliveries.map(({ messageId, userId, body }): BatchItem => [messageId, userId ?? null, body.length]);
-  return { items: JSON.stringify(items), bodies: joinBodies(deliveries.map(({ body }) => body)) };
+  const messageIds = JSON.stringify(deliveries.map(({ messageId }) => messageId));
+  const userIds = JSON.stringify(deliveries.map(({ userId }) => userId ?? null));
+  const bodies = deliveries.map(({ body }) => body);
+  const lengths = JSON.stringify(bodies.map(({ length }) => length));
+  return { messageIds, items: `[${messageIds},${userIds},${lengths}]`, bodies: joinBodies(bodies) };
 }
 
 /** In memory of their own: a part of a shared pool would reach the other thread with all of the pool. */
@@ -34,7 +38,15 @@ export function stripBatch(items: BatchItem[], bodies: Uint8Array, positions: { 
 }
 
 export function decodeItems(items: string): BatchItem[] {
-  return JSON.parse(items) as BatchItem[];
+  const [messageIds, userIds, lengths] = JSON.parse(items) as [(string | null)[], (string | null)[], number[]];
+  return messageIds.map((messageId, position) =>
+    messageId === null ? null : [messageId, userIds[position]!, lengths[position]!],
+  );
+}
+
+export function encodeItems(items: BatchItem[]): string {
+  const columns = [0, 1, 2].map((column) => items.map((item) => item?.[column] ?? null));
+  return JSON.stringify(columns);
 }
 
 /** The bodies of a batch, by position; that of a purged delivery is empty. */

@@ -7,6 +7,7 @@ import {
   decodeBodies,
   decodeItems,
   decodeOutcomes,
+  encodeItems,
   encodeOutcomes,
   stripBatch,
 } from './batch.codec.cjs';
@@ -175,7 +176,7 @@ export class BatchTable {
     const open = toPending(items, outcomes).size > 0;
     if (!open && delivered === 0) return this.remove(batch);
     this.pending.delete(batch);
-    this.statements.rewrite.run(open ? stored.state : 'l', size, JSON.stringify(items), bodies, batch);
+    this.statements.rewrite.run(open ? stored.state : 'l', size, encodeItems(items), bodies, batch);
     const entries = encodeOutcomes(outcomes);
     if (outcomes.length === 0) this.statements.removeOutcome.run(batch);
     else this.statements.rewriteOutcome.run(Number(open), delivered, outcomes.length - delivered, entries, batch);
@@ -213,7 +214,7 @@ export class BatchTable {
 
 function withoutRepeated(row: NewBatchRow, repeated: number[]): { items: string; bodies: Uint8Array } {
   const { items, bodies } = stripBatch(decodeItems(row.items), row.bodies, new Set(repeated));
-  return { items: JSON.stringify(items), bodies };
+  return { items: encodeItems(items), bodies };
 }
 
 function toPending(items: BatchItem[], outcomes: BatchOutcome[]): Set<number> {

@@ -20,9 +20,7 @@ import { BATCH_SLOTS } from './sqlite.schema.cjs';
 /** A batch as it is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
   const { destination, source, acceptedAt } = deliveries[0]!;
-  const messageIds = JSON.stringify(deliveries.map(({ messageId }) => messageId));
-  const size = deliveries.length;
-  return { destination, source, acceptedAt, leased, size, messageIds, ...encodeBatch(deliveries) };
+  return { destination, source, acceptedAt, leased, size: deliveries.length, ...encodeBatch(deliveries) };
 }
 
 /** The deliveries of a batch that were stored, if they are leased. */

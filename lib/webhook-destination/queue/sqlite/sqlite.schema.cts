@@ -12,7 +12,7 @@ export const BATCH_SLOTS = 4_096;
  * A batch is long, and what is written costs: it is inserted once, and changed only when it is leased after it waited.
  * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
  *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
- * - `batch.items` is `[[messageId, userId, bytes of the body] or null when purged, ...]`.
+ * - `batch.items` is `[messageIds, userIds, bytes of the bodies]`, a list each; what is purged is null in all.
  * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.
  * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
