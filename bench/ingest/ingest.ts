@@ -8,7 +8,7 @@ import { printTable } from '../forward/table.js';
 import { BATCH, type Shape } from './events.js';
 import type { ContenderName, Platform, ServerCost } from './server.process.js';
 
-const ROUNDS = Number(process.argv.find((argument) => argument.startsWith('--rounds='))?.slice(9) ?? 5);
+const ROUNDS = Number(process.argv.find((argument) => argument.startsWith('--rounds='))?.slice(9) ?? 9);
 const REQUESTS: Record<Shape, number> = { batch: 3_000, single: 10_000 };
 /** Part of the requests that comes before, unmeasured. */
 const WARM_UP = 0.5;
