@@ -148,6 +148,9 @@ export class CrashLane {
   /** Posts batches, many side by side, until the relay is gone. */
   private load(host: string): void {
     const { relay } = this;
+    // A connection that a killed process had not accepted yet can leave `fetch` waiting for good.
+    const gone = new AbortController();
+    relay.once('exit', () => gone.abort());
     const post = async () => {
       while (relay.exitCode === null && relay.signalCode === null) {
         const messageIds = Array.from(
@@ -159,6 +162,7 @@ export class CrashLane {
           const answer = fetch(`${host}/v1/batch`, {
             method: 'POST',
             body: JSON.stringify({ batch, writeKey: 'wk_shop' }),
+            signal: gone.signal,
           });
           setImmediate(() => this.edges.emit('posted'));
           if ((await answer).status !== 200) return;

@@ -22,9 +22,7 @@ const FIELDS: Record<string, string> = {
   HPE_HEADER_OVERFLOW: 'headers',
 };
 
-const statusOf = ({ code = '' }: BrokenRequest): string => STATUSES[code] ?? '400 Bad Request';
-
-/** The answer that is not sent yet of the request that came last on a connection. */
+/** The answer that is under way on a connection. */
 export function openResponse(socket: Socket): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
@@ -48,16 +46,17 @@ export function refuseBroken(error: BrokenRequest, socket: Socket): void {
     message: `the request must be valid HTTP: ${error.reason ?? error.message}`,
     field: FIELDS[error.code ?? ''] ?? (response ? 'body' : 'request'),
   });
-  const headers = `Connection: close\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}`;
-  end(socket, `HTTP/1.1 ${statusOf(error)}\r\n${headers}\r\n\r\n${body}`);
+  answer(socket, error, `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${body.length}\r\n`, body);
+  socket.destroySoon();
 }
 
 /** Does what Node does where nobody listens, which it does not tell in another way. */
 export function refuseAsNode(error: BrokenRequest, socket: Socket): void {
-  end(socket, `HTTP/1.1 ${statusOf(error)}\r\nConnection: close\r\n\r\n`);
+  answer(socket, error);
+  socket.destroy(error);
 }
 
-function end(socket: Socket, answer: string): void {
-  if (socket.writable && !openResponse(socket)?.headersSent) socket.write(answer);
-  socket.destroySoon();
+function answer(socket: Socket, { code = '' }: BrokenRequest, headers = '', body = ''): void {
+  if (!socket.writable || openResponse(socket)?.headersSent) return;
+  socket.write(`HTTP/1.1 ${STATUSES[code] ?? '400 Bad Request'}\r\nConnection: close\r\n${headers}\r\n${body}`);
 }
