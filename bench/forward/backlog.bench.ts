@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DrainCost, FillCost } from './backlog.process.js';
 import { Child } from './child.js';
 import { removePlace, sharedOptions } from './shared.stores.js';
-import { type Goal, printTable } from './table.js';
+import { type Goal, median, printTable } from './table.js';
 
 const FEW = 10_000;
 
@@ -61,8 +61,6 @@ async function measureOnce(engine: Engine, { place }: Place, added: number): Pro
   await warmUp.remove();
   return { filling, draining };
 }
-
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** What a delivery costs with few and with many in the queue, in alternating rounds, and the memory that many take. */
 export async function measureBacklog(engine: Engine, full: boolean): Promise<Goal[]> {

@@ -5,7 +5,7 @@ import { measureBacklog } from './backlog.bench.js';
 import { measureIsolation } from './isolation.bench.js';
 import type { ReceiverReport } from './receiver.js';
 import { measureScaled } from './scaled.bench.js';
-import { type Goal, printGoals, printTable } from './table.js';
+import { type Goal, median, printGoals, printTable } from './table.js';
 
 const full = process.argv.includes('--full');
 const only = listOf('--only=');
@@ -65,8 +65,6 @@ async function run(scenario: Scenario, contender: string): Promise<Cost> {
   }
   return cost;
 }
-
-const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** Medians of alternating rounds, so that a noisy moment hits all columns. */
 async function compare(scenario: Scenario, columns: string[]): Promise<Map<string, number>> {

@@ -6,15 +6,13 @@ import { Pool } from 'undici';
 
 import { Child } from './child.js';
 import { trackMessage, WRITE_KEY } from './messages.js';
-import { type Goal, printTable } from './table.js';
+import { type Goal, median, printTable } from './table.js';
 
 /** Messages a second; far below what the relay can do, so that latency is not a queue's. */
 const RATE = 200;
 
 /** Time before the measurement: the dead destination is at its worst once its first attempts run out. */
 const WARM_UP = 2_000;
-
-const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -5,6 +5,8 @@ export interface Goal {
   atMost: number;
 }
 
+export const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
 /** Prints a table as Markdown. */
 export function printTable(title: string, head: string[], rows: string[][]): void {
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Child } from '../forward/child.js';
-import { printTable } from '../forward/table.js';
+import { median, printTable } from '../forward/table.js';
 import { BATCH, type Shape } from './events.js';
 import type { ContenderName, Platform, ServerCost } from './server.process.js';
 
@@ -53,8 +53,6 @@ async function run(contender: ContenderName, platform: Platform, shape: Shape): 
   if (queued !== expected) throw new Error(`${contender} on ${platform}: ${queued} of ${expected} are queued`);
   return { rate: count / (elapsed / 1_000), cpu: (cpu * 1_000) / (count * events) };
 }
-
-const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** Rounds of all contenders in turn; a ratio compares what ran in the same round. */
 async function compare(platform: Platform, shape: Shape): Promise<Map<ContenderName, number>> {

@@ -1,6 +1,6 @@
 // npm run bench:track: what @Track costs on an HTTP route, beside the same route without it, delivery included.
 import { Child } from '../forward/child.js';
-import { printTable } from '../forward/table.js';
+import { median, printTable } from '../forward/table.js';
 import type { ContenderName, Platform } from './server.process.js';
 
 const ROUNDS = Number(process.argv.find((argument) => argument.startsWith('--rounds='))?.slice(9) ?? 15);
@@ -19,8 +19,6 @@ interface Result {
   /** CPU of all threads of the server for each request, in us. */
   cpu: number;
 }
-
-const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
 /** All contenders at once, each in a process of its own; they are asked in turn, so that a round compares like with like. */
 async function compare(platform: Platform): Promise<Map<ContenderName, Result[]>> {

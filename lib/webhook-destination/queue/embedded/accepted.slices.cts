@@ -1,7 +1,7 @@
 import type { RetentionBound } from '../retention.options.js' with { 'resolution-mode': 'import' };
 
-/** By what part of a bound a slice may grow. */
-const PART = 1 / 64;
+/** By what part of a bound a slice may grow, and what is noted at once. */
+export const PART = 1 / 64;
 
 /** Shortest time that a slice may take, in ms. */
 const SHORTEST = 1_000;

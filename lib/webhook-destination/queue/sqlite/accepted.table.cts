@@ -1,14 +1,11 @@
 import type Database from 'libsql';
 
 import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.cjs';
-import { AcceptedSlices } from '../embedded/accepted.slices.cjs';
+import { AcceptedSlices, PART } from '../embedded/accepted.slices.cjs';
 import type { RetentionBound } from '../retention.options.js' with { 'resolution-mode': 'import' };
 
 /** Rows that are read at once. */
 const SLICE = 100;
-
-/** By what part of the bound a row may grow. */
-const PART = 1 / 64;
 
 /** Messages on their way into the file: their ids as a JSON list, in the form that is stored. */
 export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
