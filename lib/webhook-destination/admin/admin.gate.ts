@@ -40,7 +40,8 @@ class TokenGate implements AdminGate {
   check({ headers }: IncomingMessage): Promise<void> {
     const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
     if (token !== undefined && timingSafeEqual(sha256(token), this.digest)) return Promise.resolve();
-    return Promise.reject(new IngestError(401, 'admin_token_wrong', 'the admin token must come as a Bearer token'));
+    const rule = 'the admin token must come as a Bearer token';
+    return Promise.reject(new IngestError(401, 'admin_token_wrong', rule, 'Authorization'));
   }
 }
 

@@ -6,8 +6,8 @@ import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { parseBody, readBody } from '../ingest/body.reader.js';
-import { IngestError } from '../ingest/ingest.error.js';
-import { answerJson } from '../ingest/json.answer.js';
+import { IngestError, QUEUE_RETRY_AFTER } from '../ingest/ingest.error.js';
+import { answerError, answerJson } from '../ingest/json.answer.js';
 import type { AdminGate } from './admin.gate.js';
 import type { DeletionResult, UserDeletion } from './user.deletion.js';
 
@@ -40,9 +40,9 @@ export class DeletionEndpoint {
         ...(await this.delete(parseBody(await readBody(request)))),
       });
     } catch (error) {
-      const { status, code, message, field } = this.toIngestError(error);
-      if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-      answerJson(request, response, status, { code, message, field });
+      const refusal = this.toIngestError(error);
+      if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+      answerError(request, response, refusal);
     }
   }
 
@@ -78,6 +78,7 @@ export class DeletionEndpoint {
   private toIngestError(error: unknown): IngestError {
     if (error instanceof IngestError) return error;
     this.logger.error(`A deletion was not done: ${describe(error)}`);
-    return new IngestError(503, 'deletion_failed', 'the deletion was not done; ask for it again');
+    const rule = 'the deletion was not done; ask for it again';
+    return new IngestError(503, 'deletion_failed', rule, undefined, QUEUE_RETRY_AFTER);
   }
 }

@@ -6,18 +6,15 @@ import { describe } from '../../common/error.util.js';
 import type { IngestOptions } from '../options/ingest.options.js';
 import { parseBody, readBody } from './body.reader.js';
 import { CorsPolicy } from './cors.policy.js';
-import { IngestError } from './ingest.error.js';
+import { IngestError, QUEUE_RETRY_AFTER } from './ingest.error.js';
 import type { IngestRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { toPostedBatch } from './posted.batch.js';
 import { readPosted } from './posted.body.js';
-import { answerJson } from './json.answer.js';
+import { answerError, answerJson } from './json.answer.js';
 import { RateLimiter } from './rate.limiter.js';
 import type { SourceRegistry } from './source.registry.js';
 import { readKeyOfBody, readKeyOfHeader } from './write-key.reader.js';
-
-/** When a client may try again while the queue takes nothing, in s. */
-const QUEUE_RETRY_AFTER = 5;
 
 const SUCCESS = { success: true };
 
@@ -50,9 +47,7 @@ export class IngestEndpoint {
     try {
       answerJson(request, response, 200, await this.take(route, request));
     } catch (error) {
-      const { status, code, message, field, retryAfter } = this.toIngestError(error);
-      if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
-      answerJson(request, response, status, { code, message, field });
+      answerError(request, response, this.toIngestError(error));
     }
   }
 

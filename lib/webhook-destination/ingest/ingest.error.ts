@@ -1,3 +1,6 @@
+/** When a client may try again while the queue takes nothing, in s. */
+export const QUEUE_RETRY_AFTER = 5;
+
 /** A refused request: what the caller is answered. */
 export class IngestError extends Error {
   constructor(

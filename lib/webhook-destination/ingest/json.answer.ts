@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { IngestError } from './ingest.error.js';
+
 /** How long the rest of a refused body is read and dropped, in ms: a client that still sends would not see the answer. */
 const DISCARD_TIME = 2_000;
 
@@ -10,6 +12,13 @@ export function answerJson(request: IncomingMessage, response: ServerResponse, s
   // A request that no socket brought, as in a serverless runtime, is never `complete`.
   if (request.complete || request.readableEnded) response.writeHead(status, headers).end(json);
   else answerEarly(request, response.writeHead(status, { ...headers, Connection: 'close' }), json);
+}
+
+/** Answers with the rule that was broken. */
+export function answerError(request: IncomingMessage, response: ServerResponse, error: IngestError): void {
+  const { status, code, message, field, retryAfter } = error;
+  if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
+  answerJson(request, response, status, { code, message, field });
 }
 
 /** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */

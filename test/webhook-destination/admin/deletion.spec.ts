@@ -144,7 +144,9 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     await relay.settled('retry');
     const [first] = await relay.undelivered();
     jest.spyOn(queue, 'add').mockRejectedValueOnce(new Error('disk full'));
-    expect(await post({ userId: 'u1' })).toMatchObject({ status: 503, answer: { code: 'deletion_failed' } });
+    const failed = await post({ userId: 'u1' });
+    expect(failed).toMatchObject({ status: 503, answer: { code: 'deletion_failed' } });
+    expect(failed.headers.get('retry-after')).toBe('5');
     expect(relay.log.matching(/A deletion was not done: disk full/)).toHaveLength(1);
     expect(await relay.undelivered()).toEqual([first]);
     expect(await post({ userId: 'u1' })).toMatchObject({ status: 200, answer: { notifications: 1, purged: 1 } });
@@ -190,6 +192,7 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     await start();
     const { status, answer, headers: answered } = await post({ userId: 'u1' }, headers);
     expect([status, answered.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect(answer).toEqual({ code: 'admin_token_wrong', message: expect.any(String), field: 'Authorization' });
     expect(JSON.stringify(answer)).not.toContain('letmein');
     expect(await relay.service.stats()).toEqual([]);
   });
