@@ -3,13 +3,14 @@ import { Child } from './child.js';
 import type { Cost, Report, Scenario } from './contender.process.js';
 import { measureBacklog } from './backlog.bench.js';
 import { measureIsolation } from './isolation.bench.js';
+import { option } from './option.js';
 import type { ReceiverReport } from './receiver.js';
 import { measureScaled } from './scaled.bench.js';
 import { type Goal, median, printGoals, printTable } from './table.js';
 
 const full = process.argv.includes('--full');
-const only = listOf('--only=');
-const columns = listOf('--columns=') ?? [
+const only = option('only')?.split(';');
+const columns = option('columns')?.split(';') ?? [
   'floor',
   'hand-written',
   'bullmq, hand-written',
@@ -24,13 +25,6 @@ const columns = listOf('--columns=') ?? [
 const COUNT = 20_000;
 const WARM_UP = 10_000;
 const ROUNDS = full ? 5 : 3;
-
-function listOf(option: string): string[] | undefined {
-  return process.argv
-    .find((argument) => argument.startsWith(option))
-    ?.slice(option.length)
-    .split(';');
-}
 
 async function runDispatch(contender: string, receiver: string): Promise<Cost> {
   const [child] = await Child.start('contender.process', contender);

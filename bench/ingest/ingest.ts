@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Child } from '../forward/child.js';
+import { option } from '../forward/option.js';
 import { median, printTable } from '../forward/table.js';
 import { BATCH, type Shape } from './events.js';
 import type { ContenderName, Platform, ServerCost } from './server.process.js';
 
-const ROUNDS = Number(process.argv.find((argument) => argument.startsWith('--rounds='))?.slice(9) ?? 9);
-const REQUESTS: Record<Shape, number> = { batch: 3_000, single: 10_000 };
+const ROUNDS = Number(option('rounds') ?? 9);
+/** Longer runs: so many times the requests. */
+const TIMES = Number(option('times') ?? 1);
+const ONLY = option('only');
+const REQUESTS: Record<Shape, number> = { batch: 3_000 * TIMES, single: 10_000 * TIMES };
 /** Part of the requests that comes before, unmeasured. */
 const WARM_UP = 0.5;
 
@@ -80,6 +84,7 @@ async function compare(platform: Platform, shape: Shape): Promise<Map<ContenderN
 const rows: string[][] = [];
 for (const platform of PLATFORMS) {
   for (const shape of SHAPES) {
+    if (ONLY !== undefined && ONLY !== `${platform}, ${shape}`) continue;
     const ratios = await compare(platform, shape);
     if (shape !== 'batch') continue;
     for (const [contender, goal] of Object.entries(GOALS[platform]) as [ContenderName, number][]) {

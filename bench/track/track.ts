@@ -1,9 +1,10 @@
 // npm run bench:track: what @Track costs on an HTTP route, beside the same route without it, delivery included.
 import { Child } from '../forward/child.js';
+import { option } from '../forward/option.js';
 import { median, printTable } from '../forward/table.js';
 import type { ContenderName, Platform } from './server.process.js';
 
-const ROUNDS = Number(process.argv.find((argument) => argument.startsWith('--rounds='))?.slice(9) ?? 15);
+const ROUNDS = Number(option('rounds') ?? 15);
 const REQUESTS = 5_000;
 const WARM_UP = 10_000;
 

@@ -1,0 +1,5 @@
+/** The value of an option of the command line, as `--rounds=5`. */
+export function option(name: 'columns' | 'only' | 'rounds' | 'times'): string | undefined {
+  const start = `--${name}=`;
+  return process.argv.find((argument) => argument.startsWith(start))?.slice(start.length);
+}
