@@ -74,6 +74,22 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     expect([answer.status, await answer.json()]).toEqual([200, { success: true }]);
   });
 
+  it('takes no longer for the many integrations that it lends', async () => {
+    const { host, receiver } = await start();
+    const batch = Array.from({ length: 2_500 }, () => ({ ...track, integrations: { Other: true } }));
+    const duration = async (members: number) => {
+      const names = Array.from({ length: members }, (_, index) => [index.toString(36), 0]);
+      const integrations = { Webhooks: false, ...(Object.fromEntries(names) as object) };
+      const start = performance.now();
+      expect((await post(`${host}/v1/batch`, { integrations, batch })).status).toBe(200);
+      return performance.now() - start;
+    };
+    await duration(1);
+    // Making them for each message took 100 times as long.
+    expect(await duration(4_000)).toBeLessThan(10 * (await duration(1)));
+    expect(receiver.webhooks).toEqual([]);
+  });
+
   it('has those messages refused that are too large with what it lends', async () => {
     const { host, receiver } = await start();
     const integrations = { All: true };

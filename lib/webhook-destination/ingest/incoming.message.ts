@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IntegrationsOptions, MessageType } from '../../client/message/message.interface.js';
+import type { MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import {
   findMessageFault,
@@ -52,7 +52,6 @@ export class IncomingMessage implements RoutableMessage {
   readonly type: MessageType;
   readonly messageId: string;
   readonly userId: string | undefined;
-  readonly integrations: IntegrationsOptions | undefined;
   private readonly fields: Record<string, unknown>;
 
   /** @param sentAt when the sender posted it, by its own clock */
@@ -62,11 +61,10 @@ export class IncomingMessage implements RoutableMessage {
     private readonly sentAt?: unknown,
   ) {
     this.fields = posted.value as Record<string, unknown>;
-    const { type, messageId, userId, integrations } = this.fields;
+    const { type, messageId, userId } = this.fields;
     this.type = type as MessageType;
     this.messageId = (messageId as string | null | undefined) || randomUUID();
     this.userId = (userId as string | null | undefined) || undefined;
-    this.integrations = (integrations as IntegrationsOptions | null | undefined) ?? undefined;
   }
 
   get isAscii(): boolean {
@@ -76,6 +74,10 @@ export class IncomingMessage implements RoutableMessage {
   json(place: number): string | undefined {
     if (place === TIMESTAMP && !isWireTimestamp(this.fields.timestamp)) return JSON.stringify(this.timestamp());
     return this.posted.json(place);
+  }
+
+  integration(name: string): unknown {
+    return this.posted.integration(name);
   }
 
   /**
@@ -90,8 +92,6 @@ export class IncomingMessage implements RoutableMessage {
     const sent = parseTimestamp(this.sentAt);
     const receipt = new Date(this.receivedAt);
     if (!original || !sent) return receipt;
-    const corrected = new Date(this.receivedAt - (sent.getTime() - original.getTime()));
-    const year = corrected.getUTCFullYear();
-    return year >= 0 && year <= 9999 ? corrected : receipt; // JSON of another year has a sign, which few can read
+    return parseTimestamp(new Date(this.receivedAt - (sent.getTime() - original.getTime()))) ?? receipt;
   }
 }

@@ -2,7 +2,7 @@ import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { BODY_FIELDS } from '../routing/webhook.body.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
-import { type PostedMessage, toFieldJson } from './posted.message.js';
+import { memberOf, type PostedMessage, toFieldJson } from './posted.message.js';
 import type { SharedField } from './shared.field.js';
 
 /** Fields that a batch may lend to its messages. */
@@ -22,15 +22,8 @@ export class MergedMessage implements PostedMessage {
     private readonly own: Record<string, unknown>,
     private readonly shared: SharedFields,
   ) {
-    const { context, integrations } = own;
-    this.value = {
-      ...own,
-      // Only its JSON goes on.
-      context: context ?? shared.context?.value,
-      integrations: isPlainObject(integrations)
-        ? (shared.integrations?.merge(integrations) ?? integrations)
-        : (integrations ?? shared.integrations?.value),
-    };
+    // Of what is lent only the JSON goes on.
+    this.value = { ...own, context: own.context ?? shared.context?.value };
   }
 
   isTooDeep(): boolean {
@@ -40,21 +33,29 @@ export class MergedMessage implements PostedMessage {
   isTooLarge(): boolean {
     let size = Buffer.byteLength(JSON.stringify({ ...this.own, context: undefined, integrations: undefined }));
     for (const field of SHARED_FIELDS) {
-      const json = this.mergedJson(field);
-      if (json !== undefined) size += Buffer.byteLength(`,"${field}":`) + Buffer.byteLength(json);
+      const merged = this.mergedSize(field);
+      if (merged > 0) size += `,"${field}":`.length + merged;
     }
     return size > MAX_MESSAGE_BYTES;
   }
 
   json(place: number): string | undefined {
     const field = BODY_FIELDS[place]!;
-    return field === 'context' ? this.mergedJson(field) : toFieldJson(this.value[field]);
+    const value = this.own[field];
+    const shared = field === 'context' ? this.shared.context : undefined;
+    if (!shared) return toFieldJson(value);
+    return isPlainObject(value) ? shared.mergeJson(value) : shared.json;
   }
 
-  private mergedJson(field: SharedName): string | undefined {
+  integration(name: string): unknown {
+    return memberOf(this.own.integrations, name) ?? memberOf(this.shared.integrations?.value, name);
+  }
+
+  private mergedSize(field: SharedName): number {
     const own = this.own[field];
     const shared = this.shared[field];
-    if (shared && (own === undefined || own === null)) return shared.json;
-    return shared && isPlainObject(own) ? shared.mergeJson(own) : toFieldJson(own);
+    if (shared && isPlainObject(own)) return shared.mergedSize(own);
+    if (shared && (own === undefined || own === null)) return shared.size;
+    return Buffer.byteLength(toFieldJson(own) ?? '');
   }
 }

@@ -23,7 +23,7 @@ export function toPostedBatch(route: MessageRoute, { value, messages, size }: Po
   if (!isPlainObject(value)) throw new IngestError(400, 'body_not_object', 'the body must be an object', 'body');
   const { batch, sentAt } = value;
   if (messages) return { messages, sentAt };
-  if (route !== 'batch') return { messages: [new ParsedMessage({ ...value, type: route }, size)], sentAt };
+  if (route !== 'batch') return { messages: [new ParsedMessage(value, size, route)], sentAt };
   if (!Array.isArray(batch)) throw new IngestError(400, 'batch_not_array', 'batch must be an array', 'batch');
   if (batch.length > MAX_MESSAGES) {
     throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
@@ -50,7 +50,7 @@ function sharedFields(envelope: Record<string, unknown>): SharedFields | undefin
       throw new IngestError(400, `${field}_too_deep`, rule, field);
     }
     const lent = new SharedField(value);
-    if (Buffer.byteLength(lent.json) > MAX_MESSAGE_BYTES) {
+    if (lent.size > MAX_MESSAGE_BYTES) {
       const rule = `${field} must not exceed the ${MAX_MESSAGE_BYTES} bytes of a message`;
       throw new IngestError(400, `${field}_too_large`, rule, field);
     }

@@ -1,7 +1,7 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { BODY_FIELDS } from '../routing/webhook.body.js';
-import type { PostedMessage } from './posted.message.js';
+import { memberOf, type PostedMessage } from './posted.message.js';
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
@@ -98,6 +98,10 @@ export class ScannedMessage implements PostedMessage {
 
   json(place: number): string | undefined {
     return this.texts[place];
+  }
+
+  integration(name: string): unknown {
+    return memberOf(this.value.integrations, name);
   }
 
   private isAsGoodAsAbsent(start: number, end: number): boolean {

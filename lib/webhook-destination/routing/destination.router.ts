@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IntegrationsOptions } from '../../client/message/message.interface.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook.body.js';
@@ -9,7 +8,8 @@ import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook.body.
 export interface RoutableMessage extends MessageJson {
   readonly messageId: string;
   readonly userId: string | undefined;
-  readonly integrations: IntegrationsOptions | undefined;
+  /** What its `integrations` say of a destination, or of `All`; null and undefined say nothing. */
+  integration(name: string): unknown;
 }
 
 /** Decides which destinations get a message, and what they get (§1, §2.2). */
@@ -64,13 +64,8 @@ export class DestinationRouter {
   }
 }
 
-function takes({ name, types }: DestinationOptions, { type, integrations }: RoutableMessage): boolean {
-  return (types === undefined || types.includes(type)) && isWanted(name, integrations);
-}
-
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on (§2.2). */
-function isWanted(destination: string, integrations: IntegrationsOptions | undefined): boolean {
-  if (integrations === undefined) return true;
-  const own = Object.hasOwn(integrations, destination) ? integrations[destination] : undefined;
-  return own === undefined ? integrations.All !== false : own !== false;
+function takes({ name, types }: DestinationOptions, message: RoutableMessage): boolean {
+  if (types !== undefined && !types.includes(message.type)) return false;
+  return (message.integration(name) ?? message.integration('All')) !== false;
 }

@@ -69,6 +69,8 @@ describe('Routing', () => {
     [{ All: false, Webhooks: true }, true],
     [{ All: true, Webhooks: false }, false],
     [{ All: false, Webhooks: { option: 1 } }, true],
+    [{ All: false, Webhooks: null }, false],
+    [{ All: null, Webhooks: null }, true],
     // Names are case sensitive, and so is `All`.
     [{ webhooks: false }, true],
     [{ WEBHOOKS: false }, true],
