@@ -88,6 +88,7 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     expect((await send(basic('wk_shop'), message)).status).toBe(200);
     expect((await send('Bearer wk_shop', message)).status).toBe(200);
     expect((await send(undefined, { ...message, writeKey: 'wk_shop' })).status).toBe(200);
+    expect((await send(basic(':'), { ...message, writeKey: 'wk_shop' })).status).toBe(200);
     for (const refused of [await send(basic('wk_other:'), message), await send(undefined, message)]) {
       expect(refused.status).toBe(401);
       expect(await refused.json()).toEqual({
@@ -154,6 +155,8 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
   it.each([
     ['properties_not_object', 'properties', 'track', { properties: [] }],
     ['timestamp_invalid', 'timestamp', 'track', { timestamp: 'May' }],
+    ['timestamp_invalid', 'timestamp', 'track', { timestamp: '2026-02-30T00:00:00.000Z' }],
+    ['timestamp_invalid', 'timestamp', 'track', { timestamp: '9999-12-31T23:59:59-01:00' }],
     ['message_id_too_long', 'messageId', 'track', { messageId: 'x'.repeat(100) }],
     ['message_id_not_string', 'messageId', 'track', { messageId: 1 }],
     ['user_id_not_string', 'userId', 'track', { userId: 1 }],
@@ -195,6 +198,25 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     ]);
   });
 
+  it.each([
+    ['its type is told by the path', '{"userId":"u1","event":"E","properties":{"text":"TEXT"}}'],
+    ['it has another type than its path', '{"type":"TYPE","userId":"u1","event":"E","properties":{"text":"TEXT"}}'],
+    ['its numbers are written shorter', '{"userId":"u1","event":"E","properties":{"a":[NUMBERS],"text":"TEXT"}}'],
+  ])('measures a message without its white space where %s', async (_case, layout) => {
+    const { host } = await start();
+    const shorter = layout.replace('TYPE', 't'.repeat(40)).replace('NUMBERS', Array(1_000).fill('1e20').join());
+    const size = Buffer.byteLength(JSON.stringify(JSON.parse(shorter))) - 'TEXT'.length;
+    for (const [length, status] of [
+      [32_768, 200],
+      [32_769, 400],
+    ] as const) {
+      const text = shorter.replace('TEXT', 'x'.repeat(length - size));
+      for (const spaced of [text, text.replace(':', ': '), `${text}${' '.repeat(500)}`]) {
+        expect((await post(`${host}/v1/track`, spaced)).status).toBe(status);
+      }
+    }
+  });
+
   it('refuses a message above 32 KB', async () => {
     const { host } = await start();
     const message = { userId: 'u1', event: 'Large', properties: { text: 'ü'.repeat(17_000) } };
@@ -217,6 +239,28 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     const now = Date.parse((await receiver.received(2))[1]!.body.timestamp as string);
     expect(now).toBeGreaterThanOrEqual(before);
     expect(now).toBeLessThanOrEqual(Date.now());
+  });
+
+  it.each([
+    ['2026-01-02T03:04:05', '2026-01-02T03:04:05.000Z'],
+    ['2026-01-02 03:04:05.678901', '2026-01-02T03:04:05.678Z'],
+    ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+    ['2026-01-02t03:04z', '2026-01-02T03:04:00.000Z'],
+    ['2026-01-02T03:04:05,5+0130', '2026-01-02T01:34:05.500Z'],
+    ['2026-01-02T03:04:05-05', '2026-01-02T08:04:05.000Z'],
+    ['2028-02-29T23:59:59+14:00', '2028-02-29T09:59:59.000Z'],
+  ])('forwards the timestamp %s as %s', async (timestamp, forwarded) => {
+    const { host, receiver } = await start();
+    await post(`${host}/v1/track`, { userId: 'u1', event: 'Past', timestamp });
+    expect((await receiver.received(1))[0]!.body.timestamp).toBe(forwarded);
+  });
+
+  it('takes an empty timestamp for none', async () => {
+    const { host, receiver } = await start();
+    const before = Date.now();
+    await post(`${host}/v1/track`, { userId: 'u1', event: 'Now', timestamp: '' });
+    const [webhook] = await receiver.received(1);
+    expect(Date.parse(webhook!.body.timestamp as string)).toBeGreaterThanOrEqual(before);
   });
 
   it.each([

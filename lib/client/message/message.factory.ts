@@ -56,11 +56,11 @@ export function createMessage(type: MessageType, params: unknown): Message {
   }
   const fault = findMessageFault(type, params);
   if (fault) throw new ValidationError(fault);
-  const { timestamp } = params as { timestamp?: Date | string | null };
+  const moment = (params as { timestamp?: Date | string | null }).timestamp || new Date();
   const message: Message = {
     type,
     messageId: text(params.messageId) ?? randomUUID(),
-    timestamp: typeof timestamp === 'string' ? timestamp : (timestamp ?? new Date()).toISOString(),
+    timestamp: typeof moment === 'string' ? moment : moment.toISOString(),
     userId: text(params.userId),
     anonymousId: text(params.anonymousId),
     context: { ...object(params.context), library: LIBRARY },

@@ -22,7 +22,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
 }
 
 // A date alone, or a date with a time, seconds, fraction and zone: Date.parse alone would take '1' or 'May'.
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?$/;
+const ISO_8601 = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:[Zz]|([+-]\d{2}):?(\d{2})?)?)?$/;
 
 // Days that not every month has are left to Date.
 const WIRE_TIMESTAMP = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
@@ -32,13 +32,23 @@ export function isWireTimestamp(value: unknown): value is string {
   return typeof value === 'string' && WIRE_TIMESTAMP.test(value);
 }
 
-/** The moment a timestamp tells, or undefined where it tells none. */
+/** The moment a timestamp tells, in UTC where it names no zone; undefined where it tells none (§2.1). */
 export function parseTimestamp(value: unknown): Date | undefined {
-  let date: Date;
-  if (value instanceof Date) date = value;
-  else if (typeof value === 'string' && ISO_8601.test(value)) date = new Date(value.replace(',', '.'));
-  else return undefined;
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  const date = value instanceof Date ? value : typeof value === 'string' ? parseIso8601(value) : undefined;
+  const year = date ? date.getUTCFullYear() : NaN;
+  return year >= 0 && year <= 9999 ? date : undefined; // JSON of another year has a sign, which few can read
+}
+
+function parseIso8601(text: string): Date | undefined {
+  const [, day, time = '00:00', hours, minutes = '00'] = ISO_8601.exec(text) || [];
+  if (day === undefined || !isDay(day)) return undefined;
+  return new Date(`${day}T${time.replace(',', '.')}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
+}
+
+/** Whether the calendar has that day: Date takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  const date = new Date(day);
+  return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day;
 }
 
 const optionalString =
@@ -88,10 +98,7 @@ const messageId: Rule = (message) => {
 };
 
 const timestamp: Rule = (message) =>
-  message.timestamp === undefined ||
-  message.timestamp === null ||
-  isWireTimestamp(message.timestamp) ||
-  parseTimestamp(message.timestamp)
+  isMissing(message.timestamp) || isWireTimestamp(message.timestamp) || parseTimestamp(message.timestamp)
     ? undefined
     : { field: 'timestamp', code: 'timestamp_invalid', message: 'timestamp must be a valid Date or ISO 8601 string' };
 
