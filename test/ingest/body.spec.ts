@@ -8,6 +8,7 @@ import express from 'express';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';
+import { sendRaw } from '../support/raw-http.js';
 import { startRelayApp } from '../support/relay.app.js';
 
 const message = { writeKey: 'wk_shop', userId: 'u1', event: 'Order Completed' };
@@ -22,25 +23,6 @@ describe.each(platforms)('A body on $platform', ({ createAdapter }) => {
     return { status: answer.status, ...((await answer.json()) as { code?: string; field?: string; message?: string }) };
   }
 
-  /** Sends bytes as they are; resolves with what was answered until the server closed, and when the answer began. */
-  function sendRaw(host: string, ...parts: string[]): Promise<{ text: string; after: number }> {
-    const { port } = new URL(host);
-    return new Promise((resolve, reject) => {
-      const startedAt = Date.now();
-      let text = '';
-      let after = 0;
-      const socket = createConnection(Number(port), '127.0.0.1', () =>
-        parts.forEach((part) => socket.write(part, 'latin1')),
-      );
-      socket.on('data', (chunk) => {
-        after ||= Date.now() - startedAt;
-        text += chunk.toString();
-      });
-      socket.on('close', () => resolve({ text, after }));
-      socket.on('error', reject);
-    });
-  }
-
   const head = (length: number) =>
     `POST /v1/track HTTP/1.1\r\nHost: relay\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
@@ -48,6 +30,10 @@ describe.each(platforms)('A body on $platform', ({ createAdapter }) => {
     for (const type of ['application/json; charset=utf-8', 'text/plain;charset=UTF-8', 'application/octet-stream']) {
       expect(await send({ 'Content-Type': type }, JSON.stringify(message))).toMatchObject({ success: true });
     }
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect(await send({}, `\ufeff${JSON.stringify(message)}`)).toEqual({ status: 200, success: true });
   });
 
   it('may be gzip that comes in chunks', async () => {

@@ -1,11 +1,10 @@
-import { createConnection } from 'node:net';
-
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Post } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';
+import { sendRaw } from '../support/raw-http.js';
 import { startRelayApp } from '../support/relay.app.js';
 
 @Controller('comments')
@@ -25,20 +24,8 @@ const chunked = (path: string) => head(path, 'Transfer-Encoding: chunked');
 
 const withLength = (path: string, length: string | number) => head(path, `Content-Length: ${length}`);
 
-/** Sends bytes as they are, and ends; resolves with what was answered until the server closed. */
-function send(host: string, ...parts: string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = createConnection({ port: Number(new URL(host).port), host: '127.0.0.1', allowHalfOpen: true });
-    for (const part of parts) socket.write(part, 'latin1');
-    socket.on('data', (chunk) => (text += chunk.toString()));
-    socket.on('error', reject).on('end', () => socket.end());
-    socket.on('close', () => resolve(text));
-  });
-}
-
 /** Status and body of an answer after which the connection ends. */
-function read(text: string): [string | undefined, unknown] {
+function read({ text }: { text: string }): [string | undefined, unknown] {
   const [headers = '', body = ''] = text.split('\r\n\r\n', 2);
   expect(headers.toLowerCase()).toContain('connection: close');
   return [headers.split(' ', 2)[1], JSON.parse(body)];
@@ -63,7 +50,7 @@ describe.each(platforms)('What is not valid HTTP, on $platform,', ({ createAdapt
     ['headers that are too long', '431', 'headers', [head('/v1/track', `Cookie: ${'x'.repeat(20_000)}`)]],
   ])('is refused with its field and rule: %s', async (_what, status, field, parts) => {
     const { host, relay } = await startRelay();
-    const [answered, refusal] = read(await send(host, ...parts));
+    const [answered, refusal] = read(await sendRaw(host, ...parts));
     expect(answered).toBe(status);
     expect(refusal).toEqual({
       code: 'http_invalid',
@@ -73,9 +60,20 @@ describe.each(platforms)('What is not valid HTTP, on $platform,', ({ createAdapt
     expect(await relay.stats()).toEqual([]);
   });
 
+  it('is refused when it expects what HTTP does not know, as other routes refuse it', async () => {
+    const { host } = await startRelay();
+    const expecting = (path: string) => head(path, 'Expect: cake', 'Content-Length: 0', 'Connection: close');
+    const [status, refusal] = read(await sendRaw(host, expecting('/v1/track')));
+    expect([status, refusal]).toEqual([
+      '417',
+      { code: 'expectation_unknown', message: 'Expect must be 100-continue or absent', field: 'Expect' },
+    ]);
+    expect((await sendRaw(host, expecting('/comments'))).text).toMatch(/^HTTP\/1.1 417 .*\r\n\r\n(0\r\n\r\n)?$/s);
+  });
+
   it('takes no answer from the request before it', async () => {
     const { host, receiver } = await startRelay();
-    const [status, answer] = read(await send(host, `${withLength('/v1/track', json.length)}${json}, "more": 1}`));
+    const [status, answer] = read(await sendRaw(host, `${withLength('/v1/track', json.length)}${json}, "more": 1}`));
     expect([status, answer]).toEqual(['200', { success: true }]);
     await receiver.received(1);
   });
@@ -91,9 +89,9 @@ describe.each(platforms)('What is not valid HTTP, on $platform,', ({ createAdapt
       [head('/comments', `Cookie: ${'x'.repeat(20_000)}`)],
       ['nonsense\r\n\r\n'],
     ]) {
-      const answer = await send(host, ...parts);
-      expect(answer).toMatch(/^HTTP\/1.1 4/);
-      expect(answer).toBe(await send(bare, ...parts));
+      const answer = await sendRaw(host, ...parts);
+      expect(answer.text).toMatch(/^HTTP\/1.1 4/);
+      expect(answer.text).toBe((await sendRaw(bare, ...parts)).text);
     }
   });
 
@@ -106,9 +104,9 @@ describe.each(platforms)('What is not valid HTTP, on $platform,', ({ createAdapt
           if (socket.writable) socket.end('HTTP/1.1 418 Teapot\r\nConnection: close\r\n\r\n');
         }),
     });
-    await send(host, withLength('/v1/track', -1));
+    await sendRaw(host, withLength('/v1/track', -1));
     expect(heard).toEqual([]);
-    await send(host, withLength('/other', -1));
+    await sendRaw(host, withLength('/other', -1));
     expect(heard).toEqual(['host']);
   });
 });

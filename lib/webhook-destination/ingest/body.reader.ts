@@ -15,6 +15,8 @@ const STALL_BYTES = 1_024;
 /** How long a body may take in all, in ms. */
 const MAX_TIME = 30_000;
 
+const BYTE_ORDER_MARK = /^\ufeff/;
+
 /** Levels of an envelope around its messages. */
 const DEPTH_OF_BATCH = 2;
 
@@ -40,7 +42,7 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
 export function parseBody(body: RequestBody): unknown {
   if ('value' in body) return body.value;
   try {
-    return JSON.parse(body.bytes.toString(body.isAscii ? 'latin1' : 'utf8'));
+    return JSON.parse(body.bytes.toString(body.isAscii ? 'latin1' : 'utf8').replace(BYTE_ORDER_MARK, ''));
   } catch {
     throw new IngestError(400, 'body_not_json', 'the body must be JSON', 'body');
   }

@@ -42,13 +42,19 @@ export class IngestEndpoint {
 
   /** Handles a POST to a route. Never rejects. */
   async handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.closing) response.setHeader('Connection', 'close');
     this.cors?.apply(request, response);
     try {
-      answerJson(request, response, 200, await this.take(route, request));
+      const answer = await this.take(route, request);
+      this.endConnection(response);
+      answerJson(request, response, 200, answer);
     } catch (error) {
+      this.endConnection(response);
       answerError(request, response, this.toIngestError(error));
     }
+  }
+
+  private endConnection(response: ServerResponse): void {
+    if (this.closing) response.setHeader('Connection', 'close');
   }
 
   private async take(route: IngestRoute, request: IncomingMessage): Promise<object> {

@@ -4,8 +4,10 @@ import type { Socket } from 'node:net';
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import { type BrokenRequest, openResponse, refuseAsNode, refuseBroken, requestLine } from './broken.request.js';
+import { IngestError } from './ingest.error.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
+import { answerError } from './json.answer.js';
 
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
@@ -15,6 +17,12 @@ interface Fastify {
   ): void;
 }
 
+/** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
+/** The prefixes that are taken in each application. */
+const taken = new WeakMap<HttpAdapterHost, Set<string>>();
+
 /**
  * Lets the endpoint see a request before the application does, and so before its body parsers, global prefix, guards
  * and pipes: SDKs post to fixed paths, in sizes and content types of their own, and the host's other routes stay as
@@ -23,11 +31,19 @@ interface Fastify {
 export class IngestMount {
   private readonly routes: ReturnType<typeof ingestRoutes>;
 
+  /** @throws {Error} when another module of the application has the prefix: it would take this one's requests. */
   constructor(
     private readonly host: HttpAdapterHost,
     prefix: string,
     private readonly endpoint: IngestEndpoint,
   ) {
+    const prefixes = taken.get(host) ?? new Set();
+    if (prefixes.has(prefix)) {
+      throw new Error(
+        `WebhookDestinationModule: ingest.prefix must not be that of another module of the application: '${prefix}'`,
+      );
+    }
+    taken.set(host, prefixes.add(prefix));
     this.routes = ingestRoutes(prefix);
   }
 
@@ -66,6 +82,12 @@ export class IngestMount {
       if (this.take(request, response)) return;
       for (const other of others) other.call(server, request, response);
     });
+    const othersOfExpecting = takeOver(server, 'checkExpectation');
+    server.on('checkExpectation', (request, response) => {
+      if (this.takeExpecting(request, response)) return;
+      if (othersOfExpecting.length === 0) response.writeHead(417).end(); // as Node does
+      for (const other of othersOfExpecting) other.call(server, request, response);
+    });
     const othersOfBroken = takeOver(server, 'clientError');
     server.on('clientError', (error: BrokenRequest, socket) => {
       if (this.takeBroken(error, socket as Socket)) return;
@@ -85,6 +107,17 @@ export class IngestMount {
     return true;
   }
 
+  /** Whether a request that expects what HTTP does not know was for the endpoint, and so is refused as it refuses. */
+  private takeExpecting(request: IncomingMessage, response: ServerResponse): boolean {
+    if (request.method !== 'POST' || this.find(request.url) === undefined) return false;
+    answerError(
+      request,
+      response,
+      new IngestError(417, 'expectation_unknown', 'Expect must be 100-continue or absent', 'Expect'),
+    );
+    return true;
+  }
+
   /** Whether what is not valid HTTP was meant for the endpoint, and so is refused as it refuses. */
   private takeBroken(error: BrokenRequest, socket: Socket): boolean {
     const { method, url } = openResponse(socket)?.req ?? requestLine(error);
@@ -93,14 +126,15 @@ export class IngestMount {
     return true;
   }
 
-  private find(url = ''): IngestRoute | undefined {
+  private find(target = ''): IngestRoute | undefined {
+    const url = target.startsWith('/') ? target : target.replace(ORIGIN, '');
     const query = url.indexOf('?');
     return this.routes.get(query < 0 ? url : url.slice(0, query));
   }
 }
 
 /** Removes the listeners of an event, for the caller to call where it does not take the event itself. */
-function takeOver(server: Server, event: 'request' | 'clientError') {
+function takeOver(server: Server, event: 'request' | 'checkExpectation' | 'clientError') {
   const listeners = server.listeners(event);
   server.removeAllListeners(event);
   return listeners;

@@ -14,11 +14,13 @@ export function answerJson(request: IncomingMessage, response: ServerResponse, s
   else answerEarly(request, response.writeHead(status, { ...headers, Connection: 'close' }), json);
 }
 
-/** Answers with the rule that was broken. */
+/** Answers with the rule that was broken. What came together with the head is read by then, so that it can end well. */
 export function answerError(request: IncomingMessage, response: ServerResponse, error: IngestError): void {
   const { status, code, message, field, retryAfter } = error;
   if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
-  answerJson(request, response, status, { code, message, field });
+  const answer = () => answerJson(request, response, status, { code, message, field });
+  if (request.complete) answer();
+  else setImmediate(answer);
 }
 
 /** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */

@@ -5,7 +5,7 @@ export function readKeyOfHeader(authorization: string | undefined): string | und
   const [, scheme, credentials] = /^(basic|bearer)\s+(\S+)\s*$/i.exec(authorization ?? '') ?? [];
   if (!scheme || !credentials) return undefined;
   if (scheme.toLowerCase() === 'bearer') return credentials;
-  return Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0];
+  return Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0] || undefined;
 }
 
 /** The write key in a body: mobile SDKs send no header. */
