@@ -67,11 +67,25 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     });
   });
 
-  it.each([1_700, 32_000])('lends %i bytes to each of 2,500 messages', async (length) => {
+  it.each([1_700, 6_690])('lends %i bytes to each of 2,500 messages', async (length) => {
     const { host } = await startRelayApp(afterwards, createAdapter(), { destination: { types: ['identify'] } });
     const batch = Array.from({ length: 2_500 }, () => ({ type: 'track', userId: 'u', event: 'e' }));
     const answer = await post(`${host}/v1/b`, { context: { text: 'x'.repeat(length) }, batch });
     expect([answer.status, await answer.json()]).toEqual([200, { success: true }]);
+  });
+
+  it('is refused where its messages would get more than 16 MiB of its context', async () => {
+    const { host } = await start();
+    const context = { text: 'x'.repeat(32_000) };
+    const answer = await post(`${host}/v1/b`, { context, batch: Array.from({ length: 525 }, () => track) });
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      {
+        code: 'context_too_large',
+        field: 'context',
+        message: 'context must not exceed 16777216 bytes in all messages that it is merged into',
+      },
+    ]);
   });
 
   it('takes no longer for the many integrations that it lends', async () => {

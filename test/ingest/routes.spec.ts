@@ -100,6 +100,24 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     await expect(relay.accept('wk_other', [message])).rejects.toThrow('the write key must be that of a source');
   });
 
+  it('names a message of its own process that JSON cannot hold, and takes the others', async () => {
+    const { relay, receiver } = await start();
+    const message = { type: 'track', userId: 'u1', event: 'Order Completed' };
+    const faulty = [
+      { ...message, properties: { total: 1n } },
+      { ...message, context: { toJSON: () => JSON.parse('') as unknown } },
+    ];
+    const refusal = { field: 'message', code: 'message_not_json', message: expect.any(String) };
+    expect(await relay.accept('wk_shop', [...faulty, message])).toEqual({
+      accepted: 1,
+      rejected: [
+        { index: 0, ...refusal },
+        { index: 1, ...refusal },
+      ],
+    });
+    await receiver.received(1);
+  });
+
   it('stores nothing of what has an unknown key in its body, or none', async () => {
     const { host, relay } = await start();
     const batch = [{ type: 'track', userId: 'u1', event: 'Order Completed' }];

@@ -28,21 +28,22 @@ export function findIncomingFault(posted: PostedMessage): MessageFault | undefin
       message: 'type must be one of identify, track, page, screen, group, alias',
     };
   }
-  if (posted.isTooDeep()) {
-    return {
-      field: 'message',
-      code: 'message_too_deep',
-      message: `a message must not be nested deeper than ${MAX_DEPTH} levels`,
-    };
+  return findSizeFault(posted) ?? findMessageFault(value.type, value);
+}
+
+function findSizeFault(posted: PostedMessage): MessageFault | undefined {
+  const field = 'message';
+  try {
+    if (posted.isTooDeep()) {
+      const message = `a message must not be nested deeper than ${MAX_DEPTH} levels`;
+      return { field, code: 'message_too_deep', message };
+    }
+    if (!posted.isTooLarge()) return undefined;
+    return { field, code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
+  } catch {
+    // One that was made in this process may hold a BigInt, or code that throws.
+    return { field, code: 'message_not_json', message: 'a message must hold nothing that JSON cannot' };
   }
-  if (posted.isTooLarge()) {
-    return {
-      field: 'message',
-      code: 'message_too_large',
-      message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes`,
-    };
-  }
-  return findMessageFault(value.type, value);
 }
 
 const TIMESTAMP = BODY_FIELDS.indexOf('timestamp');

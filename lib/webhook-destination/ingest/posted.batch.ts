@@ -11,6 +11,9 @@ import { SharedField } from './shared.field.js';
 /** Most messages in one batch. */
 export const MAX_MESSAGES = 2_500;
 
+/** Most bytes that the messages of one batch get of its context, each its own: a body must not become much more in the queue. */
+const MAX_LENT_BYTES = 16 * 1024 * 1024;
+
 /** What one request posted. */
 export interface PostedBatch {
   messages: PostedMessage[];
@@ -28,7 +31,7 @@ export function toPostedBatch(route: MessageRoute, { value, messages, size }: Po
   if (batch.length > MAX_MESSAGES) {
     throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
   }
-  const shared = sharedFields(value);
+  const shared = sharedFields(value, batch.length);
   if (!shared) return { messages: batch.map((message) => new ParsedMessage(message, size)), sentAt };
   return {
     messages: batch.map((message: unknown) =>
@@ -38,8 +41,8 @@ export function toPostedBatch(route: MessageRoute, { value, messages, size }: Po
   };
 }
 
-/** The fields that the envelope lends to its messages, if any. */
-function sharedFields(envelope: Record<string, unknown>): SharedFields | undefined {
+/** The fields that the envelope lends to so many messages, if any. */
+function sharedFields(envelope: Record<string, unknown>, messages: number): SharedFields | undefined {
   let shared: SharedFields | undefined;
   for (const field of SHARED_FIELDS) {
     const value = envelope[field];
@@ -53,6 +56,10 @@ function sharedFields(envelope: Record<string, unknown>): SharedFields | undefin
     if (lent.size > MAX_MESSAGE_BYTES) {
       const rule = `${field} must not exceed the ${MAX_MESSAGE_BYTES} bytes of a message`;
       throw new IngestError(400, `${field}_too_large`, rule, field);
+    }
+    if (field === 'context' && lent.size * messages > MAX_LENT_BYTES) {
+      const rule = `context must not exceed ${MAX_LENT_BYTES} bytes in all messages that it is merged into`;
+      throw new IngestError(400, 'context_too_large', rule, field);
     }
     shared = { ...shared, [field]: lent };
   }

@@ -7,7 +7,7 @@ export class RateLimiter {
   constructor(private readonly options: RateLimitOptions) {}
 
   /** Counts a request; answers undefined when it is within the limit, else the milliseconds until the next window. */
-  count(source: string, now: number = Date.now()): number | undefined {
+  count(source: string, now: number = performance.now()): number | undefined {
     let window = this.windows.get(source);
     if (!window || window.endsAt <= now) {
       window = { endsAt: now + this.options.ttl, requests: 0 };
