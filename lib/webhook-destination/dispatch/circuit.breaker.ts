@@ -54,9 +54,9 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** When a delivery that was not admitted may ask again, in ms since the epoch: from the next probe on. */
+  /** When a delivery that was not admitted may ask again, in whole ms since the epoch: from the next probe on. */
   holdUntil(now: number): number {
-    const next = this.currentProbe > 0 ? now + this.interval : this.probeAt;
+    const next = Math.ceil(this.currentProbe > 0 ? now + this.interval : this.probeAt);
     this.lastHeldUntil = Math.max(this.lastHeldUntil + HELD_SPACING, next);
     return this.lastHeldUntil;
   }

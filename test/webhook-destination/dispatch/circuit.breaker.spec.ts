@@ -19,6 +19,13 @@ describe('CircuitBreaker', () => {
     expect(circuit.isOpen).toBe(true);
   });
 
+  it('holds back until a whole millisecond, whatever its interval', () => {
+    const circuit = new CircuitBreaker(1_000.5, 1_800_000);
+    for (let i = 0; i < THRESHOLD; i++) circuit.fail(7);
+    expect([circuit.holdUntil(7), circuit.holdUntil(7)]).toEqual([1_008, 1_009]);
+    expect(circuit.admits(1_008)).toBe(true);
+  });
+
   it('stays closed as long as some succeed', () => {
     const circuit = new CircuitBreaker(10_000, 1_800_000);
     for (let i = 0; i < 100; i++) {
