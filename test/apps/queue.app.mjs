@@ -1,4 +1,4 @@
-// A SQLite queue as a process of its own, driven over IPC: { add }, { settle } with a messageId, { list }.
+// A SQLite queue as a process of its own, driven over IPC: { add } with messageIds, { settle } with one, { list }.
 import { sqliteQueue } from 'nestjs-analytics-relay';
 
 // Past the limit of a file's size a write fails, as it does on a full disk.
@@ -8,17 +8,12 @@ const queue = sqliteQueue({ path: process.argv[2] })();
 const leases = new Map();
 
 const commands = {
-  add: (messageId) =>
-    queue.add([
-      {
-        destination: 'Webhooks',
-        source: 'shop',
-        messageId,
-        userId: 'u1',
-        body: Buffer.from('{}'),
-        acceptedAt: Date.now(),
-      },
-    ]),
+  add: (messageIds) => {
+    const acceptedAt = Date.now();
+    const body = Buffer.from('{}');
+    const common = { destination: 'Webhooks', source: 'shop', userId: 'u1', body, acceptedAt };
+    return queue.add(messageIds.split(' ').map((messageId) => ({ ...common, messageId })));
+  },
   settle: (messageId) =>
     leases.get(messageId).settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } }),
   list: async () => (await queue.list({})).map(({ messageId, state }) => `${messageId} ${state}`),

@@ -21,6 +21,7 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
   private readonly logger = new Logger('WebhookDestination');
   private name: string | undefined;
   private sweeping = false;
+  private stopped = false;
 
   constructor(
     private readonly queue: DeliveryQueue,
@@ -35,6 +36,7 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   onModuleDestroy(): void {
+    this.stopped = true;
     if (this.name !== undefined && this.registry.doesExist('interval', this.name)) {
       this.registry.deleteInterval(this.name);
     }
@@ -47,6 +49,7 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
     try {
       await this.queue.sweep();
     } catch (error) {
+      if (this.stopped) return; // the queue closes, which ends a sweep
       this.logger.error(`Old records could not be removed: ${describe(error)}`);
     } finally {
       this.sweeping = false;

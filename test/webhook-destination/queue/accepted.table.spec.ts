@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
 
 import acceptedTable from '../../../dist/cjs/webhook-destination/queue/sqlite/accepted.table.cjs';
@@ -78,6 +78,25 @@ describe('The table of accepted messages', () => {
     expect(accepted.add(['a', 'b'])).toEqual([0, 1]);
     expect(accepted.add(['a', 'b'], 'blog')).toEqual([]);
     expect(accepted.stored()).toEqual(['a', 'b', '"c\\', 'é', 'd', 'a', 'b']);
+  });
+
+  it('has rows of some hundred ids, as all of a row is read to find one', () => {
+    const accepted = new Accepted({ age: 24 * HOUR, count: 1_000_000 });
+    const batches = Array.from({ length: 20 }, (_, batch) => names(batch * 250, (batch + 1) * 250));
+    accepted.transaction(() => batches.forEach((batch) => accepted.addHere(batch)));
+    const rows = accepted.db.prepare('SELECT batches FROM accepted').all() as { batches: string }[];
+    expect(Math.max(...rows.map(({ batches: row }) => row.match(/"m/g)!.length))).toBeLessThanOrEqual(512);
+    expect(accepted.add(names(0, 5_000))).toHaveLength(5_000);
+  });
+
+  it('reads a row once for all that is posted again with it', () => {
+    const accepted = new Accepted({ age: 24 * HOUR, count: 1_000_000 });
+    for (let batch = 0; batch < 4; batch++) accepted.add(names(batch * 250, (batch + 1) * 250));
+    const alternating = names(0, 1_000).sort((a, b) => (Number(a.slice(1)) % 250) - (Number(b.slice(1)) % 250));
+    const parse = jest.spyOn(JSON, 'parse');
+    expect(accepted.add(alternating)).toHaveLength(1_000);
+    expect(parse.mock.calls.length).toBeLessThan(10);
+    parse.mockRestore();
   });
 
   it('tells them apart that were committed together, as a row of the file', () => {

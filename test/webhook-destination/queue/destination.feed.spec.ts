@@ -8,6 +8,7 @@ import {
   sqliteQueue,
 } from 'nestjs-analytics-relay';
 
+import type { Claim, DeliveryStore } from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -54,6 +55,40 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     await waitFor(() => recorded === COUNT);
     expect(beforeAnyIsRecorded).toBe(3 * CONCURRENCY);
     expect(handedOut).toBe(COUNT);
+  });
+
+  it('hold no more memory than their own, where most of what was posted with them goes elsewhere', async () => {
+    const memory = Buffer.alloc(1_000_000, ' ');
+    const body = memory.subarray(500_000, 500_100);
+    const held = new Map<string, number>();
+    const subscription = queue.consume('Rare', CONCURRENCY).subscribe(({ delivery }) => {
+      held.set(delivery.messageId, delivery.body.buffer.byteLength);
+    });
+    afterwards(() => subscription.unsubscribe());
+    await queue.add([{ ...message('last of a backlog'), destination: 'Rare' }]); // what comes after it is not read from the file
+    await waitFor(() => held.size === 1);
+    await queue.add([{ ...message('rare'), destination: 'Rare', body }]);
+    await waitFor(() => held.size === 2);
+    expect(held.get('rare')).toBeLessThan(10_000);
+  });
+
+  it('are read from the file by no more than 16 MiB, in batches and alone', async () => {
+    const MIB = 1024 * 1024;
+    const body = Buffer.alloc(MIB);
+    for (const { messageId } of messages(40)) await queue.add([{ ...message(messageId), destination: 'Large', body }]);
+    const { store } = queue as unknown as { store: DeliveryStore };
+    const claim = jest.spyOn(store, 'claim');
+    // First in batches, then alone, as they were given back.
+    for (let time = 0; time < 2; time++) {
+      claim.mockClear();
+      let leases = 0;
+      const subscription = queue.consume('Large', 4).subscribe(() => leases++);
+      await waitFor(() => leases === 4);
+      const { deliveries, more } = (await claim.mock.results[0]!.value) as Claim;
+      expect([deliveries.length, more]).toEqual([16, true]);
+      subscription.unsubscribe();
+      await waitFor(async () => (await queue.list({ destination: 'Large', state: 'delivering' })).length <= 8);
+    }
   });
 
   it('are with the consumer no more than the concurrency at once, whatever is being recorded', async () => {

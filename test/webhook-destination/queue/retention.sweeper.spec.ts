@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Injectable, type ModuleMetadata } from '@nestjs/common';
+import { Injectable, Logger, type ModuleMetadata } from '@nestjs/common';
 import { Cron, Interval, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import {
@@ -47,6 +47,7 @@ describe('The sweep of old records', () => {
       WebhookDestinationModule.forRoot({
         sources: [{ name: 'shop', writeKey: 'wk' }],
         destinations: [{ name, urls: ['https://receiver.example/hook'] }],
+        ingest: false,
         queue: () => {
           const queue = memoryQueue({ retention: { dead: { age: 0 } } })();
           queues.push(queue);
@@ -106,6 +107,20 @@ describe('The sweep of old records', () => {
   it('runs for each module of an application', async () => {
     const { app } = await startApp({ imports: [ScheduleModule.forRoot({ cronJobs: false })] }, 2);
     expect(app.get(SchedulerRegistry).getIntervals()).toEqual([SWEEP, `${SWEEP}:2`]);
+  });
+
+  it('says nothing of a sweep that the end of the application cuts short', async () => {
+    const { app, service } = await startApp({});
+    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const { queue } = service as unknown as { queue: DeliveryQueue };
+    let cut = (_error: Error) => {};
+    jest.spyOn(queue, 'sweep').mockReturnValueOnce(new Promise((_, reject) => (cut = reject)));
+    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    await app.close();
+    cut(new Error('it is closed'));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(error).not.toHaveBeenCalled();
+    error.mockRestore();
   });
 
   it('can be stopped by the host', async () => {

@@ -104,7 +104,7 @@ describe('The SQLite queue, when things break', () => {
   (hasPrlimit ? it : it.skip)('refuses messages while the disk is full, and loses nothing', async () => {
     const path = await createPath();
     const { pid, heard, ask } = await startProcess(path);
-    await ask('add', 'before');
+    await ask('add', 'before beside'); // one batch
     await heard('lease', 'before');
     const limit = (bytes: string) => execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:unlimited`]);
 
@@ -112,13 +112,13 @@ describe('The SQLite queue, when things break', () => {
     expect((await ask('add', 'refused')).error).toMatch(/^SQLite queue .*: (database or disk is full|disk I\/O error)/);
     const settled = ask('settle', 'before');
     expect((await ask('add', 'refused')).error).toMatch(/^SQLite queue/);
-    expect((await ask('list')).result).toEqual(['before delivering']);
+    expect((await ask('list')).result).toEqual(['beside delivering', 'before delivering']);
 
     limit('unlimited');
     expect((await settled).result).toBe(true);
     expect((await ask('add', 'after')).error).toBeUndefined();
     await heard('lease', 'after');
-    expect((await ask('list')).result).toEqual(['after delivering', 'before delivered']);
+    expect((await ask('list')).result).toEqual(['after delivering', 'beside delivering', 'before delivered']);
   });
 
   it('lets its process exit at any moment, with the code that it exits with', async () => {

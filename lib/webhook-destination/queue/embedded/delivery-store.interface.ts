@@ -47,9 +47,16 @@ export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): 
   return delivery.firstAttemptAt ?? (outcome && (outcome.attempt?.startedAt ?? now));
 }
 
+/** How much a claim may find, give or take what is stored together. */
+export interface ClaimLimit {
+  deliveries: number;
+  /** Of their bodies. */
+  bytes: number;
+}
+
 /** What a claim found. */
 export interface Claim {
-  /** Due deliveries, the oldest first, now leased; a few more than asked for where they are stored together. */
+  /** Due deliveries, the oldest first, now leased. */
   deliveries: Delivery[];
   /** Whether more may be due. */
   more: boolean;
@@ -68,7 +75,7 @@ export interface DeliveryStore {
    * of each batch that is leased.
    */
   insert(batches: StoreBatch[]): Promise<Delivery[][]>;
-  claim(destination: string, limit: number, now: number): Promise<Claim>;
+  claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
   settle(settlements: Settlement[]): Promise<boolean[]>;
   list(query: DeliveryQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;

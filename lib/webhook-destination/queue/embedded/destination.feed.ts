@@ -15,7 +15,7 @@ const UNRECORDED_FACTOR = 3;
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
 const WINDOW_FACTOR = 16;
 
-/** Most bytes of bodies held in memory, give or take what is accepted together. */
+/** Most bytes of bodies held in memory, give or take what is accepted or stored together. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 /** How long a failed read of the store is left alone, in ms. */
@@ -215,7 +215,7 @@ export class DestinationFeed {
     this.claiming = true;
     this.backlog = false;
     this.store
-      .claim(this.destination, room, Date.now())
+      .claim(this.destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes }, Date.now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.hold(deliveries);

@@ -43,7 +43,7 @@ export class EmbeddedQueue implements DeliveryQueue {
 
   async add(deliveries: NewDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
-    const batches = toBatches(deliveries);
+    const batches = toBatches(deliveries).map(withOwnMemory);
     const feeds = batches.map(([{ destination }]) => this.feeds.get(destination));
     const stored: StoreBatch[] = batches.map((batch, index) => ({
       deliveries: batch,
@@ -128,6 +128,19 @@ export class EmbeddedQueue implements DeliveryQueue {
 }
 
 type Batch = [NewDelivery, ...NewDelivery[]];
+
+/**
+ * The bodies of one request share memory, which would be held as long as one of them: where other destinations, or
+ * none, get most of it, these are copied.
+ */
+function withOwnMemory(batch: Batch): Batch {
+  const { byteLength } = batch[0].body.buffer;
+  if (byteLength <= Buffer.poolSize) return batch; // it may be Node's pool
+  let size = 0;
+  for (const { body } of batch) size += body.length;
+  if (size > byteLength / 2) return batch;
+  return batch.map((delivery) => ({ ...delivery, body: Buffer.from(delivery.body) })) as Batch;
+}
 
 /** Puts together what has one destination, source and moment, and keeps the order. */
 function toBatches(deliveries: NewDelivery[]): Batch[] {

@@ -11,6 +11,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import {
   type Claim,
+  type ClaimLimit,
   type DeliveryStore,
   firstAttemptAt,
   type Settlement,
@@ -85,7 +86,7 @@ export class MemoryStore implements DeliveryStore {
     );
   }
 
-  claim(destination: string, limit: number, now: number): Promise<Claim> {
+  claim(destination: string, { deliveries: limit }: ClaimLimit, now: number): Promise<Claim> {
     const due = this.due.get(destination);
     // What has a window running comes first.
     const entries = due?.take(limit, now) ?? [];

@@ -7,6 +7,12 @@ import type { RetentionBound } from '../retention.options.js' with { 'resolution
 /** Rows that are read at once. */
 const SLICE = 100;
 
+/** Ids of a row, give or take a batch: all of it is parsed to find one. */
+const ROW_IDS = 256;
+
+/** Batches that are kept once they are read, at most. */
+const MAX_KNOWN = 1_000;
+
 /** Messages on their way into the file: their ids as a JSON list, in the form that is stored. */
 export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
   messageIds: string;
@@ -29,7 +35,7 @@ interface NewRow {
 
 /**
  * Remembers which messages were accepted. The file holds their ids in the order in which they came, a row for what is
- * committed together, since an index would cost a page for each id; memory holds the batches in which an id may be, by
+ * committed together, or part of it, since an index would cost a page for each id; memory holds the batches in which an id may be, by
  * a hash of it.
  */
 export class AcceptedTable {
@@ -38,8 +44,8 @@ export class AcceptedTable {
   /** What the transaction under way has added, the last batch that it has removed, and how to undo the rest. */
   private added: AcceptedMessages[] = [];
   private row: NewRow | undefined;
-  /** What it has read last: a batch that is posted again asks for one row many times. */
-  private known: AcceptedMessages[] = [];
+  /** The batches that it has read: what is posted again asks for the same ones many times. */
+  private readonly known = new Map<number, AcceptedMessages>();
   private removed: number | undefined;
   private restoreSlices: (() => void) | undefined;
   private readonly statements;
@@ -89,7 +95,7 @@ export class AcceptedTable {
     row.lastBatch = batch;
     row.batches.push(`[${batch},${JSON.stringify(destination)},${JSON.stringify(source)},${stored}]`);
     row.count += count;
-    if (row.count >= this.bound.count * PART) this.write();
+    if (row.count >= Math.min(this.bound.count * PART, ROW_IDS)) this.write();
     return repeated;
   }
 
@@ -135,7 +141,7 @@ export class AcceptedTable {
   private settle(): void {
     this.added = [];
     this.row = undefined;
-    this.known = [];
+    this.known.clear();
     this.removed = undefined;
     this.restoreSlices = undefined;
   }
@@ -149,13 +155,13 @@ export class AcceptedTable {
   /** The messages of a batch that is remembered. */
   private find(batch: number, now: number): AcceptedMessages | undefined {
     if (this.removed !== undefined && batch <= this.removed) return undefined;
-    const isIt = (messages: AcceptedMessages) => messages.batch === batch;
-    const found = this.added.find(isIt) ?? this.known.find(isIt);
+    const found = this.known.get(batch) ?? this.added.find((messages) => messages.batch === batch);
     if (found) return found;
     const row = this.statements.read.get(batch) as AcceptedRow | undefined;
     if (!row || row.accepted_at <= now - this.bound.age) return undefined;
-    this.known = toBatches(row);
-    return this.known.find(isIt);
+    if (this.known.size >= MAX_KNOWN) this.known.clear();
+    for (const messages of toBatches(row)) this.known.set(messages.batch, messages);
+    return this.known.get(batch);
   }
 }
 

@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
 import type { AcceptedTable } from './accepted.table.cjs';
 import {
   type BatchItem,
@@ -11,7 +12,7 @@ import {
   encodeOutcomes,
   stripBatch,
 } from './batch.codec.cjs';
-import type { ClaimedBatch, DeliveryRow, InsertedBatch, NewBatchRow } from './sqlite.rows.cjs';
+import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.cjs';
 import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** A batch with its outcomes, as read from the file. */
@@ -36,11 +37,16 @@ interface GroupOutcome {
   entries: string[];
 }
 
+/** The state of a delivery without outcome by that of its batch. */
+const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
+
 /** Batches of deliveries that have had no attempt, or ended with their first. */
 export class BatchTable {
   /** Positions without outcome of the batches that are leased; what is not here is read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
+  /** The deliveries of the batch that a group has read last: what fails or is given back together is often of one. */
+  private lastRead: { batch: number; rows: Map<number, DeliveryRow> } | undefined;
   private lastId: number;
   private readonly statements;
 
@@ -81,6 +87,7 @@ export class BatchTable {
   forget(): void {
     this.pending.clear();
     this.group.clear();
+    this.lastRead = undefined;
   }
 
   /** Leases that ended with their process are void. */
@@ -109,17 +116,18 @@ export class BatchTable {
     return { id, repeated };
   }
 
-  /** Leases the oldest batches, up to the first that reaches the limit. */
-  claim(destination: string, limit: number, now: number): ClaimedBatch[] {
+  /** Leases the oldest batches until the room is used up, which they take. */
+  claim(destination: string, room: ClaimLimit, now: number): ClaimedBatch[] {
     const claimed: ClaimedBatch[] = [];
-    let room = limit;
     // What was leased before is older than all that never was.
     for (const state of ['r', 'q']) {
-      const queued = (room > 0 ? this.statements.queued.all(destination, state, room) : []) as { id: number }[];
+      if (isUsedUp(room)) break;
+      const queued = this.statements.queued.all(destination, state, room.deliveries) as { id: number }[];
       for (const { id } of queued) {
-        if (room <= 0) break;
+        if (isUsedUp(room)) break;
         const batch = this.lease(id, now);
-        room -= batch.pending.length;
+        room.deliveries -= batch.pending.length;
+        room.bytes -= batch.bodies.byteLength;
         claimed.push(batch);
       }
     }
@@ -153,6 +161,7 @@ export class BatchTable {
       if (delivered === 0 && this.deliveredOf(batch) === 0) this.remove(batch);
     }
     this.group.clear();
+    this.lastRead = undefined;
   }
 
   read(batch: number): StoredBatch | undefined {
@@ -161,8 +170,12 @@ export class BatchTable {
 
   /** A delivery that is in its batch, as a row of its own would have it. */
   readDelivery(id: number): DeliveryRow | undefined {
-    const batch = this.read(Math.floor(id / BATCH_SLOTS));
-    return batch && toRows(batch).find((row) => row.id === id);
+    const batch = Math.floor(id / BATCH_SLOTS);
+    if (this.lastRead?.batch !== batch) {
+      const stored = this.read(batch);
+      this.lastRead = stored && { batch, rows: new Map(toRows(stored).map((row) => [row.id, row])) };
+    }
+    return this.lastRead?.rows.get(id);
   }
 
   /** Removes deliveries from a batch, with all that is known of them. */
@@ -246,7 +259,7 @@ export function toRows({
       source,
       message_id: item[0],
       user_id: item[1],
-      state: attempt ? 'delivered' : state === 'l' ? 'delivering' : 'queued',
+      state: attempt ? 'delivered' : STATES[state],
       body: bodies[position]!,
       accepted_at,
       due_at: accepted_at,

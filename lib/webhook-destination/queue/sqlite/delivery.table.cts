@@ -1,6 +1,10 @@
 import type Database from 'libsql';
 
-import { type DeliveryRow, type SettlementRow } from './sqlite.rows.cjs';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
+import { type DeliveryRow, isUsedUp, type SettlementRow } from './sqlite.rows.cjs';
+
+/** Rows that are read at once. */
+const SLICE = 100;
 
 /** Deliveries that left their batch: they wait for another attempt, died, or were given back. */
 export class DeliveryTable {
@@ -61,11 +65,21 @@ export class DeliveryTable {
     );
   }
 
-  /** Leases what is due, the oldest first; rows as they were before. */
-  claim(destination: string, limit: number, now: number): DeliveryRow[] {
-    const rows = this.statements.due.all(destination, now, limit) as DeliveryRow[];
-    for (const { id } of rows) this.statements.lease.run(now, id);
-    return rows;
+  /** Leases what is due, the oldest first, until the room is used up, which it takes; rows as they were before. */
+  claim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
+    const claimed: DeliveryRow[] = [];
+    while (!isUsedUp(room)) {
+      const wanted = Math.min(room.deliveries, SLICE);
+      const rows = this.statements.due.all(destination, now, wanted) as DeliveryRow[];
+      for (const row of rows) {
+        this.statements.lease.run(now, row.id);
+        room.deliveries--;
+        room.bytes -= row.body.byteLength;
+        claimed.push(row);
+      }
+      if (rows.length < wanted) break;
+    }
+    return claimed;
   }
 
   /** When the next one falls due, in ms since the epoch. */

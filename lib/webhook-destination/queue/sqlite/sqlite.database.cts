@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'libsql';
 
 import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
 import { AcceptedTable } from './accepted.table.cjs';
 import { BatchTable } from './batch.table.cjs';
 import { DeliveryTable } from './delivery.table.cjs';
@@ -16,7 +17,7 @@ import type {
   NewBatchRow,
   SettlementRow,
 } from './sqlite.rows.cjs';
-import { toCondition } from './sqlite.rows.cjs';
+import { isUsedUp, toCondition } from './sqlite.rows.cjs';
 import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
 import { SqliteSweep } from './sqlite.sweep.cjs';
 import { SqliteWalk } from './sqlite.walk.cjs';
@@ -89,12 +90,12 @@ export class SqliteDatabase {
     return batches.map((batch) => this.batches.insert(batch, now));
   }
 
-  claim(destination: string, limit: number, now: number): SqliteClaim {
-    const rows = this.deliveries.claim(destination, limit, now);
+  claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim {
+    const room = { ...limit };
     // What has a window running comes first.
-    const room = limit - rows.length;
-    const batches = room > 0 ? this.batches.claim(destination, room, now) : [];
-    const more = batches.reduce((left, { pending }) => left - pending.length, room) <= 0;
+    const rows = this.deliveries.claim(destination, room, now);
+    const batches = this.batches.claim(destination, room, now);
+    const more = isUsedUp(room);
     return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }
 
@@ -124,7 +125,7 @@ export class SqliteDatabase {
            UNION ALL
            SELECT destination, 'queued', sum(size) FROM batch WHERE state = 'q' GROUP BY destination
            UNION ALL
-           SELECT destination, iif(state = 'r', 'queued', 'delivering'), sum(size) - total(delivered + gone)
+           SELECT destination, iif(state = 'r', 'waiting', 'delivering'), sum(size) - total(delivered + gone)
              FROM batch LEFT JOIN outcome ON batch = id WHERE state <> 'q' AND open IS NOT 0 GROUP BY destination, state
            UNION ALL
            SELECT destination, 'delivered', sum(delivered) FROM outcome JOIN batch ON id = batch GROUP BY destination

@@ -1,4 +1,5 @@
 import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { SqliteClaim } from './sqlite.database.cjs';
 import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
@@ -15,7 +16,7 @@ export interface SqliteWorkerData {
 export interface SqliteOperations {
   open(): void;
   insert(batches: NewBatchRow[]): InsertedBatch[];
-  claim(destination: string, limit: number, now: number): SqliteClaim;
+  claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim;
   /** Ids of those that were not leased, and so are not settled. */
   settle(delivered: DeliveredRows, others: SettlementRow[]): number[];
   list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]>;

@@ -1,4 +1,5 @@
 import type { DeliveryQuery, DeliveryState } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
 
 /** A delivery as a row of its own; the JSON columns as they are stored. */
 export interface DeliveryRow {
@@ -77,6 +78,11 @@ export interface Slice<T> {
   result: T;
   /** Id that the next part begins below; undefined when this was the last. */
   next: number | undefined;
+}
+
+/** Whether a claim has found as much as it may. */
+export function isUsedUp({ deliveries, bytes }: ClaimLimit): boolean {
+  return deliveries <= 0 || bytes <= 0;
 }
 
 const COLUMNS: Record<Exclude<keyof DeliveryQuery, 'acceptedBefore'>, string> = {

@@ -9,7 +9,7 @@ import type {
   DeliveryQuery,
   DeliveryRecord,
 } from '../delivery-queue.interface.js';
-import type { Claim, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
+import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.cjs';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
@@ -93,7 +93,7 @@ export class SqliteStore implements DeliveryStore {
     return inserted.map((row, index) => toInserted(batches[index]!, row));
   }
 
-  async claim(destination: string, limit: number, now: number): Promise<Claim> {
+  async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
     const { rows, batches, more, nextDueAt } = await this.call('claim', destination, limit, now);
     const batched = batches.flatMap((batch) => toDeliveries(destination, batch));
     return { deliveries: [...rows.map(toDelivery), ...batched], more, nextDueAt };

@@ -85,7 +85,7 @@ export class SqliteWalk {
 
   /** Ids of the batches of the range that may hold deliveries of the query, the newest first. */
   private findBatches(query: DeliveryQuery, { from, to }: Range): number[] {
-    if (query.state === 'dead' || query.state === 'waiting') return [];
+    if (query.state === 'dead') return [];
     const { destination, source, messageId, userId, acceptedBefore = Number.MAX_SAFE_INTEGER } = query;
     const ids = [Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS)];
     const batches = this.statements.items.all(...ids, acceptedBefore) as {

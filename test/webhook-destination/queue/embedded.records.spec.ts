@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import {
+  type DeliveryOutcome,
+  type DeliveryQueue,
+  type Lease,
+  memoryQueue,
+  type NewDelivery,
+  type RetentionOptions,
+  sqliteQueue,
+} from 'nestjs-analytics-relay';
+
+import type { DeliveryStore } from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { waitFor } from '../../support/wait-for.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+const message = (messageId: string): NewDelivery => ({
+  destination: 'Webhooks',
+  source: 'shop',
+  messageId,
+  userId: undefined,
+  body: Buffer.from('{}'),
+  acceptedAt: Date.now(),
+});
+
+const attempt = () => ({ startedAt: Date.now(), results: [] });
+const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: attempt() });
+const dead = (): DeliveryOutcome => ({ state: 'dead', attempt: attempt(), reason: 'gone', failedUrls: [] });
+
+describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (engine) => {
+  const afterwards = useCleanUps();
+  let queue: DeliveryQueue;
+
+  beforeEach(() => start());
+
+  async function start(retention?: RetentionOptions): Promise<void> {
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    queue =
+      engine === 'memory' ? memoryQueue({ retention })() : sqliteQueue({ path: folder.path('relay.db'), retention })();
+    await queue.open();
+    afterwards(() => queue.close());
+  }
+
+  /** What a consumer got of messages that were accepted one by one. */
+  async function lease(...messageIds: string[]): Promise<Lease[]> {
+    const leases: Lease[] = [];
+    const subscription = queue.consume('Webhooks', 64).subscribe((lease) => leases.push(lease));
+    afterwards(() => subscription.unsubscribe());
+    for (const messageId of messageIds) await queue.add([message(messageId)]);
+    await waitFor(() => leases.length === messageIds.length);
+    return leases;
+  }
+
+  const names = async () => (await queue.list({})).map(({ messageId }) => messageId);
+
+  it('are kept of what was accepted last, whichever died last', async () => {
+    await start({ dead: { count: 1 } });
+    const [first, second] = await lease('first', 'second');
+    await second!.settle(dead());
+    await first!.settle(dead());
+    expect(await queue.sweep()).toBe(1);
+    expect(await names()).toEqual(['second']);
+  });
+
+  it('go at their age, whatever was accepted before and ended after', async () => {
+    const [first, second] = await lease('first', 'second');
+    await second!.settle(delivered());
+    const between = Date.now();
+    await waitFor(() => Date.now() > between);
+    await first!.settle(delivered());
+    const { store } = queue as unknown as { store: DeliveryStore };
+    const never = { age: 3_600_000, count: 1_000 };
+    const retention = { delivered: { ...never, age: 0 }, dead: never, messageIds: never };
+    expect(await store.sweep(retention, between)).toBe(1);
+    expect(await names()).toEqual(['first']);
+  });
+
+  it('tell that what was leased when the queue was closed waits', async () => {
+    const [first] = await lease('m0', 'm1', 'm2', 'm3');
+    await first!.settle(delivered());
+    await queue.close();
+    await queue.open();
+    expect((await queue.list({ state: 'waiting' })).map(({ messageId }) => messageId)).toEqual(['m3', 'm2', 'm1']);
+    expect(await queue.counts()).toEqual(
+      expect.arrayContaining([
+        { destination: 'Webhooks', state: 'waiting', count: 3 },
+        { destination: 'Webhooks', state: 'delivered', count: 1 },
+      ]),
+    );
+  });
+});
