@@ -29,7 +29,8 @@ export function toFieldJson(value: unknown): string | undefined {
 
 /** An object's own value for a name; undefined of what is no object. */
 export function memberOf(value: unknown, name: string): unknown {
-  return isPlainObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }
 
 /** A message that a parser has read, or that was made in this process. */

@@ -79,6 +79,23 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
     expect(await names()).toEqual(['first']);
   });
 
+  it('have the ids that were posted, whatever is in them, at each attempt', async () => {
+    const [messageId, userId] = ['order\u0000-1', 'u\u0000"\\1'];
+    const leases: Lease[] = [];
+    const subscription = queue.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
+    afterwards(() => subscription.unsubscribe());
+    await queue.add([{ ...message(messageId), userId }]);
+    await waitFor(() => leases.length === 1);
+    await leases[0]!.settle({ state: 'waiting', attempt: attempt(), nextAttemptAt: Date.now(), failedUrls: [] });
+    await waitFor(() => leases.length === 2);
+    expect(leases.map(({ delivery }) => [delivery.messageId, delivery.userId])).toEqual([
+      [messageId, userId],
+      [messageId, userId],
+    ]);
+    expect(await queue.list({ messageId, userId })).toMatchObject([{ messageId, userId }]);
+    expect(await queue.purge({ userId })).toBe(1);
+  });
+
   it('tell that what was leased when the queue was closed waits', async () => {
     const [first] = await lease('m0', 'm1', 'm2', 'm3');
     await first!.settle(delivered());

@@ -1,7 +1,7 @@
 import type Database from 'libsql';
 
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
-import { type DeliveryRow, isUsedUp, type SettlementRow } from './sqlite.rows.cjs';
+import { DELIVERY_COLUMNS, type DeliveryRow, isUsedUp, type SettlementRow, toDeliveryRows } from './sqlite.rows.cjs';
 
 /** Rows that are read at once. */
 const SLICE = 100;
@@ -18,7 +18,7 @@ export class DeliveryTable {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       due: db.prepare(
-        `SELECT * FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
+        `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
          ORDER BY due_at, id LIMIT ?`,
       ),
       lease: db.prepare(
@@ -70,7 +70,7 @@ export class DeliveryTable {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {
       const wanted = Math.min(room.deliveries, SLICE);
-      const rows = this.statements.due.all(destination, now, wanted) as DeliveryRow[];
+      const rows = toDeliveryRows(this.statements.due.all(destination, now, wanted));
       for (const row of rows) {
         this.statements.lease.run(now, row.id);
         room.deliveries--;

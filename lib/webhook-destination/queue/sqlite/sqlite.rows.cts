@@ -19,6 +19,19 @@ export interface DeliveryRow {
   reason: string | null;
 }
 
+/** The columns of a `DeliveryRow`. The ids come as JSON, as the driver ends a text at U+0000. */
+export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS message_id,
+  json_quote(user_id) AS user_id, state, body, accepted_at, due_at, first_attempt_at, attempts, failed_urls, reason`;
+
+/** The rows that were read as `DELIVERY_COLUMNS`. */
+export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
+  return (rows as DeliveryRow[]).map((row) => ({
+    ...row,
+    message_id: JSON.parse(row.message_id) as string,
+    user_id: JSON.parse(row.user_id!) as string | null,
+  }));
+}
+
 /** A batch on its way into the file. */
 export interface NewBatchRow {
   destination: string;

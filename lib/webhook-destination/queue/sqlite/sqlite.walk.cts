@@ -3,7 +3,14 @@ import type Database from 'libsql';
 import type { DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
 import { type BatchItem, decodeItems } from './batch.codec.cjs';
 import { type BatchTable, toRows } from './batch.table.cjs';
-import { type DeliveryRow, matches, type Slice, toCondition } from './sqlite.rows.cjs';
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  matches,
+  type Slice,
+  toCondition,
+  toDeliveryRows,
+} from './sqlite.rows.cjs';
 import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** Batches and rows that one slice of a walk looks at, at most. */
@@ -36,9 +43,10 @@ export class SqliteWalk {
   list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]> {
     const range = this.toRange(query, before);
     const { sql, parameters } = toCondition(query);
-    const rows = this.db
-      .prepare(`SELECT * FROM delivery WHERE ${sql} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`)
-      .all(...parameters, range.from, range.to, limit) as DeliveryRow[];
+    const select = this.db.prepare(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE ${sql} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
+    );
+    const rows = toDeliveryRows(select.all(...parameters, range.from, range.to, limit));
     const batched: DeliveryRow[] = [];
     for (const batch of this.findBatches(query, range)) {
       if (batched.length >= limit) break;
