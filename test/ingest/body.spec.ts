@@ -70,6 +70,27 @@ describe.each(platforms)('A body on $platform', ({ createAdapter }) => {
     expect(await send(headers, body)).toMatchObject({ status, code, field, message: expect.any(String) });
   });
 
+  it('of gzip is counted as it comes as well', async () => {
+    const { host } = await start();
+    const head = [
+      'POST /v1/track HTTP/1.1',
+      'Host: relay',
+      'Content-Encoding: gzip',
+      'Transfer-Encoding: chunked',
+      '',
+      '',
+    ];
+    const empty = Buffer.concat(Array<Buffer>(1_000).fill(gzipSync(''))).toString('latin1');
+    const chunk = `${empty.length.toString(16)}\r\n${empty}\r\n`;
+    const { text } = await sendRaw(host, head.join('\r\n'), ...Array<string>(30).fill(chunk));
+    expect(text).toContain('"code":"body_too_large"');
+  });
+
+  it('of 512,000 bytes may be gzip that does not compress', async () => {
+    const body = JSON.stringify(message).padEnd(512_000);
+    expect(await send({ 'Content-Encoding': 'gzip' }, gzipSync(body, { level: 0 }))).toMatchObject({ status: 200 });
+  });
+
   it('that stands still is given up within 2 s, with an answer that lets the client try again', async () => {
     const { host } = await start();
     const { text, after } = await sendRaw(host, head(1_000), '{"writeKey":"wk_shop",');

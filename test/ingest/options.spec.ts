@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { Controller, Post } from '@nestjs/common';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Controller, Logger, Post } from '@nestjs/common';
 import { NEVER } from 'rxjs';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
 
@@ -36,6 +36,19 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     const answer = await post(`${host}/v1/track`, message);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await answer.json()).toMatchObject({ code: 'queue_unavailable' });
+  });
+
+  it('does not flood the log while the queue takes nothing', async () => {
+    const { app, host } = await start({ options: { queue: () => fullQueue } });
+    const [error, warn] = (['error', 'warn'] as const).map((level) =>
+      jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined),
+    );
+    for (let times = 0; times < 30; times++) await post(`${host}/v1/track`, message);
+    await app.close();
+    expect(error!.mock.calls.length).toBe(20);
+    expect(error).toHaveBeenCalledWith('Messages could not be queued: database or disk is full');
+    expect(warn).toHaveBeenCalledWith('10 more lines like these were left out');
+    jest.restoreAllMocks();
   });
 
   it('limits the requests of each source by itself', async () => {

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
+import Database from 'libsql';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -48,6 +49,21 @@ describe('The file of the SQLite queue', () => {
     rmSync(path);
     await queue.open();
     await queue.close();
+  });
+
+  it.each([
+    [1, 'the file was written before the first release of nestjs-analytics-relay: remove it'],
+    [1_000, 'the file was written by a newer version of nestjs-analytics-relay'],
+  ])('of layout %i is refused, and left as it is', async (version, reason) => {
+    const { path, createQueue } = await setUp();
+    mkdirSync(dirname(path), { recursive: true });
+    const other = new Database(path);
+    other.exec(`CREATE TABLE kept (id INTEGER); PRAGMA user_version = ${version};`);
+    other.close();
+    await expect(createQueue().open()).rejects.toThrow(`SQLite queue ${path}: ${reason}`);
+    const db = new Database(path);
+    afterwards(() => db.close());
+    expect(db.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'kept' }]);
   });
 
   it('is refused while it is open elsewhere, with an error that says so', async () => {

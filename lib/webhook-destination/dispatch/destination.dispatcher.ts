@@ -2,13 +2,13 @@ import { Logger } from '@nestjs/common';
 import type { Subject } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
+import { LogLimiter } from '../../common/log.limiter.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
 import type { Delivery, DeliveryOutcome, Lease } from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
 import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery.event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
-import { LogLimiter } from './log.limiter.js';
 import { lastAttemptAt } from './retry.schedule.js';
 
 /** Settles the deliveries of one destination by what its URLs answer, and keeps them back while it is down. */

@@ -15,6 +15,9 @@ const STALL_BYTES = 1_024;
 /** How long a body may take in all, in ms. */
 const MAX_TIME = 30_000;
 
+/** By how much gzip may be larger than what is in it: a header with names, and what it does not compress. */
+const GZIP_OVERHEAD = 4_096;
+
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Levels of an envelope around its messages. */
@@ -60,6 +63,7 @@ function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknow
 
 function readBytes(request: IncomingMessage): Promise<Buffer> {
   const gunzip = isGzipped(request) ? request.pipe(createGunzip()) : undefined;
+  const most = MAX_BATCH_BYTES + (gunzip ? GZIP_OVERHEAD : 0);
   return new Promise((resolve, reject) => {
     const end = Date.now() + MAX_TIME;
     const chunks: Buffer[] = [];
@@ -94,6 +98,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
         stall.refresh();
       }
       if (Date.now() > end) fail(408, 'body_timeout', `come in within ${MAX_TIME} ms`);
+      else if (received > most) finish(() => reject(tooLarge()));
       else if (!gunzip) take(chunk);
     };
     const succeed = () => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
@@ -101,7 +106,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       if (!request.complete) fail(400, 'body_incomplete', 'be complete');
     };
 
-    if (Number(request.headers['content-length']) > MAX_BATCH_BYTES) return finish(() => reject(tooLarge()));
+    if (Number(request.headers['content-length']) > most) return finish(() => reject(tooLarge()));
     request.on('data', receive).on('close', cutOff).on('error', cutOff);
     // How long it then takes to inflate is not the sender's fault.
     request.once('end', gunzip ? () => clearTimeout(stall) : succeed);

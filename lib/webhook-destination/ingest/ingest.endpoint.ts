@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Logger } from '@nestjs/common';
 
 import { describe } from '../../common/error.util.js';
+import { LogLimiter } from '../../common/log.limiter.js';
 import type { IngestOptions } from '../options/ingest.options.js';
 import { parseBody, readBody } from './body.reader.js';
 import { CorsPolicy } from './cors.policy.js';
@@ -20,7 +21,7 @@ const SUCCESS = { success: true };
 
 /** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
 export class IngestEndpoint {
-  private readonly logger = new Logger('WebhookDestinationIngest');
+  private readonly log = new LogLimiter(new Logger('WebhookDestinationIngest'));
   private readonly rateLimiter: RateLimiter | undefined;
   private closing = false;
   /** Which web pages may post; none where it is undefined. */
@@ -38,6 +39,7 @@ export class IngestEndpoint {
   /** The server is about to close: connections end with their next answer, or a busy client would keep it open. */
   close(): void {
     this.closing = true;
+    this.log.end();
   }
 
   /** Handles a POST to a route. Never rejects. */
@@ -88,7 +90,7 @@ export class IngestEndpoint {
 
   private toIngestError(error: unknown): IngestError {
     if (error instanceof IngestError) return error;
-    this.logger.error(`Messages could not be queued: ${describe(error)}`);
+    this.log.write('error', `Messages could not be queued: ${describe(error)}`);
     const rule = 'the queue takes no messages now; try again later';
     return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
   }

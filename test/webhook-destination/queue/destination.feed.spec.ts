@@ -72,6 +72,20 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     expect(held.get('rare')).toBeLessThan(10_000);
   });
 
+  it('stay in the file, where the consumer is slow, save for sixteen times the concurrency', async () => {
+    const { store } = queue as unknown as { store: DeliveryStore };
+    const insert = jest.spyOn(store, 'insert');
+    let leases = 0;
+    const subscription = queue.consume('Slow', CONCURRENCY).subscribe(() => leases++);
+    afterwards(() => subscription.unsubscribe());
+    await queue.add([{ ...message('first'), destination: 'Slow' }]); // what comes after it is not read from the file
+    await waitFor(() => leases === 1);
+    insert.mockClear();
+    for (const { messageId } of messages(50)) await queue.add([{ ...message(messageId), destination: 'Slow' }]);
+    const inMemory = insert.mock.calls.filter(([[batch]]) => batch!.leased);
+    expect(inMemory).toHaveLength(16 * CONCURRENCY - 1);
+  });
+
   it('are read from the file by no more than 16 MiB, in batches and alone', async () => {
     const MIB = 1024 * 1024;
     const body = Buffer.alloc(MIB);

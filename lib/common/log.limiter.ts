@@ -6,7 +6,7 @@ const MAX_LINES = 20;
 /** Length of a period, in ms. */
 const PERIOD = 10_000;
 
-/** Writes log lines to a bound, and then how many more there were: a receiver that is down must not flood the log. */
+/** Writes log lines to a bound, and then how many more there were: what fails again and again must not flood the log. */
 export class LogLimiter {
   private lines = 0;
   private timer: NodeJS.Timeout | undefined;
