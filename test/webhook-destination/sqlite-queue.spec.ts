@@ -1,12 +1,19 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
-import { sqliteQueue } from 'nestjs-analytics-relay';
+import { type DeliveryOutcome, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+
+const waiting = (): DeliveryOutcome => ({
+  state: 'waiting',
+  attempt: { startedAt: Date.now(), results: [] },
+  nextAttemptAt: Date.now() + 60_000,
+  failedUrls: [],
+});
 
 describe('The file of the SQLite queue', () => {
   const afterwards = useCleanUps();
@@ -64,6 +71,28 @@ describe('The file of the SQLite queue', () => {
     const db = new Database(path);
     afterwards(() => db.close());
     expect(db.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'kept' }]);
+  });
+
+  it('holds nothing of what was purged, even in its log', async () => {
+    const { path, createQueue } = await setUp();
+    const queue = createQueue();
+    await queue.open();
+    afterwards(() => queue.close());
+    const message = (messageId: string, userId: string) => {
+      const body = Buffer.from(`{"userId":"${userId}","text":"${`secret of ${userId} `.repeat(1_000)}"}`);
+      return { destination: 'W', source: 'shop', messageId, userId, body, acceptedAt: Date.now() };
+    };
+    const stored = () => [path, `${path}-wal`].map((file) => readFileSync(file).toString('latin1')).join('');
+    await queue.add([message('m1', 'u1'), message('m2', 'u2')]);
+    const subscription = queue.consume('W', 1).subscribe(({ settle }) => void settle(waiting()));
+    await queue.idle();
+    subscription.unsubscribe();
+    await queue.add([message('m3', 'u1'), message('m4', 'u2')]);
+    expect(stored()).toContain('secret of u1');
+    expect(await queue.purge({ userId: 'u1' })).toBe(2);
+    expect(stored()).not.toContain('secret of u1');
+    expect(stored()).toContain('secret of u2');
+    expect(await queue.list({})).toHaveLength(2);
   });
 
   it('is refused while it is open elsewhere, with an error that says so', async () => {

@@ -16,6 +16,7 @@ import type {
   InsertedBatch,
   NewBatchRow,
   SettlementRow,
+  Slice,
 } from './sqlite.rows.cjs';
 import { isUsedUp, toCondition } from './sqlite.rows.cjs';
 import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
@@ -45,6 +46,8 @@ export class SqliteDatabase {
   private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
   private readonly deliveries: DeliveryTable;
+  /** Whether the transaction under way has removed what nobody is to find. */
+  private hasPurged = false;
   readonly walk: SqliteWalk;
   readonly sweep: SqliteSweep;
 
@@ -77,9 +80,11 @@ export class SqliteDatabase {
       this.accepted.write();
       this.db.exec('COMMIT');
       this.accepted.commit();
+      this.overwritePurged();
     } catch (error) {
       this.batches.forget();
       this.accepted.rollback();
+      this.hasPurged = false;
       if (this.db.inTransaction) this.db.exec('ROLLBACK');
       throw error;
     }
@@ -117,6 +122,18 @@ export class SqliteDatabase {
     return unsettled;
   }
 
+  /** Overwrites what it removes, as nobody is to find it in the file: what the sweep removes stays until it is reused. */
+  purge(query: DeliveryQuery, before: number): Slice<number> {
+    this.db.exec('PRAGMA secure_delete = ON');
+    try {
+      const slice = this.walk.purge(query, before);
+      this.hasPurged ||= slice.result > 0;
+      return slice;
+    } finally {
+      this.db.exec('PRAGMA secure_delete = OFF');
+    }
+  }
+
   counts(): DeliveryCount[] {
     return this.db
       .prepare(
@@ -148,6 +165,17 @@ export class SqliteDatabase {
 
   close(): void {
     this.db.close();
+  }
+
+  /** The log still has the pages as they were. */
+  private overwritePurged(): void {
+    if (!this.hasPurged) return;
+    this.hasPurged = false;
+    try {
+      this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // The disk is full; what was committed stays so, and the log is overwritten later.
+    }
   }
 
   private settleOne(settlement: SettlementRow, now: number): boolean {

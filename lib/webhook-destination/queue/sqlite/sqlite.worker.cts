@@ -27,7 +27,7 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
     case 'replay':
       return db.replay(...call.args);
     case 'purge':
-      return db.walk.purge(...call.args);
+      return db.purge(...call.args);
     case 'sweep':
       return db.sweep.run(...call.args);
     case 'open':
