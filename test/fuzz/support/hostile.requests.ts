@@ -246,7 +246,7 @@ const KINDS: Kind[] = [
     'another charset',
     2,
     (r) => ({
-      ...post(r, r.pick([Buffer.from(envelope(r), 'utf16le'), Buffer.from(`\ufeff${envelope(r)}`)])),
+      ...post(r, Buffer.from(r.pick(['', '\ufeff']) + envelope(r), 'utf16le')),
       expected: { status: 400 },
     }),
   ],
@@ -290,6 +290,16 @@ const KINDS: Kind[] = [
       ),
       expected: { status: 200 },
     }),
+  ],
+  [
+    'integrations of the batch for all of its messages',
+    1,
+    (r) => {
+      const keys = Array.from({ length: r.integer(100, 4_000) }, (_, i) => `"${i.toString(36)}":0`).join();
+      const item = '{"type":"track","userId":"u","event":"e","integrations":{"x":1}}';
+      const batch = Array.from({ length: r.integer(100, 2_500) }, () => item).join();
+      return { ...post(r, `{"integrations":{"All":false,${keys}},"batch":[${batch}]}`), expected: { status: 200 } };
+    },
   ],
   [
     'fields of the batch that blow its messages up',
