@@ -1,15 +1,37 @@
 // Builds the package twice, as ES modules and as CommonJS: which one is loaded is the consumer's choice.
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+// With --if-changed only where something of it has changed since: several scripts in a row need the same build.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
 const root = new URL('..', import.meta.url);
+const CONFIGS = ['tsconfig.esm.json', 'tsconfig.cjs.json'];
+/** Written last, so that a build that was cut short is none. */
+const stamp = new URL('dist/cjs/package.json', root);
 
-rmSync(new URL('dist', root), { recursive: true, force: true });
-for (const config of ['tsconfig.esm.json', 'tsconfig.cjs.json']) {
-  const { status } = spawnSync(process.execPath, [tsc, '-p', config], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+function isUpToDate() {
+  const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const files = ['tsconfig.json', ...CONFIGS, 'package-lock.json', 'scripts/build.mjs', 'lib'];
+  // A folder changes where a file of it is removed.
+  const below = readdirSync(new URL('lib', root), { recursive: true }).map((path) => `lib/${path}`);
+  return [...files, ...below].every((path) => statSync(new URL(path, root)).mtimeMs < builtAt);
 }
-mkdirSync(new URL('dist/cjs', root), { recursive: true });
-writeFileSync(new URL('dist/cjs/package.json', root), '{ "type": "commonjs" }\n');
+
+async function compile(config) {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const [status] = await once(
+    spawn(process.execPath, [tsc, '-p', config], { cwd: fileURLToPath(root), stdio: 'inherit' }),
+    'exit',
+  );
+  return status;
+}
+
+if (!process.argv.includes('--if-changed') || !isUpToDate()) {
+  rmSync(new URL('dist', root), { recursive: true, force: true });
+  const failed = (await Promise.all(CONFIGS.map(compile))).find((status) => status !== 0);
+  if (failed !== undefined) process.exit(failed ?? 1);
+  mkdirSync(new URL('.', stamp), { recursive: true });
+  writeFileSync(stamp, '{ "type": "commonjs" }\n');
+}
