@@ -3,10 +3,11 @@ import { dirname, resolve } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
-import { type DeliveryOutcome, sqliteQueue } from 'nestjs-analytics-relay';
+import { type DeliveryOutcome, type Lease, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { waitFor } from '../support/wait-for.js';
 
 const waiting = (): DeliveryOutcome => ({
   state: 'waiting',
@@ -93,6 +94,28 @@ describe('The file of the SQLite queue', () => {
     expect(stored()).not.toContain('secret of u1');
     expect(stored()).toContain('secret of u2');
     expect(await queue.list({})).toHaveLength(2);
+  });
+
+  it('holds nothing in its log of a message that was purged after its record was swept', async () => {
+    const { path } = await setUp();
+    const queue = sqliteQueue({ path, retention: { dead: { count: 0 } } })();
+    await queue.open();
+    afterwards(() => queue.close());
+    const message = (messageId: string, userId: string) => {
+      const body = Buffer.from(`{"text":"${`secret of ${userId} `.repeat(1_000)}"}`);
+      return { destination: 'W', source: 'shop', messageId, userId, body, acceptedAt: 1 };
+    };
+    const leases: Lease[] = [];
+    const subscription = queue.consume('W', 2).subscribe((lease) => leases.push(lease));
+    afterwards(() => subscription.unsubscribe());
+    await queue.add([message('m1', 'u1'), message('m2', 'u2')]); // one batch, which the second keeps
+    await waitFor(() => leases.length === 2);
+    const attempt = { startedAt: Date.now(), results: [] };
+    await leases[0]!.settle({ state: 'dead', attempt, reason: 'gone', failedUrls: [] });
+    expect(await queue.sweep()).toBe(1);
+    expect(await queue.purge({ userId: 'u1' })).toBe(0);
+    expect(readFileSync(`${path}-wal`)).toHaveLength(0);
+    expect(readFileSync(path).toString('latin1').includes('secret of u2')).toBe(true);
   });
 
   it('is refused while it is open elsewhere, with an error that says so', async () => {
