@@ -2,13 +2,13 @@
 // With --if-changed only where something of it has changed since: several scripts in a row need the same build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('..', import.meta.url);
 const CONFIGS = ['tsconfig.esm.json', 'tsconfig.cjs.json'];
-/** Written last, so that a build that was cut short is none. */
+/** Written last, so that a build that was cut short is none, with the time of its begin: what changes meanwhile is not in it. */
 const stamp = new URL('dist/cjs/package.json', root);
 
 function isUpToDate() {
@@ -29,9 +29,11 @@ async function compile(config) {
 }
 
 if (!process.argv.includes('--if-changed') || !isUpToDate()) {
+  const begin = new Date();
   rmSync(new URL('dist', root), { recursive: true, force: true });
   const failed = (await Promise.all(CONFIGS.map(compile))).find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
   mkdirSync(new URL('.', stamp), { recursive: true });
   writeFileSync(stamp, '{ "type": "commonjs" }\n');
+  utimesSync(stamp, begin, begin);
 }

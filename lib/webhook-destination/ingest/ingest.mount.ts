@@ -109,7 +109,7 @@ export class IngestMount {
 
   /** Whether a request that expects what HTTP does not know was for the endpoint, and so is refused as it refuses. */
   private takeExpecting(request: IncomingMessage, response: ServerResponse): boolean {
-    if (request.method !== 'POST' || this.find(request.url) === undefined) return false;
+    if (!this.isPost(request)) return false;
     answerError(
       request,
       response,
@@ -120,10 +120,13 @@ export class IngestMount {
 
   /** Whether what is not valid HTTP was meant for the endpoint, and so is refused as it refuses. */
   private takeBroken(error: BrokenRequest, socket: Socket): boolean {
-    const { method, url } = openResponse(socket)?.req ?? requestLine(error);
-    if (method !== 'POST' || this.find(url) === undefined) return false;
+    if (!this.isPost(openResponse(socket)?.req ?? requestLine(error))) return false;
     refuseBroken(error, socket);
     return true;
+  }
+
+  private isPost({ method, url }: { method?: string | undefined; url?: string | undefined }): boolean {
+    return method === 'POST' && this.find(url) !== undefined;
   }
 
   private find(target = ''): IngestRoute | undefined {

@@ -10,20 +10,12 @@ import {
 
 import type { Claim, DeliveryStore } from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { newDelivery as message } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const COUNT = 60;
 const CONCURRENCY = 2;
-
-const message = (messageId: string): NewDelivery => ({
-  destination: 'Webhooks',
-  source: 'shop',
-  messageId,
-  userId: undefined,
-  body: Buffer.from('{}'),
-  acceptedAt: Date.now(),
-});
 
 const messages = (count: number): NewDelivery[] => Array.from({ length: count }, (_, index) => message(`m${index}`));
 

@@ -5,26 +5,17 @@ import {
   type DeliveryQueue,
   type Lease,
   memoryQueue,
-  type NewDelivery,
   type RetentionOptions,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
 
 import type { DeliveryStore } from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { newDelivery as message } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-
-const message = (messageId: string): NewDelivery => ({
-  destination: 'Webhooks',
-  source: 'shop',
-  messageId,
-  userId: undefined,
-  body: Buffer.from('{}'),
-  acceptedAt: Date.now(),
-});
 
 const attempt = () => ({ startedAt: Date.now(), results: [] });
 const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: attempt() });

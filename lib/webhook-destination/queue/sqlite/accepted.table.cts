@@ -35,19 +35,21 @@ interface NewRow {
 
 /**
  * Remembers which messages were accepted. The file holds their ids in the order in which they came, a row for what is
- * committed together, or part of it, since an index would cost a page for each id; memory holds the batches in which an id may be, by
- * a hash of it.
+ * committed together, or part of it, since an index would cost a page for each id; memory holds the batches in which
+ * an id may be, by a hash of it.
  */
 export class AcceptedTable {
   private readonly ids = new AcceptedIds();
   private readonly slices: AcceptedSlices;
-  /** What the transaction under way has added, the last batch that it has removed, and how to undo the rest. */
+  /** What the transaction under way has added, and what of it is not written yet. */
   private added: AcceptedMessages[] = [];
   private row: NewRow | undefined;
+  /** The last batch that it has removed. */
+  private removed: number | undefined;
+  /** Makes the slices what they were before it. */
+  private restoreSlices: (() => void) | undefined;
   /** The batches that it has read: what is posted again asks for the same ones many times. */
   private readonly known = new Map<number, AcceptedMessages>();
-  private removed: number | undefined;
-  private restoreSlices: (() => void) | undefined;
   private readonly statements;
 
   constructor(

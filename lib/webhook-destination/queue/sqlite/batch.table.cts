@@ -116,7 +116,7 @@ export class BatchTable {
     return { id, repeated };
   }
 
-  /** Leases the oldest batches until the room is used up, which they take. */
+  /** Leases the oldest batches, and takes the room that they need, until it is used up. */
   claim(destination: string, room: ClaimLimit, now: number): ClaimedBatch[] {
     const claimed: ClaimedBatch[] = [];
     // What was leased before is older than all that never was.

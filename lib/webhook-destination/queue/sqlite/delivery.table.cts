@@ -65,7 +65,7 @@ export class DeliveryTable {
     );
   }
 
-  /** Leases what is due, the oldest first, until the room is used up, which it takes; rows as they were before. */
+  /** Leases what is due, the oldest first, and takes its room, until that is used up; rows as they were before. */
   claim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {

@@ -43,35 +43,23 @@ export class SqliteSweep {
   /** Removes a slice; 0 when nothing is past its retention. */
   run({ delivered, dead }: Retention, now: number): number {
     this.accepted.trim(now);
-    return this.sweepDelivered(delivered, now) + this.sweepDead(dead, now);
+    return this.sweep('delivered', delivered, now) + this.sweep('dead', dead, now);
   }
 
-  private sweepDelivered({ age, count }: Retention['delivered'], now: number): number {
-    const oldRows = this.rows.old.all('delivered', now - age) as Ended[];
-    const oldBatches = this.batches.old.all(now - age) as Ended[];
-    const removed = this.remove(oldRows, oldBatches, SLICE);
+  private sweep(state: 'delivered' | 'dead', { age, count }: Retention['dead'], now: number): number {
+    const batches = state === 'delivered' ? this.batches : undefined; // what died has a row of its own
+    const oldRows = this.rows.old.all(state, now - age) as Ended[];
+    const removed = this.remove(oldRows, (batches?.old.all(now - age) ?? []) as Ended[], Infinity);
     if (removed > 0) return removed;
-    const over = countOf(this.rows.count, 'delivered') + countOf(this.batches.count) - count;
+    const over = countOf(this.rows.count, state) + (batches ? countOf(batches.count) : 0) - count;
     if (over <= 0) return 0;
-    const rows = this.rows.first.all('delivered') as Ended[];
-    return this.remove(rows, this.batches.first.all() as Ended[], Math.min(over, SLICE), over);
+    return this.remove(this.rows.first.all(state) as Ended[], (batches?.first.all() ?? []) as Ended[], over);
   }
 
-  private sweepDead({ age, count }: Retention['dead'], now: number): number {
-    const removed = this.remove(this.rows.old.all('dead', now - age) as Ended[], [], SLICE);
-    if (removed > 0) return removed;
-    const over = Math.min(countOf(this.rows.count, 'dead') - count, SLICE);
-    return over <= 0 ? 0 : this.remove(this.rows.first.all('dead') as Ended[], [], over);
-  }
-
-  /**
-   * Removes what was accepted first, up to a number of records.
-   *
-   * @param most records that may be removed, where a batch is not to go as a whole
-   */
-  private remove(rows: Ended[], batches: Ended[], wanted: number, most = Infinity): number {
+  /** Removes a slice of what was accepted first, and no more records than told. */
+  private remove(rows: Ended[], batches: Ended[], most: number): number {
     let removed = 0;
-    while (removed < wanted) {
+    while (removed < Math.min(most, SLICE)) {
       const [row, batch] = [rows[0], batches[0]];
       if (batch && (!row || batch.id * BATCH_SLOTS < row.id)) {
         batches.shift();
