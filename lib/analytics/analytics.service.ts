@@ -8,6 +8,7 @@ import {
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
+import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { describe } from '../common/error.util.js';
 import {
   IN_PROCESS_INGEST,
@@ -25,6 +26,12 @@ import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking
 const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
 /**
+ * How long events wait in memory, in ms, before they go over to the relay in the same application. Batches save requests;
+ * in process there are none, and what a crash loses is what waits.
+ */
+const IN_PROCESS_FLUSH_INTERVAL = 0;
+
+/**
  * `Analytics` as a provider: fills in who events are about and their context, delivers what is queued before the application ends,
  * and logs what it cannot deliver.
  */
@@ -36,6 +43,7 @@ export class AnalyticsService
   private readonly logger = new Logger('AnalyticsService');
   private readonly deferred: DeferredHttpClient;
   private readonly plan: PlanEnforcer;
+  private isConnected = false;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
 
@@ -97,20 +105,36 @@ export class AnalyticsService
     return this.drained;
   }
 
-  /** Without a host of its own, an instance hands its events to the relay in the same application that knows its key. */
+  /** Chooses where events go, once the application's modules are there. */
   private connect(): void {
-    const { host, httpClient, writeKey } = this.options;
-    const ingest = host === undefined && httpClient === undefined ? this.findIngest() : undefined;
-    const isInProcess = ingest?.attach(writeKey, this) ?? false;
-    this.deferred.use(isInProcess ? new InProcessHttpClient(ingest!, writeKey) : keepAliveHttpClient());
+    if (this.isConnected) return;
+    this.isConnected = true;
+    const { host, httpClient, flushInterval, writeKey } = this.options;
+    const ingests = host === undefined && httpClient === undefined ? this.findIngests() : [];
+    const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
+    if (ingest) {
+      this.deferred.use(new InProcessHttpClient(ingest, writeKey));
+      if (flushInterval === undefined) this.flushWithin(IN_PROCESS_FLUSH_INTERVAL);
+      return;
+    }
+    if (ingests.length > 0) this.warnOfUnknownKey(ingests.flatMap(({ sourceNames }) => sourceNames));
+    this.deferred.use(keepAliveHttpClient());
   }
 
-  private findIngest(): InProcessIngest | undefined {
+  /** The relays in the same application: one for each `WebhookDestinationModule`. */
+  private findIngests(): InProcessIngest[] {
     try {
-      return this.moduleRef.get<InProcessIngest>(IN_PROCESS_INGEST, { strict: false });
+      return this.moduleRef.get<InProcessIngest>(IN_PROCESS_INGEST, { strict: false, each: true });
     } catch {
-      return undefined;
+      return [];
     }
+  }
+
+  private warnOfUnknownKey(sources: string[]): void {
+    this.logger.warn(
+      `writeKey is not the key of any source of WebhookDestinationModule (${sources.join(', ')}), so events are sent to ` +
+        `${DEFAULT_HOST}. Use the key of one of these sources, or set host`,
+    );
   }
 
   /** Events of one batch fail together: one line tells of all. */

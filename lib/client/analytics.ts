@@ -171,6 +171,11 @@ export class Analytics extends AnalyticsEmitter {
     return new EventQueue(settings, new BatchPublisher(settings, this), ledger);
   }
 
+  /** @internal As the setting `flushInterval`, for a subclass that learns later where its events go. */
+  protected flushWithin(interval: number): void {
+    this.queue.flushWithin(interval);
+  }
+
   /** @internal @param refusal Why the event is not to be delivered, though it is well formed. */
   protected record(type: MessageType, params: unknown, callback: Callback | undefined, refusal?: Error): void {
     const message = createMessage(type, params);

@@ -23,6 +23,9 @@ export interface ResolvedSettings {
 /** The longest time, in milliseconds, that a Node timer can wait; a longer one would end at once. */
 export const MAX_TIMER = 2 ** 31 - 1;
 
+/** Where `WebhookDestinationModule` answers on Nest's default port. */
+export const DEFAULT_HOST = 'http://localhost:3000';
+
 /**
  * Checks the settings and fills in the defaults of §8. `null` counts as absent.
  *
@@ -36,7 +39,7 @@ export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
   const batchSetting = settings.flushAt != null ? 'flushAt' : 'maxEventsInBatch';
   return {
     writeKey: nonEmptyString('writeKey', settings.writeKey),
-    url: urlOf(settings.host ?? 'http://localhost:3000', settings.path ?? '/v1/batch'),
+    url: urlOf(settings.host ?? DEFAULT_HOST, settings.path ?? '/v1/batch'),
     maxRetries: integer('maxRetries', settings.maxRetries ?? 3, 0),
     maxEventsInBatch: integer(batchSetting, settings[batchSetting] ?? 15, 1),
     flushInterval: milliseconds('flushInterval', settings.flushInterval ?? 10_000, 0),

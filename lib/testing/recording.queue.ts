@@ -18,6 +18,8 @@ export class RecordingQueue implements EventSink {
 
   flush(): void {}
 
+  flushWithin(): void {}
+
   abort(): void {}
 
   abortAll(): void {}

@@ -44,6 +44,9 @@ export class WebhookDestinationService
   private readonly producers = new Set<InProcessProducer>();
   private createTransport!: TransportFactory;
   private readonly mount: IngestMount | undefined;
+  private resolveOpened!: (opening: Promise<void>) => void;
+  /** Fulfilled once the queue is open: what other providers record while the application starts waits for it. */
+  private readonly opened = new Promise<void>((resolve) => (this.resolveOpened = resolve));
   private stopped: Promise<void> | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
@@ -76,6 +79,7 @@ export class WebhookDestinationService
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
+    await this.opened;
     return this.acceptor.accept(source, { messages: messages.map((message) => new ParsedMessage(message)), sentAt });
   }
 
@@ -107,6 +111,11 @@ export class WebhookDestinationService
   }
 
   /** @internal */
+  get sourceNames(): string[] {
+    return this.options.sources.map(({ name }) => name);
+  }
+
+  /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
     if (this.sources.find(writeKey) === undefined) return false;
     this.producers.add(producer);
@@ -118,7 +127,8 @@ export class WebhookDestinationService
       this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
     }
     await this.openAdmin();
-    await this.queue.open();
+    this.resolveOpened(this.queue.open());
+    await this.opened;
     this.mount?.onFastify();
     this.mount?.onServer();
   }

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
 import { describe, expect, it } from '@jest/globals';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -5,6 +7,7 @@ import { post } from '../support/post.js';
 import { Receiver } from '../support/receiver.js';
 import { RelayProcess } from '../support/relay.process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { waitFor } from '../support/wait-for.js';
 
 describe('A relay that is killed', () => {
   const afterwards = useCleanUps();
@@ -55,4 +58,51 @@ describe('A relay that is killed', () => {
     expect(await relay.end('SIGTERM')).toBe(0);
     expect(await receiver.taken(1)).toEqual(['m1']);
   });
+});
+
+describe('An application that records and forwards', () => {
+  const afterwards = useCleanUps();
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'loses no event that was recorded more than 100 ms before a %s, without shutdown hooks',
+    async (signal) => {
+      const folder = await temporaryFolder();
+      afterwards(folder.remove);
+      const receiver = await Receiver.start();
+      afterwards(() => receiver.stop());
+      const notes = folder.path('notes');
+      const options = { database: folder.path('relay.db'), urls: [receiver.url] };
+      writeFileSync(notes, '');
+      const recorded = () =>
+        readFileSync(notes, 'utf8')
+          .split('\n')
+          .filter((line) => line !== '')
+          .map((line) => line.split(' ') as [messageId: string, recordedAt: string]);
+
+      for (let kill = 1; kill <= 3; kill++) {
+        const shop = await RelayProcess.start({ ...options, notes }, 'shop');
+        afterwards(() => shop.kill());
+        const before = recorded().length;
+        await waitFor(() => recorded().length >= before + 100);
+        const killedAt = Date.now();
+        await shop.end(signal);
+
+        const due = recorded()
+          .slice(before)
+          .filter(([, recordedAt]) => Number(recordedAt) < killedAt - 100);
+        const restarted = await RelayProcess.start(options, 'shop');
+        afterwards(() => restarted.kill());
+        const lost = () => {
+          const taken = new Set(receiver.webhooks.map(({ headers }) => headers['x-message-id']));
+          return due.filter(([messageId]) => !taken.has(messageId));
+        };
+        await waitFor(
+          () => lost().length === 0,
+          () =>
+            `what was recorded ${JSON.stringify(lost().map(([, recordedAt]) => killedAt - Number(recordedAt)))} ms before`,
+        );
+        await restarted.kill();
+      }
+    },
+  );
 });

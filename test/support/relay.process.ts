@@ -7,6 +7,8 @@ export interface RelayProcessOptions {
   database: string;
   urls: string[];
   delivery?: object;
+  /** Where the application `shop` notes what it records; it records nothing without it. */
+  notes?: string;
 }
 
 /** An application with a `WebhookDestinationModule`, as a process that can be killed. */
@@ -17,8 +19,8 @@ export class RelayProcess {
     readonly host: string,
   ) {}
 
-  static async start(options: RelayProcessOptions): Promise<RelayProcess> {
-    const child = spawn(process.execPath, ['test/apps/relay.app.mjs', JSON.stringify(options)], {
+  static async start(options: RelayProcessOptions, app: 'relay' | 'shop' = 'relay'): Promise<RelayProcess> {
+    const child = spawn(process.execPath, [`test/apps/${app}.app.mjs`, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let errors = '';

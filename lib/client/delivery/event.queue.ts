@@ -19,6 +19,8 @@ export interface EventSink {
   add(event: PendingEvent): void;
   /** Sends all that waits, as soon as a request may be made. */
   flush(): void;
+  /** Sends events after at most this many milliseconds from now on; those that wait already go at once. */
+  flushWithin(interval: number): void;
   /** Ends the events in flight of this group and of the groups before it. */
   abort(group: FlushGroup, reason: Error): void;
   /** Ends every event. */
@@ -43,6 +45,7 @@ export class EventQueue implements EventSink {
   /** How many of the waiting events go out even where they do not fill a batch. */
   private due = 0;
   private timer: NodeJS.Timeout | undefined;
+  private flushInterval: number;
 
   constructor(
     private readonly settings: EventQueueSettings,
@@ -50,6 +53,7 @@ export class EventQueue implements EventSink {
     private readonly ledger: EventLedger,
   ) {
     this.maxBytes = MAX_BATCH_BYTES - publisher.envelopeBytes;
+    this.flushInterval = settings.flushInterval;
   }
 
   /** Takes an event to deliver it; one larger than a message may be (§8) fails, in a moment. */
@@ -65,7 +69,7 @@ export class EventQueue implements EventSink {
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.flush();
-    }, this.settings.flushInterval);
+    }, this.flushInterval);
     this.pump();
   }
 
@@ -73,6 +77,12 @@ export class EventQueue implements EventSink {
   flush(): void {
     this.due = this.waiting.length;
     this.pump();
+  }
+
+  flushWithin(interval: number): void {
+    this.flushInterval = interval;
+    this.stopTimer();
+    this.flush();
   }
 
   /** Ends the events of every batch in flight that holds one of this group, or of a group before it. */

@@ -8,6 +8,8 @@ export interface InProcessProducer {
 
 /** The endpoint as seen from the same application: the same rules, and no HTTP. */
 export interface InProcessIngest {
+  /** Names of the sources whose write keys it knows. */
+  readonly sourceNames: readonly string[];
   /** Registers a producer, or answers false when no source has its write key. */
   attach(writeKey: string, producer: InProcessProducer): boolean;
   /** As `POST /v1/batch`: resolves once the good messages are in the queue, durably. */

@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import {
+  AnalyticsModule,
+  type AnalyticsModuleOptions,
+  AnalyticsService,
+  memoryQueue,
+  sqliteQueue,
+  WebhookDestinationModule,
+} from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { Receiver } from '../support/receiver.js';
+import { LogLines } from '../support/relay.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { waitFor } from '../support/wait-for.js';
+
+@Injectable()
+class Starting implements OnModuleInit {
+  failure: unknown = 'none yet';
+
+  constructor(private readonly analytics: AnalyticsService) {}
+
+  onModuleInit(): void {
+    this.analytics.track({ userId: 'u1', event: 'Started' }, (error) => (this.failure = error));
+  }
+}
+
+describe('An application that records for its own WebhookDestinationModule', () => {
+  const afterwards = useCleanUps();
+
+  async function startReceiver() {
+    const receiver = await Receiver.start();
+    afterwards(() => receiver.stop());
+    return receiver;
+  }
+
+  function relay(source: string, receiver: Receiver, prefix = 'v1', queue = memoryQueue()) {
+    return WebhookDestinationModule.forRoot({
+      sources: [{ name: source, writeKey: `wk_${source}` }],
+      destinations: [{ urls: [receiver.url] }],
+      queue,
+      ingest: { prefix },
+      delivery: { allowedNetworks: ['127.0.0.0/8'] },
+    });
+  }
+
+  async function start(options: AnalyticsModuleOptions, metadata: ModuleMetadata) {
+    const log = new LogLines();
+    const testing = await Test.createTestingModule({
+      ...metadata,
+      imports: [AnalyticsModule.forRoot(options), ...(metadata.imports ?? [])],
+    })
+      .setLogger(log)
+      .compile();
+    const app = testing.createNestApplication();
+    app.useLogger(log);
+    afterwards(() => app.close());
+    await app.init();
+    return { app, log };
+  }
+
+  const names = (receiver: Receiver) => receiver.webhooks.map(({ body }) => body.event);
+
+  it('hands events over without waiting for a batch', async () => {
+    const receiver = await startReceiver();
+    const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });
+    const recordedAt = Date.now();
+    for (const event of ['One', 'Two', 'Three']) app.get(AnalyticsService).track({ userId: 'u1', event });
+    await receiver.received(3);
+    expect(Date.now() - recordedAt).toBeLessThan(9_000); // the default interval of a remote relay is 10 s
+    expect(names(receiver).sort()).toEqual(['One', 'Three', 'Two']);
+  });
+
+  it('keeps to flushInterval where it is set', async () => {
+    const receiver = await startReceiver();
+    const options = { writeKey: 'wk_shop', flushInterval: 300 };
+    const { app } = await start(options, { imports: [relay('shop', receiver)] });
+    const recordedAt = performance.now();
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Waited' });
+    await receiver.received(1);
+    expect(performance.now() - recordedAt).toBeGreaterThan(290);
+  });
+
+  it('takes what is recorded before the queue is open', async () => {
+    const receiver = await startReceiver();
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    const queue = sqliteQueue({ path: folder.path('relay.db') });
+    const { app, log } = await start(
+      { writeKey: 'wk_shop', maxRetries: 0 },
+      { imports: [relay('shop', receiver, 'v1', queue)], providers: [Starting] },
+    );
+    await receiver.received(1);
+    await waitFor(() => app.get(Starting).failure !== 'none yet');
+    expect(app.get(Starting).failure).toBeUndefined();
+    expect(log.matching(/not delivered/)).toEqual([]);
+  });
+
+  it.each(['shop', 'app'])('finds the source %s, whichever of two modules has it', async (source) => {
+    const receivers = { shop: await startReceiver(), app: await startReceiver() };
+    const imports = [relay('shop', receivers.shop), relay('app', receivers.app, 'app/v1')];
+    const { app, log } = await start({ writeKey: `wk_${source}` }, { imports });
+    app.get(AnalyticsService).track({ userId: 'u1', event: `Of ${source}` });
+    await receivers[source as 'shop' | 'app'].received(1);
+    await app.close();
+    expect([...names(receivers.shop), ...names(receivers.app)]).toEqual([`Of ${source}`]);
+    expect(log.matching(/not the key/)).toEqual([]);
+  });
+
+  it('warns at start of a key that no source has, and names the sources', async () => {
+    const receiver = await startReceiver();
+    const imports = [relay('shop', receiver), relay('app', receiver, 'app/v1')];
+    const { log } = await start({ writeKey: 'wk_shpo' }, { imports });
+    expect(log.matching(/writeKey/)).toEqual([
+      'warn writeKey is not the key of any source of WebhookDestinationModule (shop, app), so events are sent to ' +
+        'http://localhost:3000. Use the key of one of these sources, or set host',
+    ]);
+    expect(log.matching(/wk_/)).toEqual([]);
+  });
+
+  it('does not warn of a key that is meant for another host', async () => {
+    const receiver = await startReceiver();
+    const options = { writeKey: 'wk_elsewhere', host: 'http://127.0.0.1:9' };
+    const { log } = await start(options, { imports: [relay('shop', receiver)] });
+    expect(log.matching(/writeKey/)).toEqual([]);
+  });
+});
