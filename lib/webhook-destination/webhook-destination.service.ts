@@ -154,7 +154,17 @@ export class WebhookDestinationService
   private async stop(): Promise<void> {
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     await this.dispatcher.stop();
+    await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
     await this.queue.close();
+  }
+
+  /** A queue that this process alone serves: nobody delivers what is left until the next start. */
+  private async reportQueued(): Promise<void> {
+    if (this.options.queue.isShared) return;
+    const open = (await this.queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');
+    const count = open.reduce((sum, row) => sum + row.count, 0);
+    if (count === 0) return;
+    this.logger.warn(`Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`);
   }
 
   private async openAdmin(): Promise<void> {

@@ -48,33 +48,72 @@ async function prints(command, env, ...lines) {
   console.log(`passed: ${command}`);
 }
 
-async function shop() {
-  const folder = mkdtempSync(join(tmpdir(), 'relay-sample-'));
-  const [PORT, RECEIVER_PORT] = [await freePort(), await freePort()];
-  const steps = [
-    [
-      'Ctrl-C delivers what is queued and ends.',
-      async () => {
-        const body = JSON.stringify({ userId: 'u1', product: 'Tea', price: 4.5 });
-        const headers = { 'Content-Type': 'application/json' };
-        const response = await globalThis.fetch(`http://localhost:${PORT}/orders`, { method: 'POST', headers, body });
-        assert.strictEqual(response.status, 201);
-      },
-    ],
-    ['"event":"Order Completed"', (stop) => stop('SIGINT')],
-  ];
+/** Starts the shop, takes each step once the output has its text, and resolves with all output. */
+async function runShop(env, steps) {
   const { output } = await run('npm start', {
-    env: { PORT, RECEIVER_PORT, DATABASE_PATH: join(folder, 'relay.db') },
+    env,
     act: (text, stop) => {
       if (steps.length > 0 && text.includes(steps[0][0])) void steps.shift()[1](stop);
     },
   });
-  rmSync(folder, { recursive: true, force: true });
+  return output;
+}
+
+async function shop() {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-sample-'));
+  const [PORT, RECEIVER_PORT] = [await freePort(), await freePort()];
+  const env = { PORT, RECEIVER_PORT, DATABASE_PATH: join(folder, 'relay.db') };
+  const welcome = 'Ctrl-C delivers queued events and stops.';
+  const order = async (product) => {
+    const body = JSON.stringify({ userId: 'u1', product, price: 4.5 });
+    const headers = { 'Content-Type': 'application/json' };
+    const response = await globalThis.fetch(`http://localhost:${PORT}/orders`, { method: 'POST', headers, body });
+    assert.strictEqual(response.status, 201);
+  };
+  const outage = () => globalThis.fetch(`http://localhost:${RECEIVER_PORT}/outage`, { method: 'POST' });
+
+  const delivered = await runShop(env, [
+    [welcome, () => order('Tea')],
+    ['"event":"Order Completed"', (stop) => stop('SIGINT')],
+  ]);
   assert.match(
-    output,
-    /\[receiver\] signature verified: .*"product":"Tea","revenue":4.5.*\n\nDelivering what is queued \.\.\.\nDone\.\n$/,
+    delivered,
+    /\[receiver\] signature verified: .*"product":"Tea","revenue":4.5.*\n\nDelivering queued events \.\.\.\nStopped\.\n$/,
   );
+  const undelivered = await runShop(env, [
+    [welcome, () => outage().then(() => order('Coffee'))],
+    ['attempt 1 failed', (stop) => stop('SIGINT')],
+  ]);
+  assert.match(
+    undelivered,
+    /Delivering queued events [^]*Deliveries still queued: 1\. They are sent after the next start/,
+  );
+  assert.match(undelivered, /\nStopped\.\n$/);
+  const afterRestart = await runShop(env, [['"product":"Coffee"', (stop) => stop('SIGINT')]]);
+  assert.match(afterRestart, /\[receiver\] signature verified: .*"product":"Coffee"/);
+  rmSync(folder, { recursive: true, force: true });
+
+  for (const setting of ['PORT', 'RECEIVER_PORT']) {
+    const server = createServer().listen(Number(env[setting]));
+    const { code, output } = await run('npm start', { env });
+    server.close();
+    assert.match(output, new RegExp(`Port ${env[setting]} is in use\\. .* set ${setting} in sample/01-shop/\\.env`));
+    assert.strictEqual(code, 1);
+  }
   console.log('passed: npm start');
+}
+
+async function scaledWithoutStore() {
+  const [PORT, SECOND_PORT, RECEIVER_PORT] = [await freePort(), await freePort(), await freePort()];
+  const STORE_URL = `redis://127.0.0.1:${await freePort()}`;
+  const { code, output } = await run('npm start -w sample/05-scaled', {
+    env: { PORT, SECOND_PORT, RECEIVER_PORT, STORE_URL },
+  });
+  assert.match(output, /Redis cannot be reached: connect ECONNREFUSED/);
+  assert.match(output, /start one as sample\/05-scaled\/README\.md says, or set STORE_URL/);
+  assert.doesNotMatch(output, /another one takes its place/);
+  assert.strictEqual(code, 1);
+  console.log('passed: npm start -w sample/05-scaled, without a store');
 }
 
 async function scaled() {
@@ -126,3 +165,4 @@ await prints(
 );
 await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
 await scaled();
+await scaledWithoutStore();

@@ -10,17 +10,17 @@ export function printWelcome(config: ConfigService): void {
   const receiver = new URL(webhookUrl(config)).host;
   console.log(`
 The shop runs on http://${shop} and forwards its events to a receiver, ${webhookUrl(config)}.
-Events wait in ${relative(process.cwd(), databasePath(config))} until the receiver has taken them.
+Events are kept in ${relative(process.cwd(), databasePath(config))} until the receiver accepts them.
 
-Place an order; the receiver prints its event within a second:
+Place an order. The receiver prints its event:
   curl ${shop}/orders -H 'Content-Type: application/json' -d '{"userId":"u1","product":"Tea","price":4.5}'
 
-Send an event as any Segment-compatible SDK does:
+Send an event the way Segment-compatible SDKs do:
   curl ${shop}/v1/track -u ${config.getOrThrow<string>('WRITE_KEY')}: -d '{"userId":"u1","event":"Coupon Used"}'
 
-Switch the receiver off, send events, kill -9 ${process.pid}, npm start: they arrive after all.
+Switch the receiver off, send events, kill -9 ${process.pid}, then npm start: the events arrive.
   curl -X POST ${receiver}/outage
 
-Ctrl-C delivers what is queued and ends.
+Ctrl-C delivers queued events and stops.
 `);
 }

@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
@@ -10,24 +10,48 @@ const processes = [
   { RELAY_MODE: 'deliver', PORT: '0' },
   { RELAY_MODE: 'deliver', PORT: '0' },
 ];
+const children = new Set<ChildProcess>();
 let isStopping = false;
 
-/** Starts a process, and another one in its place should it end: here, as a process manager does it in production. */
+/** Starts a process, and its successor when it ends. In production, a process manager does this. */
 function start(settings: NodeJS.ProcessEnv): void {
   const child = fork(program, { env: { ...process.env, ...settings } });
-  const stop = () => child.kill('SIGTERM');
-  process.on('SIGTERM', stop);
+  let isReady = false;
+  children.add(child);
+  child.once('message', () => (isReady = true));
   child.once('exit', (code, signal) => {
-    process.off('SIGTERM', stop);
+    children.delete(child);
     if (isStopping) return;
+    if (!isReady) return giveUp();
     console.log(`[main] a process ended with ${signal ?? code}; another one takes its place`);
     setTimeout(() => !isStopping && start(settings), 1_000);
   });
 }
 
-// Stands for somebody else's server.
+/** Stops when a process fails to start: its successor would fail the same way. */
+function giveUp(): void {
+  if (isStopping) return;
+  console.error(`
+A process could not start. The lines above say why.
+- Redis or PostgreSQL cannot be reached: start one as sample/05-scaled/README.md says, or set STORE_URL.
+- A port is in use: set PORT, SECOND_PORT or RECEIVER_PORT.`);
+  process.exitCode = 1;
+  stop();
+  for (const child of children) child.kill('SIGTERM');
+}
+
+function stop(): void {
+  isStopping = true;
+  receiver.close();
+}
+
+// Stands in for another service.
 const receiver = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(204).end());
+});
+receiver.on('error', (error) => {
+  console.error(`[receiver] ${error.message}`);
+  giveUp();
 });
 receiver.listen(Number(RECEIVER_PORT), '127.0.0.1');
 processes.forEach(start);
@@ -38,9 +62,9 @@ console.log(`Try:
   the same on port ${SECOND_PORT}
   kill -9 <one of the process ids below>, and try again`);
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => {
-    isStopping = true;
-    receiver.close();
-  });
-}
+// Ctrl-C reaches the other processes as well; SIGTERM does not.
+process.once('SIGINT', stop);
+process.once('SIGTERM', () => {
+  stop();
+  for (const child of children) child.kill('SIGTERM');
+});

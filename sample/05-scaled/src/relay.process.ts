@@ -11,6 +11,10 @@ app.enableShutdownHooks();
 app.get(WebhookDestinationService).events$.subscribe(({ type, messageId }) => {
   console.log(`[${name}] ${type}: ${messageId}`);
 });
-// The port of a delivering process is 0, and so any free one: nobody needs to know it.
-await app.listen(Number(process.env.PORT), '127.0.0.1');
+// A delivering process has port 0, which is any free one: nobody needs to know it.
+await app.listen(Number(process.env.PORT), '127.0.0.1').catch((error: NodeJS.ErrnoException) => {
+  console.error(`[${name}] ${error.code === 'EADDRINUSE' ? `Port ${process.env.PORT} is in use` : error.message}`);
+  process.exit(1);
+});
 console.log(`[${name}] ready`);
+process.send?.('ready');

@@ -9,12 +9,12 @@ import { OrdersService } from './orders.service.js';
 @Module({
   imports: [
     SettingsModule,
-    // Collect. A short interval, so that you see an event at once; the default is 10 s.
+    // Collect.
     AnalyticsModule.forRootAsync({
       inject: [ConfigService],
-      useFactory: (config: ConfigService) => ({ writeKey: config.getOrThrow('WRITE_KEY'), flushInterval: 500 }),
+      useFactory: (config: ConfigService) => ({ writeKey: config.getOrThrow('WRITE_KEY') }),
     }),
-    // Forward. With a source of the same write key in the same application, events go there without HTTP.
+    // Forward. The source has the same write key, so the application's own events go to it without HTTP.
     WebhookDestinationModule.forRootAsync({
       inject: [ConfigService],
       useFactory: (config: ConfigService) => ({
@@ -22,8 +22,8 @@ import { OrdersService } from './orders.service.js';
         destinations: [{ urls: [webhookUrl(config)], sharedSecret: config.getOrThrow<string>('WEBHOOK_SECRET') }],
         queue: sqliteQueue({ path: databasePath(config) }),
         delivery: {
-          // Webhooks go to public addresses only, unless a network is allowed: here the receiver is on this machine.
-          allowedNetworks: ['127.0.0.0/8', '::1/128'],
+          // By default, webhooks go to public addresses only. This receiver runs on the same machine.
+          allowedNetworks: ['localhost'],
           initialRetryDelay: 2_000,
         },
       }),
