@@ -18,6 +18,7 @@ describe('Shutdown', () => {
     await waitFor(() => receiver.webhooks.length === 2);
     await relay.stop();
     expect(relay.events.map(({ type }) => type)).toEqual(['delivered', 'delivered', 'delivered', 'delivered']);
+    expect(relay.log.matching(/queued/)).toEqual([]);
   });
 
   it('waits five seconds for a hung receiver, releases the delivery, and sends it after a restart', async () => {
@@ -40,6 +41,9 @@ describe('Shutdown', () => {
     expect(duration).toBeGreaterThanOrEqual(4_900);
     expect(duration).toBeLessThan(6_000);
     expect(first.events).toEqual([]);
+    expect(first.log.matching(/queued/)).toEqual([
+      'warn Deliveries still queued: 1. They are sent after the next start, unless the queue is in memory',
+    ]);
     await waitFor(() => receiver.active === 0);
 
     const second = await start();
