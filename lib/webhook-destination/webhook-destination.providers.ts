@@ -1,5 +1,5 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import { ModulesContainer } from '@nestjs/core';
 
 import { createAdminController, placeAdminController } from './admin/admin.controller.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
@@ -63,9 +63,9 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: RetentionSweeper,
-    useFactory: (queue: DeliveryQueue, { mode }: WebhookDestinationOptions, registry?: SchedulerRegistry) =>
-      mode === 'ingest' ? undefined : new RetentionSweeper(queue, registry),
-    inject: [DELIVERY_QUEUE, CHECKED_OPTIONS, { token: SchedulerRegistry, optional: true }],
+    useFactory: (queue: DeliveryQueue, { mode }: WebhookDestinationOptions, modules: ModulesContainer) =>
+      mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules),
+    inject: [DELIVERY_QUEUE, CHECKED_OPTIONS, ModulesContainer],
   },
   {
     provide: WebhookDispatcher,

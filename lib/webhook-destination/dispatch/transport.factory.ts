@@ -1,5 +1,6 @@
 import type { ModuleRef } from '@nestjs/core';
 
+import { checkPeer } from '../../common/peer.check.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
@@ -14,7 +15,7 @@ export type TransportFactory = (target: WebhookTarget) => WebhookTransport;
  * The transports that the options ask for. Those through axios use the `HttpService` that the application has, or else
  * one of their own.
  *
- * @throws {Error} that names what is to be installed
+ * @throws {Error} that says what to install
  */
 export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
   const { allowedNetworks, ca, concurrency, timeout, transport } = options;
@@ -32,6 +33,7 @@ export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleR
 }
 
 async function loadAxios(): Promise<typeof import('@nestjs/axios')> {
+  checkPeer("delivery.transport 'axios'", 'axios');
   try {
     return await import('@nestjs/axios');
   } catch (cause) {

@@ -1,8 +1,9 @@
 import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { SchedulerRegistry } from '@nestjs/schedule';
+import type { ModulesContainer } from '@nestjs/core';
 
 import { describe } from '../../common/error.util.js';
 import type { DeliveryQueue } from './delivery-queue.interface.js';
+import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
 
 /** Name of the interval in the registry of `@nestjs/schedule`. */
 export const SWEEP_INTERVAL_NAME = 'nestjs-analytics-relay:sweep';
@@ -13,33 +14,34 @@ const SWEEP_INTERVAL = 15_000;
 /**
  * Removes records past their retention, now and then.
  *
- * It is a dynamic interval of `@nestjs/schedule`, in the host's registry where the host has one, so that the host sees
- * it and can stop it. The module itself is not imported: a second `ScheduleModule` runs each of the host's jobs twice,
- * and a first one starts jobs that the host left off.
+ * Where the application imports `ScheduleModule`, the timer is an interval in its `SchedulerRegistry`, so that the
+ * application sees it and can stop it. The module itself is not imported: a second `ScheduleModule` runs each of the
+ * application's jobs twice, and a first one starts jobs that the application left off.
  */
 export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new Logger('WebhookDestination');
-  private name: string | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private registry: SchedulerRegistry | undefined;
+  private name = SWEEP_INTERVAL_NAME;
   private sweeping = false;
   private stopped = false;
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly registry: SchedulerRegistry = new SchedulerRegistry(),
+    private readonly modules: ModulesContainer,
   ) {}
 
   onApplicationBootstrap(): void {
-    const timer = setInterval(() => void this.sweep(), SWEEP_INTERVAL);
-    timer.unref();
-    this.name = this.freeName();
-    this.registry.addInterval(this.name, timer);
+    this.timer = setInterval(() => void this.sweep(), SWEEP_INTERVAL);
+    this.timer.unref();
+    this.registry = findSchedulerRegistry(this.modules);
+    if (this.registry) this.register(this.registry, this.timer);
   }
 
   onModuleDestroy(): void {
     this.stopped = true;
-    if (this.name !== undefined && this.registry.doesExist('interval', this.name)) {
-      this.registry.deleteInterval(this.name);
-    }
+    clearInterval(this.timer);
+    if (this.registry?.doesExist('interval', this.name)) this.registry.deleteInterval(this.name);
   }
 
   /** Never rejects; a queue that fails is tried again at the next interval. */
@@ -56,10 +58,11 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
     }
   }
 
-  /** An application may import the module more than once. */
-  private freeName(): string {
-    let name = SWEEP_INTERVAL_NAME;
-    for (let count = 2; this.registry.doesExist('interval', name); count++) name = `${SWEEP_INTERVAL_NAME}:${count}`;
-    return name;
+  /** Under a free name: an application may import the module more than once. */
+  private register(registry: SchedulerRegistry, timer: NodeJS.Timeout): void {
+    for (let count = 2; registry.doesExist('interval', this.name); count++) {
+      this.name = `${SWEEP_INTERVAL_NAME}:${count}`;
+    }
+    registry.addInterval(this.name, timer);
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger, type ModuleMetadata } from '@nestjs/common';
-import { Cron, Interval, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { Cron, Interval, ScheduleModule, SchedulerRegistry as HostRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import {
   type DeliveryQueue,
@@ -86,13 +86,13 @@ describe('The sweep of old records', () => {
   it('runs in the registry of the host, and each job of the host runs once', async () => {
     const { app, service } = await startApp({ imports: [ScheduleModule.forRoot()], providers: [HostJobs] });
     expect(await service.deliveries({ state: 'dead' })).toHaveLength(1);
-    expect(app.get(SchedulerRegistry).getIntervals()).toContain(SWEEP);
+    expect(app.get(HostRegistry).getIntervals()).toContain(SWEEP);
     await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     expect(await service.deliveries({ state: 'dead' })).toEqual([]);
     const jobs = app.get(HostJobs);
     expect({ intervals: jobs.intervals, crons: jobs.crons }).toEqual({ intervals: 15, crons: 15 });
     await app.close();
-    expect(app.get(SchedulerRegistry).getIntervals()).toEqual([]);
+    expect(app.get(HostRegistry).getIntervals()).toEqual([]);
   });
 
   it('runs without a ScheduleModule, and starts no job that the host left off', async () => {
@@ -106,7 +106,24 @@ describe('The sweep of old records', () => {
 
   it('runs for each module of an application', async () => {
     const { app } = await startApp({ imports: [ScheduleModule.forRoot({ cronJobs: false })] }, 2);
-    expect(app.get(SchedulerRegistry).getIntervals()).toEqual([SWEEP, `${SWEEP}:2`]);
+    expect(app.get(HostRegistry).getIntervals()).toEqual([SWEEP, `${SWEEP}:2`]);
+  });
+
+  it('finds the registry of another copy of the package', async () => {
+    const copy = { SchedulerRegistry: class SchedulerRegistry extends HostRegistry {} };
+    const { app } = await startApp({ providers: [copy.SchedulerRegistry] });
+    const registry = app.get(copy.SchedulerRegistry);
+    expect(registry.getIntervals()).toEqual([SWEEP]);
+    await app.close();
+    expect(registry.getIntervals()).toEqual([]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('leaves a class alone that only has the name of the registry', async () => {
+    const own = { SchedulerRegistry: class SchedulerRegistry {} };
+    const { service } = await startApp({ providers: [own.SchedulerRegistry] });
+    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    expect(await service.deliveries({ state: 'dead' })).toEqual([]);
   });
 
   it('says nothing of a sweep that the end of the application cuts short', async () => {
@@ -125,7 +142,7 @@ describe('The sweep of old records', () => {
 
   it('can be stopped by the host', async () => {
     const { app, service } = await startApp({ imports: [ScheduleModule.forRoot()] });
-    app.get(SchedulerRegistry).deleteInterval(SWEEP);
+    app.get(HostRegistry).deleteInterval(SWEEP);
     await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     expect(await service.deliveries({ state: 'dead' })).toHaveLength(1);
   });

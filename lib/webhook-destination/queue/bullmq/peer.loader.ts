@@ -1,8 +1,11 @@
+import { checkPeer, type CheckedPeer } from '../../../common/peer.check.js';
+
 /**
  * Loads an optional package.
- * @throws {Error} that names it and says how to install it
+ * @throws {Error} that names it and says what to install, where it is missing or its version is not supported
  */
-export async function loadPeer<T>(name: string, load: () => Promise<T>): Promise<T> {
+export async function loadPeer<T>(name: CheckedPeer, load: () => Promise<T>): Promise<T> {
+  checkPeer('bullmqQueue', name);
   try {
     return await load();
   } catch (cause) {

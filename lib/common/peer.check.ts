@@ -1,0 +1,37 @@
+import { installedVersion } from './installed.version.cjs';
+
+/**
+ * Oldest supported version of each optional package; later ones with the same major are supported too.
+ *
+ * They are checked where the package is used. As ranges of `peerDependencies` they would keep every application with
+ * another version from installing this package, also those that use the other package for themselves alone.
+ */
+const SUPPORTED = { axios: '1.3.1', bullmq: '6.7.0', ioredis: '5.4.0', pg: '8.11.0' };
+
+export type CheckedPeer = keyof typeof SUPPORTED;
+
+/**
+ * Checks the version of an optional package, if it is installed.
+ *
+ * @param user what needs the package, as the error names it
+ * @throws {Error} that says which version is installed, and what to install
+ */
+export function checkPeer(user: string, name: CheckedPeer): void {
+  const installed = installedVersion(name);
+  const oldest = SUPPORTED[name];
+  if (installed === undefined || isSupported(installed, oldest)) return;
+  const [major] = parse(oldest);
+  throw new Error(`${user} needs ${name} ^${oldest}, but ${installed} is installed: npm install ${name}@${major}`);
+}
+
+function isSupported(installed: string, oldest: string): boolean {
+  const [major, minor, patch] = parse(installed);
+  const [wantedMajor, oldestMinor, oldestPatch] = parse(oldest);
+  if (major !== wantedMajor) return false;
+  return minor === oldestMinor ? patch >= oldestPatch : minor > oldestMinor;
+}
+
+function parse(version: string): [number, number, number] {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/, 3).map(Number);
+  return [major, minor, patch];
+}
