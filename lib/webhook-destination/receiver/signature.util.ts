@@ -1,31 +1,52 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { isUint8Array } from 'node:util/types';
+
+import { OptionsError } from '../../common/options.error.js';
+import { isNonEmptyString } from '../../common/value.util.js';
 
 /**
  * The signature of a webhook's body: lowercase hexadecimal HMAC-SHA1 of its UTF-8 bytes, keyed with the shared
  * secret (§5.1).
+ *
+ * @throws {OptionsError} for an empty secret, with which anybody could sign.
  */
 export function signBody(body: string | Uint8Array, secret: string | KeyObject): string {
+  if (secret === '') throw new OptionsError('signBody', ['the secret must not be empty']);
   return createHmac('sha1', secret).update(body).digest('hex');
 }
 
 /**
  * Whether `signature`, the value of the `X-Signature` header, is that of the body under the secret or one of the
- * secrets (§5.1).
+ * secrets (§5.1). Nothing in a request makes it throw: a body or header that is missing, or a header that comes as an
+ * array, is not verified.
+ *
  * It proves who sent the body, not when: a captured request can be sent again, so drop a repeated `X-Message-Id`.
  *
  * @param rawBody the body's bytes as received: a body that was parsed and stringified again may differ.
+ * @param secrets the shared secret, or all that are valid while it is rotated.
+ * @throws {OptionsError} for a secret that is empty or not set, whatever the request: the receiver then answers with an
+ *   error that the relay retries, where a refusal would end the delivery.
  */
 export function verifySignature(
-  rawBody: string | Uint8Array,
-  signature: string | undefined,
+  rawBody: string | Uint8Array | undefined,
+  signature: string | string[] | undefined,
   secrets: string | readonly string[],
 ): boolean {
-  if (typeof signature !== 'string') return false;
+  checkSecrets('verifySignature', secrets);
+  if (typeof signature !== 'string' || !(typeof rawBody === 'string' || isUint8Array(rawBody))) return false;
   const given = Buffer.from(signature);
   return [secrets].flat().some((secret) => {
     const expected = Buffer.from(signBody(rawBody, secret));
     return given.length === expected.length && timingSafeEqual(given, expected);
   });
+}
+
+/** @throws {OptionsError} unless there is a secret, and each is a non-empty string. */
+export function checkSecrets(subject: string, secrets: unknown): void {
+  const all: unknown[] = [secrets].flat();
+  if (all.length === 0 || !all.every(isNonEmptyString)) {
+    throw new OptionsError(subject, ['the secret must be a non-empty string, or an array of them']);
+  }
 }
 
 /** The signature that the `webhook-signature` header of Standard Webhooks carries, for one key. */

@@ -8,7 +8,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 
-import { verifySignature } from './signature.util.js';
+import { checkSecrets, verifySignature } from './signature.util.js';
 
 /** Where {@link WebhookSignatureGuard} finds the shared secret, or the secrets, when it is applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
@@ -29,26 +29,20 @@ export class WebhookSignatureGuard implements CanActivate {
   private readonly logger = new Logger(WebhookSignatureGuard.name);
   private explained = false;
 
-  /** @param secrets the shared secret, or all that are valid while it is rotated */
+  /**
+   * @param secrets the shared secret, or all that are valid while it is rotated
+   * @throws {OptionsError} for a secret that is empty or not set: the application does not start.
+   */
   constructor(@Inject(WEBHOOK_SECRET) private readonly secrets: string | readonly string[]) {
-    const all: unknown[] = [secrets].flat();
-    if (all.length === 0 || !all.every((secret) => typeof secret === 'string' && secret !== '')) {
-      throw new Error('WebhookSignatureGuard: the secret must be a non-empty string, or an array of them');
-    }
+    checkSecrets('WebhookSignatureGuard', secrets);
   }
 
   /** @throws {UnauthorizedException} when no signature fits the body. */
   canActivate(context: ExecutionContext): boolean {
     const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
-    if (!rawBody) {
-      this.explain();
-    } else if (
-      [headers['x-signature'], headers['x-signature-previous']].some(
-        (signature) => typeof signature === 'string' && verifySignature(rawBody, signature, this.secrets),
-      )
-    ) {
-      return true;
-    }
+    if (!rawBody) this.explain();
+    const signatures = [headers['x-signature'], headers['x-signature-previous']];
+    if (signatures.some((signature) => verifySignature(rawBody, signature, this.secrets))) return true;
     throw new UnauthorizedException('the signature does not fit the body');
   }
 

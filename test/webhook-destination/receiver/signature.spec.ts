@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
-import { signBody, verifySignature } from 'nestjs-analytics-relay';
+import type { RawBodyRequest } from '@nestjs/common';
+import { OptionsError, signBody, verifySignature } from 'nestjs-analytics-relay';
 
 describe('signBody', () => {
   it('is the lowercase hexadecimal HMAC-SHA1 of the UTF-8 bytes (RFC 2202, case 2)', () => {
@@ -15,6 +18,10 @@ describe('signBody', () => {
         .update(Buffer.from([0xc3, 0xa9]))
         .digest('hex'),
     );
+  });
+
+  it('does not sign with an empty secret', () => {
+    expect(() => signBody('{}', '')).toThrow(new OptionsError('signBody', ['the secret must not be empty']));
   });
 });
 
@@ -32,9 +39,10 @@ describe('verifySignature', () => {
 
   it.each([
     ['another secret', body, signature, 'other'],
-    ['no secret', body, signature, []],
     ['another body', `${body} `, signature, 'current'],
+    ['no body', undefined, signature, 'current'],
     ['no signature', body, undefined, 'current'],
+    ['an array, as a repeated header may be', body, [signature], 'current'],
     ['an empty signature', body, '', 'current'],
     ['a shorter signature', body, signature.slice(1), 'current'],
     ['a longer signature', body, `${signature}0`, 'current'],
@@ -44,7 +52,26 @@ describe('verifySignature', () => {
     expect(verifySignature(rawBody, given, secrets)).toBe(false);
   });
 
-  it('refuses what is no string, as a repeated header may be', () => {
-    expect(verifySignature(body, [signature] as unknown as string, 'current')).toBe(false);
+  it('takes what a request has, as it is typed', () => {
+    const request: RawBodyRequest<IncomingMessage> = new IncomingMessage(new Socket());
+    expect(verifySignature(request.rawBody, request.headers['x-signature'], 'current')).toBe(false);
+    request.rawBody = Buffer.from(body);
+    request.headers['x-signature'] = signature;
+    expect(verifySignature(request.rawBody, request.headers['x-signature'], 'current')).toBe(true);
+  });
+
+  it.each([{}, null, 5])('refuses %j as the body, as some parsers leave it', (rawBody) => {
+    expect(verifySignature(rawBody as unknown as string, signature, 'current')).toBe(false);
+  });
+
+  it.each(
+    ['', [], ['current', ''], ['current', undefined], undefined].flatMap((secrets) => [
+      { secrets, given: createHmac('sha1', '').update(body).digest('hex') },
+      { secrets, given: undefined },
+    ]),
+  )('says that the secret is missing where it is $secrets, whatever the request', ({ secrets, given }) => {
+    expect(() => verifySignature(body, given, secrets as string)).toThrow(
+      new OptionsError('verifySignature', ['the secret must be a non-empty string, or an array of them']),
+    );
   });
 });

@@ -1,7 +1,7 @@
 import { Controller, HttpCode, type INestApplication, Post, UseGuards } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
-import { signBody, WEBHOOK_SECRET, WebhookSignatureGuard } from 'nestjs-analytics-relay';
+import { OptionsError, signBody, WEBHOOK_SECRET, WebhookSignatureGuard } from 'nestjs-analytics-relay';
 
 import { listen, platforms } from '../../support/platforms.js';
 import { LogLines, Relay } from '../../support/relay.js';
@@ -89,10 +89,20 @@ describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter 
 });
 
 describe('WebhookSignatureGuard', () => {
-  it.each(['', [], ['new', ''], undefined].map((secrets) => ({ secrets })))(
-    'is not made with $secrets',
-    ({ secrets }) => {
-      expect(() => new WebhookSignatureGuard(secrets as string)).toThrow('the secret must be a non-empty string');
-    },
-  );
+  const rule = 'the secret must be a non-empty string, or an array of them';
+  const missing = ['', [], ['new', ''], undefined].map((secrets) => ({ secrets }));
+
+  it.each(missing)('is not made with $secrets', ({ secrets }) => {
+    expect(() => new WebhookSignatureGuard(secrets as string)).toThrow(
+      new OptionsError('WebhookSignatureGuard', [rule]),
+    );
+  });
+
+  it.each(missing)('stops the application whose WEBHOOK_SECRET is $secrets', async ({ secrets }) => {
+    const testing = Test.createTestingModule({
+      controllers: [HookController],
+      providers: [{ provide: WEBHOOK_SECRET, useFactory: () => secrets }],
+    });
+    await expect(testing.compile()).rejects.toThrow(`WebhookSignatureGuard: ${rule}`);
+  });
 });
