@@ -17,15 +17,14 @@ export function signBody(body: string | Uint8Array, secret: string | KeyObject):
 
 /**
  * Whether `signature`, the value of the `X-Signature` header, is that of the body under the secret or one of the
- * secrets (§5.1). Nothing in a request makes it throw: a body or header that is missing, or a header that comes as an
- * array, is not verified.
- *
+ * secrets (§5.1). Nothing in a request makes it throw: it returns `false` for a missing body or header, and for a header
+ * that is an array.
  * It proves who sent the body, not when: a captured request can be sent again, so drop a repeated `X-Message-Id`.
  *
  * @param rawBody the body's bytes as received: a body that was parsed and stringified again may differ.
  * @param secrets the shared secret, or all that are valid while it is rotated.
- * @throws {OptionsError} for a secret that is empty or not set, whatever the request: the receiver then answers with an
- *   error that the relay retries, where a refusal would end the delivery.
+ * @throws {OptionsError} if a secret is empty or not set, whatever the request. Answered with 500, the message comes again;
+ *   answered with 401, it would be dead.
  */
 export function verifySignature(
   rawBody: string | Uint8Array | undefined,
