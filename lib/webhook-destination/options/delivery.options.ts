@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
-import { IfGiven, Must } from '../../common/options.rules.js';
+import { Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { isCidr } from '../dispatch/network.policy.js';
 
@@ -64,9 +64,8 @@ export class DeliveryOptions {
   @Must('be an array of networks in CIDR notation', (value) => Array.isArray(value) && value.every(isCidr))
   allowedNetworks: string[] = [];
 
-  /** Certificates of authorities trusted besides the public ones, PEM. */
-  @IfGiven()
-  @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
+  /** Certificates of authorities trusted besides the public ones, PEM; `undefined` is refused. Default: none. */
+  @MustIfPresent('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
 
   /**
