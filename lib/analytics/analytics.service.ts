@@ -14,15 +14,13 @@ import {
   type InProcessIngest,
   type InProcessProducer,
 } from '../webhook-destination/ingest/in-process-ingest.interface.js';
-import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import { AmbientAnalytics } from './context/ambient.analytics.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
-
-const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
 /**
  * `Analytics` as a provider: fills in who events are about and their context, delivers what is queued before the application ends,
@@ -40,7 +38,7 @@ export class AnalyticsService
   private undelivered = 0;
 
   constructor(
-    private readonly options: AnalyticsModuleOptions,
+    private readonly options: CheckedAnalyticsOptions,
     private readonly moduleRef: ModuleRef,
   ) {
     const deferred = new DeferredHttpClient();
@@ -93,7 +91,7 @@ export class AnalyticsService
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout ?? DEFAULT_SHUTDOWN_TIMEOUT });
+    this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout });
     return this.drained;
   }
 
