@@ -144,7 +144,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
       for (const imported of [
         module.forRootAsync({ useFactory: () => given as never }),
         module.forRootAsync({ useFactory: () => Promise.resolve(given as never) }),
-        module.forRootAsync({ useClass: Factory as never }),
+        module.forRootAsync({ useClass: Factory }),
       ]) {
         const message = await bootstrapError(imported);
         expect(message).toMatch(`${name}: \n  - ${fault}\n  - `);

@@ -3,6 +3,7 @@ import type { MessageType } from '../../client/message/message.interface.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areHeaders } from '../dispatch/header.rules.js';
+import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 
 /** URLs that one destination may have (§1, §8). */
 const MAX_URLS = 5;
@@ -85,4 +86,12 @@ export class DestinationOptions {
     (value) => isFilledArray(value) && value.every((type) => isMessageType(type) || type === 'delete'),
   )
   types?: (MessageType | 'delete')[];
+
+  /**
+   * Which answers of its URLs are tried again.
+   * @default delivery.retryOn
+   */
+  @IfGiven()
+  @Must("be 'spec' or 'any-failure'", isRetryOn)
+  retryOn?: RetryOn;
 }

@@ -186,6 +186,10 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
   ['an unknown transport', withDelivery({ transport: 'fetch' }), "delivery.transport must be 'undici' or 'axios'"],
 
+  ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
+  ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
+  ['one of a destination', withDestination({ retryOn: 'any' }), "destinations[0].retryOn must be 'spec' or"],
+
   ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
   ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],
   ['a guard that guards nothing', { ...withDestination({}), admin: { guard: class {} } }, 'admin must be { token }'],
