@@ -2,7 +2,10 @@ import type { AnalyticsSettings } from '../client/index.js';
 import type { AmbientOptions } from './context/ambient.analytics.js';
 import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
 
-/** Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. */
+/**
+ * Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. `undefined` stands for
+ * the default, also of `host`; only `writeKey` has none. Unknown options are refused.
+ */
 export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOptions {
   /**
    * How long the application waits at shutdown for queued events to be delivered, in ms.

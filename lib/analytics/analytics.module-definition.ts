@@ -9,7 +9,7 @@ function addInstance(
   module: DynamicModule,
   { name = DEFAULT_INSTANCE, isGlobal = true }: AnalyticsModuleExtras,
 ): DynamicModule {
-  const instance = provideAnalytics(name);
+  const instance = provideAnalytics({ name, isGlobal });
   const token = instance.provide;
   const byClass = name === DEFAULT_INSTANCE ? [{ provide: AnalyticsService, useExisting: token }] : [];
   return {

@@ -11,7 +11,7 @@ import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analyti
 export class AnalyticsModule extends AnalyticsModuleBase {
   /** A wrong option stops the application at bootstrap with an error that names it and its rule. */
   static override forRoot(options: AnalyticsModuleOptions & AnalyticsModuleExtras): DynamicModule {
-    return super.forRoot(options);
+    return super.forRoot(options ?? {}); // what is missing is told when the application starts
   }
 
   /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */

@@ -15,15 +15,13 @@ import {
   type InProcessIngest,
   type InProcessProducer,
 } from '../webhook-destination/ingest/in-process-ingest.interface.js';
-import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import { AmbientAnalytics } from './context/ambient.analytics.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
-
-const DEFAULT_SHUTDOWN_TIMEOUT = 10_000;
 
 /**
  * How long events wait in memory, in ms, before they go over to the relay in the same application. Batches save requests;
@@ -48,7 +46,7 @@ export class AnalyticsService
   private undelivered = 0;
 
   constructor(
-    private readonly options: AnalyticsModuleOptions,
+    private readonly options: CheckedAnalyticsOptions,
     private readonly moduleRef: ModuleRef,
   ) {
     const deferred = new DeferredHttpClient();
@@ -101,7 +99,7 @@ export class AnalyticsService
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout ?? DEFAULT_SHUTDOWN_TIMEOUT });
+    this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout });
     return this.drained;
   }
 

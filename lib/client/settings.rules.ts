@@ -2,9 +2,10 @@ import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { FetchHTTPClient } from './delivery/fetch.http-client.js';
 import type { HTTPClient } from './delivery/http-client.interface.js';
 import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
+import type { MessageFault } from './message/message.rules.js';
 import { ValidationError } from './message/validation.error.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
-import { checkPlugin } from './pipeline/plugin.rules.js';
+import { findPluginFaults } from './pipeline/plugin.rules.js';
 
 /** Settings as the parts of the library use them: checked, and none missing. */
 export interface ResolvedSettings {
@@ -26,68 +27,91 @@ export const MAX_TIMER = 2 ** 31 - 1;
 /** Where `WebhookDestinationModule` answers on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';
 
+/** The rule that a value breaks, in words that follow the setting's name; undefined where it breaks none. */
+type Rule = (value: unknown) => string | undefined;
+
+/** The rules of §8, in the order in which their faults are told. */
+const RULES: Record<keyof AnalyticsSettings, Rule> = {
+  writeKey: must('be a non-empty string', isNonEmptyString),
+  host: findHostFault,
+  path: must('be a string', (value) => typeof value === 'string'),
+  maxRetries: integer(0),
+  maxEventsInBatch: integer(1),
+  flushAt: integer(1),
+  flushInterval: milliseconds(0),
+  httpRequestTimeout: milliseconds(1),
+  maxQueueSize: integer(1),
+  disable: must('be true or false', (value) => typeof value === 'boolean'),
+  httpClient: must('be a function such as fetch, or an object with makeRequest', isHttpClient),
+  plugins: must('be an array of plugins', Array.isArray),
+};
+
+/** The names of all settings. */
+export const SETTING_NAMES = Object.keys(RULES) as (keyof AnalyticsSettings)[];
+
+/** Every broken rule of the settings; names the setting and its rule, never the value. `null` counts as absent. */
+export function findSettingFaults(settings: unknown): MessageFault[] {
+  if (typeof settings !== 'object' || settings === null) return [toFault('settings', 'must be an object')];
+  const given = settings as Record<string, unknown>;
+  const faults = SETTING_NAMES.flatMap((name) => {
+    const isAbsent = given[name] == null && name !== 'writeKey';
+    const broken = isAbsent ? undefined : RULES[name](given[name]);
+    return broken === undefined ? [] : [toFault(name, broken)];
+  });
+  return Array.isArray(given.plugins) ? [...faults, ...given.plugins.flatMap(findPluginFaults)] : faults;
+}
+
 /**
  * Checks the settings and fills in the defaults of §8. `null` counts as absent.
  *
- * @throws {ValidationError} naming the setting and its rule, never the value.
+ * @throws {ValidationError} naming the first setting at fault and its rule, never the value.
  */
 export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
-  if (typeof settings !== 'object' || settings === null) throw fault('settings', 'must be an object');
-  const plugins = settings.plugins ?? [];
-  if (!Array.isArray(plugins)) throw fault('plugins', 'must be an array of plugins');
-  plugins.forEach(checkPlugin);
-  const batchSetting = settings.flushAt != null ? 'flushAt' : 'maxEventsInBatch';
+  const [fault] = findSettingFaults(settings);
+  if (fault) throw new ValidationError(fault);
   return {
-    writeKey: nonEmptyString('writeKey', settings.writeKey),
-    url: urlOf(settings.host ?? DEFAULT_HOST, settings.path ?? '/v1/batch'),
-    maxRetries: integer('maxRetries', settings.maxRetries ?? 3, 0),
-    maxEventsInBatch: integer(batchSetting, settings[batchSetting] ?? 15, 1),
-    flushInterval: milliseconds('flushInterval', settings.flushInterval ?? 10_000, 0),
-    httpRequestTimeout: milliseconds('httpRequestTimeout', settings.httpRequestTimeout ?? 10_000, 1),
-    maxQueueSize: integer('maxQueueSize', settings.maxQueueSize ?? 100_000, 1),
-    disable: boolean('disable', settings.disable ?? false),
-    httpClient: httpClientOf(settings.httpClient),
-    plugins,
+    writeKey: settings.writeKey,
+    url: joinUrl(settings.host ?? DEFAULT_HOST, settings.path ?? '/v1/batch'),
+    maxRetries: settings.maxRetries ?? 3,
+    maxEventsInBatch: settings.flushAt ?? settings.maxEventsInBatch ?? 15,
+    flushInterval: settings.flushInterval ?? 10_000,
+    httpRequestTimeout: settings.httpRequestTimeout ?? 10_000,
+    maxQueueSize: settings.maxQueueSize ?? 100_000,
+    disable: settings.disable ?? false,
+    httpClient: toHttpClient(settings.httpClient),
+    plugins: settings.plugins ?? [],
   };
 }
 
-function fault(setting: string, rule: string): ValidationError {
-  return new ValidationError({ field: setting, code: 'setting_invalid', message: `${setting} ${rule}` });
+function toFault(setting: string, rule: string): MessageFault {
+  return { field: setting, code: 'setting_invalid', message: `${setting} ${rule}` };
 }
 
-function nonEmptyString(setting: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw fault(setting, 'must be a non-empty string');
-  return value;
+function must(rule: string, holds: (value: unknown) => boolean): Rule {
+  return (value) => (holds(value) ? undefined : `must ${rule}`);
 }
 
-function boolean(setting: string, value: unknown): boolean {
-  if (typeof value !== 'boolean') throw fault(setting, 'must be true or false');
-  return value;
+function integer(least: number): Rule {
+  return must(`be an integer, at least ${least}`, (value) => Number.isSafeInteger(value) && (value as number) >= least);
 }
 
-function integer(setting: string, value: unknown, least: number): number {
-  if (!Number.isSafeInteger(value) || (value as number) < least) {
-    throw fault(setting, `must be an integer, at least ${least}`);
-  }
-  return value as number;
+function milliseconds(least: number): Rule {
+  return must(
+    `be a number of milliseconds from ${least} to ${MAX_TIMER}`,
+    (value) => typeof value === 'number' && value >= least && value <= MAX_TIMER,
+  );
 }
 
-function milliseconds(setting: string, value: unknown, least: number): number {
-  if (typeof value !== 'number' || !(value >= least && value <= MAX_TIMER)) {
-    throw fault(setting, `must be a number of milliseconds from ${least} to ${MAX_TIMER}`);
-  }
-  return value;
+function isNonEmptyString(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
-function urlOf(host: unknown, path: unknown): string {
-  const base = parseUrl(nonEmptyString('host', host));
-  if (!base || !/^https?:$/.test(base.protocol)) throw fault('host', 'must be an http or https URL');
-  if (base.username || base.password || base.search || base.hash) {
-    throw fault('host', 'must be a URL without credentials, query and fragment');
-  }
-  if (typeof path !== 'string') throw fault('path', 'must be a string');
-  const prefix = base.href.replace(/\/+$/, '');
-  return new URL(`${prefix}/${path.replace(/^\/+/, '')}`).href;
+function findHostFault(value: unknown): string | undefined {
+  if (!isNonEmptyString(value)) return 'must be a non-empty string';
+  const base = parseUrl(value);
+  if (!base || !/^https?:$/.test(base.protocol)) return 'must be an http or https URL';
+  const hasMore = base.username || base.password || base.search || base.hash;
+  return hasMore ? 'must be a URL without credentials, query and fragment' : undefined;
 }
 
 function parseUrl(url: string): URL | undefined {
@@ -98,9 +122,16 @@ function parseUrl(url: string): URL | undefined {
   }
 }
 
-function httpClientOf(setting: AnalyticsSettings['httpClient']): HTTPClient {
+function joinUrl(host: string, path: string): string {
+  const prefix = new URL(host).href.replace(/\/+$/, '');
+  return new URL(`${prefix}/${path.replace(/^\/+/, '')}`).href;
+}
+
+function isHttpClient(value: unknown): boolean {
+  return typeof value === 'function' || typeof (value as Partial<HTTPClient>).makeRequest === 'function';
+}
+
+function toHttpClient(setting: AnalyticsSettings['httpClient']): HTTPClient {
   if (setting == null) return typeof fetch === 'function' ? new FetchHTTPClient() : keepAliveHttpClient();
-  if (typeof setting === 'function') return new FetchHTTPClient(setting);
-  if (typeof setting === 'object' && typeof setting.makeRequest === 'function') return setting;
-  throw fault('httpClient', 'must be a function such as fetch, or an object with makeRequest');
+  return typeof setting === 'function' ? new FetchHTTPClient(setting) : setting;
 }

@@ -1,20 +1,29 @@
-import { ValidateBy, ValidateIf, validateSync, type ValidationError, type ValidationOptions } from 'class-validator';
+import { ValidateBy, ValidateIf, validateSync, type ValidationError } from 'class-validator';
 
 /** A decorator for an option: the rule in words follows the option's name in the error. */
-export function Must(rule: string, holds: (value: unknown) => boolean, options?: ValidationOptions): PropertyDecorator {
-  return ValidateBy(
-    { name: `must ${rule}`, validator: { validate: holds, defaultMessage: () => `must ${rule}` } },
-    options,
-  );
+export function Must(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
+  return ValidateBy({ name: rule, validator: { validate: holds, defaultMessage: () => `must ${rule}` } });
 }
 
-/** A decorator for an option that need not be given: `undefined` breaks no rule, and `null` does. */
+/** A decorator for an option that need not be given: `undefined` stands for the default, and `null` breaks the rule. */
 export function IfGiven(): PropertyDecorator {
   return ValidateIf((_options: object, value: unknown) => value !== undefined);
 }
 
 /**
- * An instance of an options class, so that its decorators apply; `undefined` counts as not given.
+ * A decorator for an option that has no default: its key may be missing, but `undefined` breaks the rule. Where nothing
+ * stands in for the value, `process.env.SECRET` that is not set must not go unnoticed.
+ */
+export function MustIfPresent(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
+  return (options, name) => {
+    ValidateIf((given: object) => name in given)(options, name);
+    Must(rule, (value) => value === undefined || holds(value))(options, name);
+    Must(`${rule}; it is undefined: set it, or leave the key out`, (value) => value !== undefined)(options, name);
+  };
+}
+
+/**
+ * An instance of an options class, so that its decorators apply; `undefined` stands for the default where there is one.
  * What is no object stays as it is, for the rules to refuse.
  */
 export function toOptions<T extends object>(type: new () => T, given: unknown): T {
@@ -22,9 +31,16 @@ export function toOptions<T extends object>(type: new () => T, given: unknown): 
   if (given === undefined) return options;
   if (typeof given !== 'object' || given === null) return given as T;
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) (options as Record<string, unknown>)[name] = value;
+    if (value !== undefined || !Object.hasOwn(options, name)) (options as Record<string, unknown>)[name] = value;
   }
   return options;
+}
+
+/** The fault of a module's options that are none, as where a factory forgets its `return`. */
+export function findAbsence(given: unknown): string[] {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return [];
+  const kind = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given;
+  return [`the options must be an object; forRoot, useFactory or useClass gave ${kind}`];
 }
 
 /** Each broken rule of an options instance and of the instances in it, as `path rule`. */

@@ -24,7 +24,7 @@ class RecordingModule extends AnalyticsModule {}
 
 function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
   const module = AnalyticsModule.forRoot({ ...options, writeKey });
-  const recording = provideAnalytics(options.name, RecordingAnalytics);
+  const recording = provideAnalytics({ name: options.name, isGlobal: options.isGlobal }, RecordingAnalytics);
   const token = recording.provide;
   const recorder: Provider = {
     provide: AnalyticsRecorder,
@@ -70,7 +70,7 @@ export class AnalyticsTestingModule {
    */
   static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {
     for (const name of names.length > 0 ? names : [DEFAULT_INSTANCE]) {
-      const { provide, useFactory: factory, inject } = provideAnalytics(name, RecordingAnalytics);
+      const { provide, useFactory: factory, inject } = provideAnalytics({ name }, RecordingAnalytics);
       builder.overrideProvider(provide).useFactory({ factory, inject });
     }
     return builder;

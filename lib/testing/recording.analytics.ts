@@ -1,6 +1,6 @@
 import type { ModuleRef } from '@nestjs/core';
 
-import type { AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
+import type { CheckedAnalyticsOptions } from '../analytics/analytics.options.js';
 import { AnalyticsService } from '../analytics/analytics.service.js';
 import type { EventLedger } from '../client/delivery/event.ledger.js';
 import type { EventSink } from '../client/delivery/event.queue.js';
@@ -13,7 +13,7 @@ const NO_NETWORK: HTTPClient = { makeRequest: () => Promise.reject(new Error('Th
 
 /** `AnalyticsService` with all that it does to an event before it is sent, and nothing after that. */
 export class RecordingAnalytics extends AnalyticsService {
-  constructor(options: AnalyticsModuleOptions, moduleRef: ModuleRef) {
+  constructor(options: CheckedAnalyticsOptions, moduleRef: ModuleRef) {
     super({ ...options, httpClient: NO_NETWORK }, moduleRef);
   }
 

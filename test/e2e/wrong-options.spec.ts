@@ -73,10 +73,84 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ['a switch that is none', 'context.ip must be true or false', { context: { ip: 'no' } }],
     ['an unknown switch', 'context.ipAddress is not an option', { context: { ipAddress: false } }],
     ['no time to shut down', 'shutdownTimeout must be a number of milliseconds above 0', { shutdownTimeout: 0 }],
+    ['anonymous visitors in words', 'anonymous must be true or false', { anonymous: 'cookie' }],
+    ['an unknown option', 'flushIntervall is not an option', { flushIntervall: 100 }],
+    ['an unknown option without a value', 'hots is not an option', { hots: undefined }],
   ])('%s', async (_case, fault, wrong) => {
     const options = { writeKey: 'wk_secret', ...wrong } as AnalyticsModuleOptions;
     const message = await bootstrapError(AnalyticsModule.forRoot(options));
     expect(message).toBe(`AnalyticsModule: ${fault}`);
     expect(await bootstrapError(AnalyticsModule.forRootAsync({ useFactory: () => options }))).toBe(message);
+  });
+
+  it('all of AnalyticsModule at once', async () => {
+    const plugin = { name: '', type: 'before', load: () => undefined };
+    const wrong = { writeKey: '', host: 'localhost', flushAt: 0, maxRetries: -1, plugins: [plugin], oauth: {} };
+    const more = { shutdownTimeout: 0, context: { ip: 'no' }, trackingPlan: { violations: 'ignore', events: [App] } };
+    const message = await bootstrapError(AnalyticsModule.forRoot({ ...wrong, ...more, name: '' } as never));
+    expect(message.split('\n  - ').sort()).toEqual(
+      [
+        'AnalyticsModule: ',
+        'writeKey must be a non-empty string',
+        'host must be an http or https URL',
+        'flushAt must be an integer, at least 1',
+        'maxRetries must be an integer, at least 0',
+        'name of a plugin must be a non-empty string',
+        'isLoaded of a plugin must be a function',
+        'oauth is not an option',
+        'shutdownTimeout must be a number of milliseconds above 0',
+        'context.ip must be true or false',
+        'trackingPlan.violations must be one of throw, drop, warn',
+        'trackingPlan.events[0] must be a class with @TrackedEvent, or made by defineEvent',
+        'name must be a non-empty string',
+      ].sort(),
+    );
+  });
+
+  it.each([
+    ['name must be a non-empty string', { name: 5 }],
+    ['name must be a non-empty string', { name: '' }],
+    ['isGlobal must be true or false', { isGlobal: 'yes' }],
+  ])('%s', async (fault, extras) => {
+    const useFactory = () => ({ writeKey: 'wk_secret' });
+    const modules = [
+      AnalyticsModule.forRoot({ writeKey: 'wk_secret', ...extras } as never),
+      AnalyticsModule.forRootAsync({ useFactory, ...extras } as never),
+    ];
+    for (const module of modules) expect(await bootstrapError(module)).toBe(`AnalyticsModule: ${fault}`);
+  });
+
+  it('a name that a factory returns, as the module must know it before', async () => {
+    const useFactory = () => ({ writeKey: 'wk_secret', name: 'marketing' });
+    expect(await bootstrapError(AnalyticsModule.forRootAsync({ useFactory }))).toBe(
+      'AnalyticsModule: name must stand beside useFactory, and not in the options that it returns',
+    );
+  });
+
+  it.each([
+    ['undefined', undefined],
+    ['null', null],
+    ['an array', []],
+    ['string', 'wk_secret'],
+  ])('options that are none but %s, from a factory, a class or in place', async (kind, given) => {
+    class Factory {
+      create = (): never => given as never;
+    }
+    for (const [name, module] of [
+      ['AnalyticsModule', AnalyticsModule],
+      ['WebhookDestinationModule', WebhookDestinationModule],
+    ] as const) {
+      const fault = `the options must be an object; forRoot, useFactory or useClass gave ${kind}`;
+      for (const imported of [
+        module.forRootAsync({ useFactory: () => given as never }),
+        module.forRootAsync({ useFactory: () => Promise.resolve(given as never) }),
+        module.forRootAsync({ useClass: Factory }),
+      ]) {
+        const message = await bootstrapError(imported);
+        expect(message).toMatch(`${name}: \n  - ${fault}\n  - `);
+        expect(message).not.toContain('wk_secret');
+      }
+      expect(await bootstrapError(module.forRoot(given as never))).toContain(`${name}: `);
+    }
   });
 });

@@ -14,16 +14,10 @@ import {
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
 import { FaultLog } from '../../common/fault.log.js';
-import { toOptions } from '../../common/options.rules.js';
-import {
-  completeIds,
-  type IdentityResolver,
-  identityOfUser,
-  type MessageIds,
-  toMessageId,
-} from './ambient-identity.js';
+import { completeIds, type IdentityResolver, type MessageIds, toMessageId } from './ambient-identity.js';
+import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { ContextOptions, noContext } from './context.options.js';
+import type { ContextOptions } from './context.options.js';
 import { type ContextScope, runInScope, scopes } from './context.scope.js';
 import { contextOf } from './request.context.js';
 
@@ -46,6 +40,14 @@ export interface AmbientOptions {
    */
   identity?: IdentityResolver | undefined;
   /**
+   * Who the events of a request are about where nobody is known: the cookie `ajs_anonymous_id`, then one random
+   * `anonymousId` for that request. `false` turns it off: recording such an event then throws a `ValidationError`, as it
+   * does outside a request.
+   *
+   * @default true
+   */
+  anonymous?: boolean | undefined;
+  /**
    * Which facts of a request go into the `context` of its events; `false`: none, `true`: all.
    *
    * @default true
@@ -59,11 +61,10 @@ export abstract class AmbientAnalytics extends Analytics {
   private readonly identity: IdentityResolver;
   private readonly contextOptions: ContextOptions;
 
-  constructor(settings: AnalyticsSettings, { identity = identityOfUser, context = true }: AmbientOptions) {
+  constructor(settings: AnalyticsSettings, { identity, context }: CheckedAmbientOptions) {
     super(settings);
     this.identity = identity;
-    if (typeof context === 'object') this.contextOptions = toOptions(ContextOptions, context);
-    else this.contextOptions = context ? new ContextOptions() : noContext();
+    this.contextOptions = context;
   }
 
   override identify(message: Ambient<IdentifyParams>, callback?: Callback): void {

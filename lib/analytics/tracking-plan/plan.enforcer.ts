@@ -5,7 +5,7 @@ import { isPlainObject } from '../../client/message/message.rules.js';
 import { checkOf, type EventCheck, type PlanFault } from './event.check.js';
 import { definitionOf } from './tracked-event.decorator.js';
 import type { EventClass } from './tracking-plan.interface.js';
-import type { TrackingPlanOptions } from './tracking-plan.options.js';
+import type { PlanOptions } from './tracking-plan.options.js';
 
 /** An event's violations are logged once in so many ms: a fault in a busy route must not flood the log. */
 const LOG_INTERVAL = 60_000;
@@ -26,10 +26,10 @@ export class PlanEnforcer {
   private readonly checks = new WeakMap<EventClass, EventCheck>();
   /** By event: no more than the application has event classes. */
   private readonly tallies = new Map<string, Tally>();
-  private readonly violations: NonNullable<TrackingPlanOptions['violations']>;
+  private readonly violations: PlanOptions['violations'];
 
   constructor(
-    { events = [], violations = 'warn' }: TrackingPlanOptions = {},
+    { events, violations }: PlanOptions,
     private readonly logger: Logger,
   ) {
     this.planned = new Map(events.map((type) => [definitionOf(type)!.name, type]));

@@ -1,3 +1,4 @@
+import { Must } from '../../common/options.rules.js';
 import type { EventClass } from './tracking-plan.interface.js';
 import { definitionOf, isEventClass } from './tracked-event.decorator.js';
 
@@ -31,27 +32,27 @@ export interface TrackingPlanOptions {
   violations?: PlanViolations;
 }
 
-/** The broken rules of the option `trackingPlan`, as `path rule`. */
-export function findPlanFaults(options: unknown): string[] {
-  if (options === undefined) return [];
-  if (typeof options !== 'object' || options === null) return ['trackingPlan must be an object'];
-  const { events = [], violations = 'warn', ...others } = options as TrackingPlanOptions;
-  const faults = Object.keys(others).map((name) => `trackingPlan.${name} is not an option`);
-  if (!VIOLATIONS.includes(violations)) {
-    faults.push(`trackingPlan.violations must be one of ${VIOLATIONS.join(', ')}`);
-  }
-  if (!Array.isArray(events)) return [...faults, 'trackingPlan.events must be an array of event classes'];
+/** Their rules and defaults. */
+export class PlanOptions implements Required<TrackingPlanOptions> {
+  @Must('be an array of event classes', Array.isArray)
+  events: readonly EventClass[] = [];
+
+  @Must(`be one of ${VIOLATIONS.join(', ')}`, (value) => VIOLATIONS.includes(value as PlanViolations))
+  violations: PlanViolations = 'warn';
+}
+
+/** The broken rules of each event class, as `path rule`. */
+export function findEventFaults(events: unknown): string[] {
+  if (!Array.isArray(events)) return [];
   const names = new Set<string>();
-  events.forEach((event: unknown, index) => {
+  return events.flatMap((event: unknown, index) => {
     const path = `trackingPlan.events[${index}]`;
     const name = definitionOf(event)?.name;
     if (!isEventClass(event) || name === undefined) {
-      faults.push(`${path} must be a class with @TrackedEvent, or made by defineEvent`);
-    } else if (names.has(name)) {
-      faults.push(`${path} must not have the name of another event`);
-    } else {
-      names.add(name);
+      return [`${path} must be a class with @TrackedEvent, or made by defineEvent`];
     }
+    if (names.has(name)) return [`${path} must not have the name of another event`];
+    names.add(name);
+    return [];
   });
-  return faults;
 }

@@ -10,6 +10,7 @@ import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery.event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
 import { lastAttemptAt } from './retry.schedule.js';
+import { isFailure } from './url.outcome.js';
 
 /** Settles the deliveries of one destination by what its URLs answer, and keeps them back while it is down. */
 export class DestinationDispatcher {
@@ -100,10 +101,16 @@ export class DestinationDispatcher {
   }
 }
 
-/** Whether a receiver answered that it will not have this message, and nothing else went wrong: it is there. */
+/**
+ * Whether a receiver answered that it will not have this message, and nothing else went wrong: it is there. That holds
+ * though the message is tried again: were the others held back for it, one kind of message could keep them for hours.
+ */
 function refuses(sent: SendResult[]): boolean {
   return (
-    sent.some(({ result }) => result.status !== undefined) && sent.every(({ result }) => result.outcome === 'permanent')
+    sent.some(({ result }) => result.status !== undefined) &&
+    sent.every(({ result: { status, outcome } }) =>
+      status === undefined ? outcome === 'permanent' : !isFailure(status),
+    )
   );
 }
 

@@ -2,7 +2,7 @@ import { describe } from '../../common/error.util.js';
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { parseRetryAfter } from './retry.schedule.js';
-import { classifyError, classifyStatus } from './url.outcome.js';
+import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
 import type { WebhookHeaders } from './webhook.headers.js';
 import type { WebhookTransport } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
@@ -34,6 +34,7 @@ export class DestinationSender {
     private readonly headers: WebhookHeaders,
     private readonly routes: Route[],
     private readonly maxActive: number,
+    private readonly retryOn: RetryOn = 'spec',
   ) {}
 
   /**
@@ -48,7 +49,7 @@ export class DestinationSender {
       const results: SendResult[] = [];
       if (routes.length === 0) return resolve(results);
       for (const route of routes) {
-        void post(route, headers, body, now, this.maxActive).then((result) => {
+        void this.post(route, headers, body, now).then((result) => {
           results.push(result);
           if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
         });
@@ -59,35 +60,34 @@ export class DestinationSender {
   async close(): Promise<void> {
     await Promise.all(this.routes.map(({ transport }) => transport.close()));
   }
-}
 
-/** One request; resolves whatever becomes of it. */
-async function post(
-  route: Route,
-  headers: Record<string, string>,
-  body: Buffer,
-  start: number,
-  maxActive: number,
-): Promise<SendResult> {
-  const { id: urlId, shown, authorization } = route.target;
-  route.active++;
-  try {
-    if (route.active > maxActive) throw new Error('too many requests are under way');
-    const answer = await route.transport.post({
-      headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
-      body,
-    });
-    const now = Date.now();
-    const { status } = answer;
-    return {
-      urlId,
-      result: { url: shown, outcome: classifyStatus(status), status, duration: now - start },
-      retryAfter: parseRetryAfter(answer.retryAfter, now),
-    };
-  } catch (error) {
-    const result = { url: shown, outcome: classifyError(error), error: describe(error), duration: Date.now() - start };
-    return { urlId, result, retryAfter: undefined };
-  } finally {
-    route.active--;
+  /** One request; resolves whatever becomes of it. */
+  private async post(route: Route, headers: Record<string, string>, body: Buffer, start: number): Promise<SendResult> {
+    const { id: urlId, shown, authorization } = route.target;
+    route.active++;
+    try {
+      if (route.active > this.maxActive) throw new Error('too many requests are under way');
+      const answer = await route.transport.post({
+        headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
+        body,
+      });
+      const now = Date.now();
+      const { status } = answer;
+      return {
+        urlId,
+        result: { url: shown, outcome: classifyStatus(status, this.retryOn), status, duration: now - start },
+        retryAfter: parseRetryAfter(answer.retryAfter, now),
+      };
+    } catch (error) {
+      const result = {
+        url: shown,
+        outcome: classifyError(error),
+        error: describe(error),
+        duration: Date.now() - start,
+      };
+      return { urlId, result, retryAfter: undefined };
+    } finally {
+      route.active--;
+    }
   }
 }

@@ -21,10 +21,26 @@ const NOT_TRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/**
+ * Which answers are tried again: those of §7 (5xx, 408, 425, 429), or all but 2xx, for a receiver that answers 404 while
+ * it is deployed.
+ */
+export type RetryOn = 'spec' | 'any-failure';
+
+/** Whether a value is one of the two. */
+export function isRetryOn(value: unknown): value is RetryOn {
+  return value === 'spec' || value === 'any-failure';
+}
+
 /** The class of an answer. */
-export function classifyStatus(status: number): OutcomeClass {
+export function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
   if (status >= 200 && status < 300) return 'success';
-  return status >= 500 || TEMPORARY_STATUS.has(status) ? 'temporary' : 'permanent';
+  return retryOn === 'any-failure' || isFailure(status) ? 'temporary' : 'permanent';
+}
+
+/** Whether a status says that the receiver fails (§7), and not that it refuses the message. */
+export function isFailure(status: number): boolean {
+  return status >= 500 || TEMPORARY_STATUS.has(status);
 }
 
 /** The class of an exchange that had no answer. */

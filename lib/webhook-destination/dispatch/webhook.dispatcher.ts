@@ -47,6 +47,7 @@ export class WebhookDispatcher {
         new WebhookHeaders(destination),
         routes,
         delivery.concurrency * ACTIVE_FACTOR,
+        destination.retryOn ?? delivery.retryOn,
       );
       const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events);
       this.dispatchers.push(dispatcher);

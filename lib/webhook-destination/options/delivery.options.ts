@@ -1,8 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 
-import { IfGiven, Must } from '../../common/options.rules.js';
+import { Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { isCidr } from '../dispatch/network.policy.js';
+import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
 
@@ -64,10 +65,18 @@ export class DeliveryOptions {
   @Must('be an array of networks in CIDR notation', (value) => Array.isArray(value) && value.every(isCidr))
   allowedNetworks: string[] = [];
 
-  /** Certificates of authorities trusted besides the public ones, PEM. */
-  @IfGiven()
-  @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
+  /** Certificates of authorities trusted besides the public ones, PEM; `undefined` is refused. Default: none. */
+  @MustIfPresent('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
+
+  /**
+   * Which answers are tried again: `'spec'` those of §7 (5xx, 408, 425, 429), `'any-failure'` every status but 2xx, for
+   * receivers that answer 404 during a deployment. Redirects are never followed; a certificate that is not trusted and
+   * an address that is not allowed are not tried again in either case.
+   * @default 'spec'
+   */
+  @Must("be 'spec' or 'any-failure'", isRetryOn)
+  retryOn: RetryOn = 'spec';
 
   /**
    * How requests go out: `undici`, or `axios` for `HttpService` of `@nestjs/axios`, with its interceptors and proxy.

@@ -1,8 +1,9 @@
 import { isMessageType } from '../../client/message/message.rules.js';
 import type { MessageType } from '../../client/message/message.interface.js';
-import { IfGiven, Must } from '../../common/options.rules.js';
+import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areHeaders } from '../dispatch/header.rules.js';
+import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 
 /** URLs that one destination may have (§1, §8). */
 const MAX_URLS = 5;
@@ -34,9 +35,11 @@ export class DestinationOptions {
   @Must('be a boolean', (value) => typeof value === 'boolean')
   enabled: boolean = true;
 
-  /** Names of the sources whose messages it gets. Default: every source. */
-  @IfGiven()
-  @Must('be an array of one or more source names', (value) => isFilledArray(value) && value.every(isNonEmptyString))
+  /** Names of the sources whose messages it gets; `undefined` is refused. Default: every source. */
+  @MustIfPresent(
+    'be an array of one or more source names',
+    (value) => isFilledArray(value) && value.every(isNonEmptyString),
+  )
   sources?: string[];
 
   /** One to five URLs; the first to answer with success settles a message (§4.1). */
@@ -60,10 +63,10 @@ export class DestinationOptions {
 
   /**
    * Signs every request (§5.1). While it is rotated, `[current, previous]`: the signature under the previous one then
-   * goes along in `X-Signature-Previous`. Default: requests are not signed.
+   * goes along in `X-Signature-Previous`. `undefined` is refused, so that a variable that is not set does not switch
+   * signing off. Default: requests are not signed.
    */
-  @IfGiven()
-  @Must('be a non-empty string, or [current, previous] of two that differ', isSharedSecret)
+  @MustIfPresent('be a non-empty string, or [current, previous] of two that differ', isSharedSecret)
   sharedSecret?: string | [current: string, previous: string];
 
   /**
@@ -76,12 +79,19 @@ export class DestinationOptions {
 
   /**
    * Kinds of message it gets; delete notifications come whatever is named, so `['delete']` is for those alone.
-   * Default: all.
+   * `undefined` is refused. Default: all.
    */
-  @IfGiven()
-  @Must(
+  @MustIfPresent(
     'be an array of one or more of identify, track, page, screen, group, alias, delete',
     (value) => isFilledArray(value) && value.every((type) => isMessageType(type) || type === 'delete'),
   )
   types?: (MessageType | 'delete')[];
+
+  /**
+   * Which answers of its URLs are tried again.
+   * @default delivery.retryOn
+   */
+  @IfGiven()
+  @Must("be 'spec' or 'any-failure'", isRetryOn)
+  retryOn?: RetryOn;
 }

@@ -1,7 +1,7 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
 import { OptionsError } from '../../common/options.error.js';
-import { findOptionFaults, IfGiven, Must, toOptions } from '../../common/options.rules.js';
+import { findAbsence, findOptionFaults, Must, MustIfPresent, toOptions } from '../../common/options.rules.js';
 import type { DeliveryQueueFactory } from '../queue/delivery-queue.interface.js';
 import { sqliteQueue } from '../queue/sqlite/sqlite.queue.js';
 import { type AdminOptions, areAdminOptions } from './admin.options.js';
@@ -39,12 +39,14 @@ export class WebhookDestinationOptions {
   @Must("be 'all', 'ingest' or 'deliver'", (value) => MODES.includes(value as RelayMode))
   mode: RelayMode = 'all';
 
-  @IfGiven()
-  @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
+  @MustIfPresent('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
   admin?: AdminOptions;
 }
 
-/** Options of {@link WebhookDestinationModule}. */
+/**
+ * Options of {@link WebhookDestinationModule}. `undefined` stands for the default; options without one refuse it:
+ * `admin`, `delivery.ca`, `ingest.rateLimit`, and `sharedSecret`, `sources` and `types` of a destination.
+ */
 export interface WebhookDestinationModuleOptions {
   /** Where messages come from, each with its write key. */
   sources: SourceOptions[];
@@ -68,7 +70,7 @@ export interface WebhookDestinationModuleOptions {
    * @default 'all'
    */
   mode?: RelayMode;
-  /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
+  /** What opens the administrative routes, such as `POST /v1/delete`; `undefined` is refused. Default: there are none. */
   admin?: AdminOptions;
 }
 
@@ -82,7 +84,8 @@ export function adminPrefix({ admin, ingest = new IngestOptions() }: WebhookDest
  * @throws {OptionsError} that names each option at fault and its rule.
  */
 export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDestinationOptions {
-  const options = toOptions(WebhookDestinationOptions, given);
+  const absence = findAbsence(given);
+  const options = toOptions(WebhookDestinationOptions, absence.length > 0 ? {} : given);
   const all = <T extends object>(type: new () => T, list: unknown) =>
     Array.isArray(list) ? list.map((item) => toOptions(type, item)) : (list as T[]);
   options.sources = all(SourceOptions, given?.sources);
@@ -90,7 +93,7 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   options.delivery = toOptions(DeliveryOptions, given?.delivery);
   options.ingest = given?.ingest === false ? undefined : toOptions(IngestOptions, given?.ingest);
 
-  const faults = findOptionFaults(options);
+  const faults = [...absence, ...findOptionFaults(options)];
   if (faults.length === 0) faults.push(...findRelationFaults(options));
   if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
   return options;

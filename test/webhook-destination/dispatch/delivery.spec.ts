@@ -88,6 +88,48 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
     },
   );
 
+  it.each([300, 302, 308, 400, 401, 404, 410, 422])(
+    'are sent again after a %i where any failure is retried, and never follow it',
+    async (code) => {
+      const elsewhere = await receive(status(200));
+      const receiver = await receive(sequence(status(code, { Location: elsewhere.url }), status(200)));
+      const started = await relay([receiver.url], { delivery: { retryOn: 'any-failure' } });
+      await started.track('m1');
+      expect(await started.settled('delivered')).toMatchObject([{ attempt: 2 }]);
+      expect(started.events).toMatchObject([
+        { type: 'retry', results: [{ status: code, outcome: 'temporary' }] },
+        { type: 'delivered' },
+      ]);
+      expect(receiver.webhooks[1]!.raw).toEqual(receiver.webhooks[0]!.raw);
+      expect(elsewhere.connections).toBe(0);
+    },
+  );
+
+  it('are retried as their destination says, or else as delivery says', async () => {
+    const missing = () => receive(sequence(status(404), status(200)));
+    const [any, spec, inherited] = [await missing(), await missing(), await missing()];
+    const started = await relay([], {
+      destinations: [
+        { name: 'Any', urls: [any.url], retryOn: 'any-failure' },
+        { name: 'Spec', urls: [spec.url], retryOn: 'spec' },
+        { name: 'Inherited', urls: [inherited.url], retryOn: undefined },
+      ],
+      delivery: { retryOn: 'any-failure' },
+    });
+    await started.track('m1');
+    const delivered = await started.settled('delivered', 2);
+    expect(delivered.map(({ destination }) => destination).sort()).toEqual(['Any', 'Inherited']);
+    expect(await started.settled('dead')).toMatchObject([{ destination: 'Spec', attempt: 1 }]);
+  });
+
+  it('are given up for their certificate, whatever answers are retried', async () => {
+    const receiver = await receive(status(200), certificates.selfSigned);
+    const started = await relay([receiver.url], { delivery: { retryOn: 'any-failure' } });
+    await started.track('m1');
+    expect(outcomes((await started.settled('dead'))[0])).toEqual(['permanent']);
+    expect(receiver.webhooks).toHaveLength(0);
+  });
+
   it('log a timeout and are sent again, be the receiver hung or dripping', async () => {
     const hung = await receive(sequence(hang, status(200)));
     const dripping = await receive(sequence(drip, status(200)));

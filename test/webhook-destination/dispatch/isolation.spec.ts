@@ -99,6 +99,45 @@ describe('A destination', () => {
     expect(await relay.undelivered()).toEqual([]);
   });
 
+  it('that answers 404 during a deployment, where that is retried, loses nothing and is not taken to be down', async () => {
+    let isDeploying = true;
+    const receiver = await ScriptedReceiver.start((response, index, request) =>
+      status(isDeploying ? 404 : 200)(response, index, request),
+    );
+    cleanUp(() => receiver.stop());
+    const relay = await start({
+      destinations: [{ urls: [receiver.url], retryOn: 'any-failure' }],
+      delivery: { concurrency: 20, initialRetryDelay: 100, maxRetryDelay: 400, retryWindow: 600_000 },
+    });
+    await relay.track(...ids('m', 100));
+    await relay.settled('retry', 300);
+    isDeploying = false;
+    const end = Date.now();
+    await relay.settled('delivered', 100);
+    // No delivery waits for more than its own delay.
+    expect(Date.now() - end).toBeLessThan(2_000);
+    expect(relay.events.filter(({ type }) => type === 'dead')).toEqual([]);
+    expect(relay.log.matching(/is down/)).toEqual([]);
+    expect(await relay.undelivered()).toEqual([]);
+  });
+
+  it('that refuses one kind of message again and again, where that is retried, gets all others at once', async () => {
+    const receiver = await ScriptedReceiver.start((response, index, request) => {
+      const isRefused = (request.headers['x-message-id'] as string).startsWith('refused');
+      status(isRefused ? 422 : 200)(response, index, request);
+    });
+    cleanUp(() => receiver.stop());
+    const relay = await start({
+      destinations: [{ urls: [receiver.url], retryOn: 'any-failure' }],
+      delivery: { concurrency: 4, initialRetryDelay: 60_000, maxRetryDelay: 60_000 },
+    });
+    await relay.track(...ids('refused', 100), ...ids('m', 100));
+    await relay.settled('delivered', 100);
+    const waiting = await relay.undelivered();
+    expect(waiting.map(({ state, attempts }) => [state, attempts.length])).toEqual(waiting.map(() => ['waiting', 1]));
+    expect(waiting).toHaveLength(100);
+  });
+
   it('that stays down gives its deliveries up when their window is over, tried or not', async () => {
     const receiver = await ScriptedReceiver.start(status(503));
     cleanUp(() => receiver.stop());

@@ -186,6 +186,10 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
   ['an unknown transport', withDelivery({ transport: 'fetch' }), "delivery.transport must be 'undici' or 'axios'"],
 
+  ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
+  ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
+  ['one of a destination', withDestination({ retryOn: 'any' }), "destinations[0].retryOn must be 'spec' or"],
+
   ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
   ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],
   ['a guard that guards nothing', { ...withDestination({}), admin: { guard: class {} } }, 'admin must be { token }'],
@@ -202,10 +206,42 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['null for delivery', withDelivery(null), 'delivery must be an object'],
   ['null for a CA', withDelivery({ ca: null }), 'delivery.ca must be'],
   ['null for admin', { ...withDestination({}), admin: null }, 'admin must be { token }'],
+  ['an undefined admin token', { ...withDestination({}), admin: { token: undefined } }, 'admin must be { token }'],
+  ['an undefined guard', { ...withDestination({}), admin: { guard: undefined } }, 'admin must be { token }'],
+  ['an undefined previous secret', withDestination({ sharedSecret: ['a', undefined] }), 'sharedSecret must be'],
+  ['an undefined current secret', withDestination({ sharedSecret: [undefined, 'a'] }), 'sharedSecret must be'],
+  ['an undefined CA among others', withDelivery({ ca: [undefined] }), 'delivery.ca must be'],
+  ['an undefined URL', withUrl(undefined), NO_URL],
+  ['an undefined header', withDestination({ headers: { 'X-Api-Key': undefined } }), HEADERS],
+  [
+    'an undefined write key',
+    { sources: [{ name: 'shop', writeKey: undefined }], destinations: [] },
+    'writeKey must be',
+  ],
+  ['an undefined origin', { ...withDestination({}), ingest: { cors: { origin: undefined } } }, 'ingest.cors must be'],
+  ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
+  ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not an option'],
   ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
 ];
 
+/** Options without a default, each as `undefined`: what `process.env.NAME` is where nobody has set it. */
+const undefinedCases: [option: string, options: unknown][] = [
+  ['destinations[0].sharedSecret', withDestination({ sharedSecret: undefined })],
+  ['destinations[0].sources', withDestination({ sources: undefined })],
+  ['destinations[0].types', withDestination({ types: undefined })],
+  ['delivery.ca', withDelivery({ ca: undefined })],
+  ['ingest.rateLimit', { ...withDestination({}), ingest: { rateLimit: undefined } }],
+  ['admin', { ...withDestination({}), admin: undefined }],
+];
+
 describe('Options', () => {
+  it.each(undefinedCases)('%s must not be undefined', async (option, options) => {
+    const message = await boot(options);
+    expect(message).toMatch(`WebhookDestinationModule: ${option} must `);
+    expect(message).toMatch(/; it is undefined: set it, or leave the key out$/);
+    expect(message?.split('must')).toHaveLength(2);
+  });
+
   it.each(cases)('stop the application with what is wrong: %s', async (_what, options, error) => {
     expect(await boot(options)).toContain(error);
   });
@@ -254,6 +290,16 @@ describe('Options', () => {
       ['deletions alone', () => withDestination({ types: ['delete'] })],
       ['a CA', () => withDelivery({ ca: [ca, ca] })],
       ['no ingest', () => ({ ...withDestination({}), ingest: false })],
+      [
+        'undefined for the default',
+        () => ({
+          ...withDestination({ name: undefined, enabled: undefined, headers: undefined, standardWebhooks: undefined }),
+          queue: undefined,
+          ingest: { prefix: undefined, cors: undefined },
+          delivery: { timeout: undefined, allowedNetworks: undefined, transport: undefined },
+          mode: undefined,
+        }),
+      ],
       ['a guard', () => ({ ...withDestination({}), admin: { guard: { canActivate: () => true } } })],
     ])('start the application: %s', async (_what, options) => {
       expect(await boot(options())).toBeUndefined();
