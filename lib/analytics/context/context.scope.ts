@@ -6,7 +6,8 @@ import type { AnalyticsRequest } from './analytics-request.interface.js';
 
 /** What is known of the events that are recorded in one request, job or call. */
 export interface ContextScope extends MessageIds {
-  readonly request?: AnalyticsRequest | undefined;
+  /** On Fastify, Node's own request until its middleware has run. */
+  request?: AnalyticsRequest | undefined;
   groupId?: string | undefined;
   context?: ExtraContext | undefined;
 }
