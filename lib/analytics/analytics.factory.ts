@@ -46,7 +46,7 @@ function createAnalytics(
 }
 
 /** What is wrong with the options that `Analytics` knows nothing of. */
-function findFaults({ shutdownTimeout, identity, context, trackingPlan }: AnalyticsModuleOptions): string[] {
+function findFaults({ shutdownTimeout, identity, context, anonymous, trackingPlan }: AnalyticsModuleOptions): string[] {
   const faults = findPlanFaults(trackingPlan);
   if (shutdownTimeout !== undefined && !isPositiveNumber(shutdownTimeout)) {
     faults.push('shutdownTimeout must be a number of milliseconds above 0');
@@ -60,5 +60,6 @@ function findFaults({ shutdownTimeout, identity, context, trackingPlan }: Analyt
   } else if (context !== undefined && typeof context !== 'boolean') {
     faults.push('context must be true, false or an object of switches');
   }
+  if (anonymous !== undefined && typeof anonymous !== 'boolean') faults.push('anonymous must be true or false');
   return faults;
 }

@@ -20,9 +20,11 @@ import {
   type IdentityResolver,
   identityOfUser,
   type MessageIds,
+  resolveIds,
   toMessageId,
 } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
+import { anonymousIdOf } from './anonymous-visitor.js';
 import { ContextOptions, noContext } from './context.options.js';
 import { type ContextScope, runInScope, scopes } from './context.scope.js';
 import { contextOf } from './request.context.js';
@@ -51,6 +53,14 @@ export interface AmbientOptions {
    * @default true
    */
   context?: boolean | Partial<ContextOptions> | undefined;
+  /**
+   * Whether an event that is recorded in an HTTP request where nobody is known gets an `anonymousId`: the one in the
+   * cookie `ajs_anonymous_id` of the browser SDK, or a random one, the same for all events of the request.
+   * `false`: recording it throws a `ValidationError`, as it does outside of a request.
+   *
+   * @default true
+   */
+  anonymous?: boolean | undefined;
 }
 
 /** `Analytics` that fills in the ambient identity and context; what a message has itself wins. */
@@ -58,10 +68,15 @@ export abstract class AmbientAnalytics extends Analytics {
   private readonly faults = new FaultLog('AnalyticsContext');
   private readonly identity: IdentityResolver;
   private readonly contextOptions: ContextOptions;
+  private readonly anonymous: boolean;
 
-  constructor(settings: AnalyticsSettings, { identity = identityOfUser, context = true }: AmbientOptions) {
+  constructor(
+    settings: AnalyticsSettings,
+    { identity = identityOfUser, context = true, anonymous = true }: AmbientOptions,
+  ) {
     super(settings);
     this.identity = identity;
+    this.anonymous = anonymous;
     if (typeof context === 'object') this.contextOptions = toOptions(ContextOptions, context);
     else this.contextOptions = context ? new ContextOptions() : noContext();
   }
@@ -100,8 +115,7 @@ export abstract class AmbientAnalytics extends Analytics {
 
   private complete(type: MessageType, message: AmbientMessage, scope: ContextScope): AmbientMessage {
     const complete = { ...message };
-    let ids = completeIds(message, scope);
-    if (scope.request && !(ids.userId && ids.anonymousId)) ids = completeIds(ids, this.idsOf(scope.request));
+    const ids = this.idsFor(type, message, scope);
     complete.userId = ids.userId;
     if (type !== 'alias') complete.anonymousId = ids.anonymousId;
 
@@ -113,6 +127,13 @@ export abstract class AmbientAnalytics extends Analytics {
       complete.context = Object.assign(context, scope.context, message.context);
     }
     return complete;
+  }
+
+  private idsFor(type: MessageType, message: AmbientMessage, { named, request, visitor }: ContextScope): MessageIds {
+    if (message.userId && message.anonymousId) return message;
+    const ids = completeIds(message, resolveIds(named, request && this.idsOf(request)));
+    if (ids.userId || ids.anonymousId || type === 'alias' || !this.anonymous || !visitor || !request) return ids;
+    return { anonymousId: anonymousIdOf(visitor, request) };
   }
 
   /** What the `identity` option tells; its faults cost the event nothing but the ids. */

@@ -53,5 +53,5 @@ function open(request: object, { socket }: NodeRequest, next: () => void): void 
   if (scopes.getStore()?.request === request) return next();
   // Read once, the address stays known when the client is gone before its event is recorded.
   void socket.remoteAddress;
-  scopes.run({ request }, next);
+  scopes.run({ request, visitor: {} }, next);
 }
