@@ -229,8 +229,8 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
       expect({ userId, anonymousId }).toEqual({ anonymousId: undefined, ...ids });
     });
 
-    it('nobody, and is logged and not recorded, where nobody is known', async () => {
-      const { get, events, log } = await start();
+    it('nobody, and is logged and not recorded, where nobody is known and visitors are not recorded', async () => {
+      const { get, events, log } = await start({ options: { anonymous: false } });
       await get('tracked/7');
       expect(await events()).toEqual([]);
       expect(log.matching(/^warn/)).toEqual([

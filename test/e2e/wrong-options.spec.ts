@@ -72,6 +72,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ['a context that is no object', 'context must be true, false or an object of switches', { context: 'none' }],
     ['a switch that is none', 'context.ip must be true or false', { context: { ip: 'no' } }],
     ['an unknown switch', 'context.ipAddress is not an option', { context: { ipAddress: false } }],
+    ['an anonymous that is no switch', 'anonymous must be true or false', { anonymous: 'cookie' }],
     ['no time to shut down', 'shutdownTimeout must be a number of milliseconds above 0', { shutdownTimeout: 0 }],
     ['anonymous visitors in words', 'anonymous must be true or false', { anonymous: 'cookie' }],
     ['an unknown option', 'flushIntervall is not an option', { flushIntervall: 100 }],

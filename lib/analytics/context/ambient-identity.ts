@@ -35,12 +35,45 @@ export function toMessageId(field: string, value: unknown): string | undefined {
   throw new Error(`${field} must be a string or a number`);
 }
 
+/** Whether these ids name another person than the ids known before. */
+function isSomebodyElse(ids: MessageIds, known: MessageIds): boolean {
+  const differs = (own: string | undefined, other: string | undefined) => !!own && !!other && own !== other;
+  return differs(ids.userId, known.userId) || differs(ids.anonymousId, known.anonymousId);
+}
+
 /**
- * The ids of an event, the open ones filled in. Where it names somebody else than the ambient ids do, they are not:
- * an event with the ids of two people would make them one to every receiver.
+ * Fills in the missing id from the ids known before. Ids of somebody else stay alone: an event with the ids of two
+ * people would make them one to every receiver.
  */
-export function completeIds({ userId, anonymousId }: MessageIds, ambient: MessageIds): MessageIds {
-  const isOther = (own: string | undefined, given: string | undefined) => !!own && !!given && own !== given;
-  if (isOther(userId, ambient.userId) || isOther(anonymousId, ambient.anonymousId)) return { userId, anonymousId };
-  return { userId: userId || ambient.userId, anonymousId: anonymousId || ambient.anonymousId };
+export function completeIds(ids: MessageIds, known: MessageIds): MessageIds {
+  const { userId, anonymousId } = ids;
+  if (isSomebodyElse(ids, known)) return { userId, anonymousId };
+  return { userId: userId || known.userId, anonymousId: anonymousId || known.anonymousId };
+}
+
+/** The ids that `run` and `set` named, kept as they came: only an event knows the request's identity, which comes first. */
+export interface NamedIds {
+  /** In the order of the calls. */
+  readonly steps: readonly MessageIds[];
+  /** Whether the request's identity counts no longer, as the steps are about somebody else. */
+  readonly isSealed: boolean;
+}
+
+const NOBODY: NamedIds = { steps: [], isSealed: false };
+
+/** A scope may live as long as the process: so many steps are enough to tell one person's ids from another's. */
+const MAX_STEPS = 8;
+
+/** Adds a step. */
+export function addIds(ids: MessageIds, named: NamedIds = NOBODY): NamedIds {
+  const { steps, isSealed } = named;
+  if (!ids.userId && !ids.anonymousId) return named;
+  const last = steps[steps.length - 1] ?? {};
+  if (!isSealed && !isSomebodyElse(ids, last) && steps.length < MAX_STEPS) return { steps: [...steps, ids], isSealed };
+  return { steps: [completeIds(ids, resolveIds(named))], isSealed: true };
+}
+
+/** The ids of a scope: the first step is completed by the request's identity, each other one by those before it. */
+export function resolveIds({ steps, isSealed }: NamedIds = NOBODY, identity: MessageIds = {}): MessageIds {
+  return steps.reduce((known, ids) => completeIds(ids, known), isSealed ? {} : identity);
 }

@@ -14,9 +14,10 @@ import {
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
 import { FaultLog } from '../../common/fault.log.js';
-import { completeIds, type IdentityResolver, type MessageIds, toMessageId } from './ambient-identity.js';
+import { completeIds, type IdentityResolver, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
 import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
+import { anonymousIdOf } from './anonymous-visitor.js';
 import type { ContextOptions } from './context.options.js';
 import { type ContextScope, runInScope, scopes } from './context.scope.js';
 import { contextOf } from './request.context.js';
@@ -40,19 +41,19 @@ export interface AmbientOptions {
    */
   identity?: IdentityResolver | undefined;
   /**
-   * Who the events of a request are about where nobody is known: the cookie `ajs_anonymous_id`, then one random
-   * `anonymousId` for that request. `false` turns it off: recording such an event then throws a `ValidationError`, as it
-   * does outside a request.
-   *
-   * @default true
-   */
-  anonymous?: boolean | undefined;
-  /**
    * Which facts of a request go into the `context` of its events; `false`: none, `true`: all.
    *
    * @default true
    */
   context?: boolean | Partial<ContextOptions> | undefined;
+  /**
+   * Whether an event that is recorded in an HTTP request where nobody is known gets an `anonymousId`: the one in the
+   * cookie `ajs_anonymous_id` of the browser SDK, or a random one, the same for all events of the request.
+   * `false`: recording it throws a `ValidationError`, as it does outside of a request.
+   *
+   * @default true
+   */
+  anonymous?: boolean | undefined;
 }
 
 /** `Analytics` that fills in the ambient identity and context; what a message has itself wins. */
@@ -60,10 +61,12 @@ export abstract class AmbientAnalytics extends Analytics {
   private readonly faults = new FaultLog('AnalyticsContext');
   private readonly identity: IdentityResolver;
   private readonly contextOptions: ContextOptions;
+  private readonly anonymous: boolean;
 
-  constructor(settings: AnalyticsSettings, { identity, context }: CheckedAmbientOptions) {
+  constructor(settings: AnalyticsSettings, { identity, anonymous, context }: CheckedAmbientOptions) {
     super(settings);
     this.identity = identity;
+    this.anonymous = anonymous;
     this.contextOptions = context;
   }
 
@@ -101,8 +104,7 @@ export abstract class AmbientAnalytics extends Analytics {
 
   private complete(type: MessageType, message: AmbientMessage, scope: ContextScope): AmbientMessage {
     const complete = { ...message };
-    let ids = completeIds(message, scope);
-    if (scope.request && !(ids.userId && ids.anonymousId)) ids = completeIds(ids, this.idsOf(scope.request));
+    const ids = this.idsFor(type, message, scope);
     complete.userId = ids.userId;
     if (type !== 'alias') complete.anonymousId = ids.anonymousId;
 
@@ -114,6 +116,13 @@ export abstract class AmbientAnalytics extends Analytics {
       complete.context = Object.assign(context, scope.context, message.context);
     }
     return complete;
+  }
+
+  private idsFor(type: MessageType, message: AmbientMessage, { named, request, visitor }: ContextScope): MessageIds {
+    if (message.userId && message.anonymousId) return message;
+    const ids = completeIds(message, resolveIds(named, request && this.idsOf(request)));
+    if (ids.userId || ids.anonymousId || type === 'alias' || !this.anonymous || !visitor || !request) return ids;
+    return { anonymousId: anonymousIdOf(visitor, request) };
   }
 
   /** What the `identity` option tells; its faults cost the event nothing but the ids. */

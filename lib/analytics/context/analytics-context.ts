@@ -1,5 +1,5 @@
 import type { ExtraContext } from '../../client/index.js';
-import { type AmbientId, type AmbientIdentity, completeIds, toMessageId } from './ambient-identity.js';
+import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { type ContextScope, scopes } from './context.scope.js';
 
@@ -40,46 +40,38 @@ export const AnalyticsContext = {
    * @throws {Error} when an id is neither a string nor a number; the error names it.
    */
   run<T>(fields: AmbientFields, fn: () => T): T {
-    const outer = scopes.getStore();
-    const given = toScope(fields);
-    return scopes.run(
-      {
-        ...outer,
-        ...given,
-        ...completeIds(given, outer ?? {}),
-        ...(given.context && { context: { ...outer?.context, ...given.context } }),
-      },
-      fn,
-    );
+    return scopes.run(withFields(scopes.getStore() ?? {}, fields), fn);
   },
 
   /**
    * Adds fields to the scope of the code that runs, for all of it from now on; what is left out (or `undefined`, or `null`) stays.
+   * Ids count no longer where `fields` name somebody else.
    *
    * @returns Whether there is a scope; without one, nothing is kept.
    * @throws {Error} when an id is neither a string nor a number; the error names it.
    */
   set(fields: AmbientFields): boolean {
     const scope = scopes.getStore();
-    const given = toScope(fields);
-    if (!scope) return false;
-    Object.assign(scope, given, given.context && { context: { ...scope.context, ...given.context } });
-    return true;
+    const changed = withFields(scope ?? {}, fields);
+    if (scope) Object.assign(scope, changed);
+    return scope !== undefined;
   },
 
   /** What the code that runs has been told by `run` and `set`, and its request; undefined outside of a scope. */
   get(): AmbientContext | undefined {
     const scope = scopes.getStore();
-    return scope && { ...scope };
+    if (!scope) return undefined;
+    const { named, request, groupId, context } = scope;
+    const { userId, anonymousId } = resolveIds(named);
+    return { userId, anonymousId, groupId, context, request };
   },
 };
 
-function toScope(fields: AmbientFields): Omit<ContextScope, 'request'> {
-  const scope: Omit<ContextScope, 'request'> = {};
-  for (const id of ['userId', 'anonymousId', 'groupId'] as const) {
-    const given = toMessageId(id, fields[id]);
-    if (given !== undefined) scope[id] = given;
-  }
-  if (fields.context) scope.context = fields.context;
-  return scope;
+/** A copy of the scope with these fields. */
+function withFields(scope: ContextScope, fields: AmbientFields): ContextScope {
+  const userId = toMessageId('userId', fields.userId);
+  const anonymousId = toMessageId('anonymousId', fields.anonymousId);
+  const groupId = toMessageId('groupId', fields.groupId) ?? scope.groupId;
+  const context = fields.context ? { ...scope.context, ...fields.context } : scope.context;
+  return { ...scope, named: addIds({ userId, anonymousId }, scope.named), groupId, context };
 }

@@ -1,12 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { ExtraContext } from '../../client/index.js';
-import type { MessageIds } from './ambient-identity.js';
+import type { NamedIds } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
+import type { AnonymousVisitor } from './anonymous-visitor.js';
 
 /** What is known of the events that are recorded in one request, job or call. */
-export interface ContextScope extends MessageIds {
-  readonly request?: AnalyticsRequest | undefined;
+export interface ContextScope {
+  named?: NamedIds | undefined;
+  /** On Fastify, Node's own request until its middleware has run. */
+  request?: AnalyticsRequest | undefined;
+  /** Set in the scope of an HTTP request, and in those within it. */
+  readonly visitor?: AnonymousVisitor | undefined;
   groupId?: string | undefined;
   context?: ExtraContext | undefined;
 }

@@ -4,14 +4,17 @@ import { scopes } from './context.scope.js';
 
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
-  addHook(
-    name: 'onRequest',
-    hook: (request: { raw: { socket: PeerSocket } }, reply: unknown, next: () => void) => void,
-  ): void;
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, next: () => void) => void): void;
+  /** Adds middleware. Present once an engine for middleware is loaded. */
+  use?: unknown;
 }
 
-interface PeerSocket {
-  remoteAddress?: string | undefined;
+interface FastifyRequest {
+  raw: NodeRequest;
+}
+
+interface NodeRequest {
+  socket: { remoteAddress?: string | undefined };
 }
 
 /**
@@ -27,19 +30,28 @@ export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
 function mount({ httpAdapter }: HttpAdapterHost): void {
   const platform = httpAdapter?.getType();
   if (platform === 'express') {
-    httpAdapter.use((request: { socket: PeerSocket }, _response: unknown, next: () => void) =>
-      open(request, request.socket, next),
-    );
+    httpAdapter.use(openInMiddleware);
   } else if (platform === 'fastify') {
-    httpAdapter
-      .getInstance<Fastify>()
-      .addHook('onRequest', (request, _reply, next) => open(request, request.raw.socket, next));
+    const fastify = httpAdapter.getInstance<Fastify>();
+    // Hooks run in the order in which they were added, and NestFactory loads the engine before any provider exists.
+    if (fastify.use) httpAdapter.use(openInMiddleware);
+    fastify.addHook('onRequest', openInHook);
   }
 }
 
-function open(request: object, socket: PeerSocket, next: () => void): void {
+function openInMiddleware(request: NodeRequest, _response: unknown, next: () => void): void {
+  open(request, request, next);
+}
+
+function openInHook(request: FastifyRequest, _reply: unknown, next: () => void): void {
+  const scope = scopes.getStore();
+  if (scope?.request === request.raw) scope.request = request;
+  open(request, request.raw, next);
+}
+
+function open(request: object, { socket }: NodeRequest, next: () => void): void {
   if (scopes.getStore()?.request === request) return next();
   // Read once, the address stays known when the client is gone before its event is recorded.
   void socket.remoteAddress;
-  scopes.run({ request }, next);
+  scopes.run({ request, visitor: {} }, next);
 }

@@ -1,5 +1,5 @@
 import type { INestApplication, ModuleMetadata } from '@nestjs/common';
-import type { AbstractHttpAdapter } from '@nestjs/core';
+import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, type AnalyticsModuleOptions, AnalyticsService, type Message } from 'nestjs-analytics-relay';
@@ -12,9 +12,23 @@ import { waitFor } from '../../support/wait-for.js';
 /** What a test sets of its application. */
 export interface CollectingAppOptions extends ModuleMetadata {
   adapter?: AbstractHttpAdapter;
+  /** Makes the application as a `main.ts` does, in place of Nest's testing module. */
+  byNestFactory?: boolean;
   options?: Partial<AnalyticsModuleOptions>;
   /** Sets up the application before it listens. */
   prepare?: (app: INestApplication) => unknown;
+}
+
+async function createByTesting(metadata: ModuleMetadata, adapter: AbstractHttpAdapter, log: LogLines) {
+  const testing = await Test.createTestingModule(metadata).setLogger(log).compile();
+  const app = testing.createNestApplication(adapter);
+  app.useLogger(log);
+  return app;
+}
+
+function createByNestFactory(metadata: ModuleMetadata, adapter: AbstractHttpAdapter, log: LogLines) {
+  class AppModule {}
+  return NestFactory.create({ module: AppModule, ...metadata }, adapter, { logger: log, abortOnError: false });
 }
 
 /** An application that records events, and the endpoint that it posts them to. */
@@ -28,8 +42,9 @@ export class CollectingApp {
 
   static async start(
     afterwards: (cleanUp: () => unknown) => void,
-    { adapter = new ExpressAdapter(), options, prepare, imports = [], ...metadata }: CollectingAppOptions,
+    given: CollectingAppOptions,
   ): Promise<CollectingApp> {
+    const { adapter = new ExpressAdapter(), byNestFactory, options, prepare, imports = [], ...rest } = given;
     const endpoint = await Receiver.start();
     afterwards(() => endpoint.stop());
     const log = new LogLines();
@@ -38,11 +53,10 @@ export class CollectingApp {
       host: `http://127.0.0.1:${endpoint.port}`,
       ...options,
     });
-    const testing = await Test.createTestingModule({ ...metadata, imports: [collecting, ...imports] })
-      .setLogger(log)
-      .compile();
-    const app = testing.createNestApplication(adapter);
-    app.useLogger(log);
+    const metadata = { ...rest, imports: [collecting, ...imports] };
+    const app = await (byNestFactory
+      ? createByNestFactory(metadata, adapter, log)
+      : createByTesting(metadata, adapter, log));
     afterwards(() => app.close());
     await prepare?.(app);
     return new CollectingApp(app, await listen(app), log, endpoint);

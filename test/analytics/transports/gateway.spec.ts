@@ -54,6 +54,13 @@ class ChatGateway {
     this.analytics.identify({ traits: { text: message.text } });
     return { event: 'sent', data: message.text };
   }
+
+  @UseInterceptors(AnalyticsContextInterceptor)
+  @SubscribeMessage('unknown')
+  @Track('Unknown')
+  unknown(@MessageBody() message: Message) {
+    return { event: 'sent', data: message.text };
+  }
 }
 
 describe.each(platforms)('A WebSocket gateway on $platform', ({ createAdapter }) => {
@@ -105,5 +112,15 @@ describe.each(platforms)('A WebSocket gateway on $platform', ({ createAdapter })
     const tracked = events.filter(({ type }) => type === 'track');
     expect(tracked.map(({ userId }) => userId).sort()).toEqual(['u0', 'u1', 'u2', 'u3', 'u4']);
     expect(tracked.every(({ properties }) => properties!.same as boolean)).toBe(true);
+  });
+
+  it('makes up no visitor where nobody is known', async () => {
+    const { app, connect } = await start();
+    const { ask } = await connect();
+    await ask('unknown', { from: 'u1', text: 'hello' });
+    expect(await app.events()).toEqual([]);
+    expect(app.log.matching(/^warn/)).toEqual([
+      'warn ChatGateway.unknown was not recorded: at least one of userId and anonymousId must be a non-empty string',
+    ]);
   });
 });
