@@ -11,7 +11,9 @@ function addInstance(
 ): DynamicModule {
   const instance = provideAnalytics({ name, isGlobal });
   const token = instance.provide;
-  const byClass = name === DEFAULT_INSTANCE ? [{ provide: AnalyticsService, useExisting: token }] : [];
+  // The token of the default instance is the class, unless that is the class of the package's other build.
+  const hasOtherClass = name === DEFAULT_INSTANCE && token !== AnalyticsService;
+  const byClass = hasOtherClass ? [{ provide: AnalyticsService, useExisting: token }] : [];
   return {
     ...module,
     global: isGlobal,

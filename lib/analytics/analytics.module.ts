@@ -1,14 +1,27 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 
+import { OptionsError } from '../common/options.error.js';
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
+import { connectDecoratedProviders, findInstanceNames } from './decorators/decorated.providers.js';
 
 /**
  * Provides `AnalyticsService`, and an instance of its own for each `name`.
  * What is queued when the application closes is delivered first.
  */
 @Module({})
-export class AnalyticsModule extends AnalyticsModuleBase {
+export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit {
+  /** @internal @throws {OptionsError} where the application imports it without options only. */
+  constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {
+    super();
+    if (findInstanceNames(modules).length > 0) return;
+    const rule = 'must be imported as AnalyticsModule.forRoot({ writeKey }) or AnalyticsModule.forRootAsync(...)';
+    // Where AnalyticsService is injected, Nest stops with an error of its own first, which does not say this.
+    new Logger('AnalyticsModule').error(rule);
+    throw new OptionsError('AnalyticsModule', [rule]);
+  }
+
   /** A wrong option stops the application at bootstrap with an error that names it and its rule. */
   static override forRoot(options: AnalyticsModuleOptions & AnalyticsModuleExtras): DynamicModule {
     return super.forRoot(options ?? {}); // what is missing is told when the application starts
@@ -17,5 +30,10 @@ export class AnalyticsModule extends AnalyticsModuleBase {
   /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
   static override forRootAsync(options: AnalyticsModuleAsyncOptions): DynamicModule {
     return super.forRootAsync(options);
+  }
+
+  /** @internal */
+  onModuleInit(): Promise<void> {
+    return connectDecoratedProviders(this.modules);
   }
 }

@@ -1,4 +1,6 @@
-import { Inject } from '@nestjs/common';
+import { Inject, type Type } from '@nestjs/common';
+
+import { AnalyticsService } from './analytics.service.js';
 
 /** Name of the instance that is used where no other is named. */
 export const DEFAULT_INSTANCE = 'default';
@@ -6,9 +8,25 @@ export const DEFAULT_INSTANCE = 'default';
 /** Options of one `AnalyticsModule`. */
 export const ANALYTICS_OPTIONS = Symbol.for('nestjs-analytics-relay:analytics-module-options');
 
-/** The injection token of an instance; the same for both builds of the package. */
-export function getAnalyticsToken(name: string = DEFAULT_INSTANCE): symbol {
-  return Symbol.for(`nestjs-analytics-relay:analytics:${name}`);
+/** The injection token of an instance: the class `AnalyticsService` for the default one, a symbol for a named one. */
+export type AnalyticsToken = Type<AnalyticsService> | symbol;
+
+const NAMED = 'nestjs-analytics-relay:analytics:';
+const SERVICE = Symbol.for('nestjs-analytics-relay:analytics-service');
+
+// Both builds of the package may be in one process: the class of the one that asks first is the token of both.
+const shared = globalThis as { [SERVICE]?: Type<AnalyticsService> };
+
+/** The injection token of an instance; without a name, of the default instance. The same for both builds of the package. */
+export function getAnalyticsToken(name: string = DEFAULT_INSTANCE): AnalyticsToken {
+  return name === DEFAULT_INSTANCE ? (shared[SERVICE] ??= AnalyticsService) : Symbol.for(NAMED + name);
+}
+
+/** The name of the instance that a token stands for; undefined for any other token. */
+export function instanceNameOf(token: unknown): string | undefined {
+  if (token === getAnalyticsToken()) return DEFAULT_INSTANCE;
+  const key = typeof token === 'symbol' ? Symbol.keyFor(token) : undefined;
+  return key?.startsWith(NAMED) ? key.slice(NAMED.length) : undefined;
 }
 
 /** Injects the instance of this name; without one, the default instance. */

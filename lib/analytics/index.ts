@@ -2,7 +2,7 @@ export type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-
 export type { AnalyticsModuleAsyncOptions } from './analytics.module-definition.js';
 export { AnalyticsModule } from './analytics.module.js';
 export { AnalyticsService } from './analytics.service.js';
-export { getAnalyticsToken, InjectAnalytics } from './analytics.tokens.js';
+export { type AnalyticsToken, getAnalyticsToken, InjectAnalytics } from './analytics.tokens.js';
 export { type AmbientFields, AnalyticsContext, type AmbientContext } from './context/analytics-context.js';
 export { AnalyticsContextInterceptor } from './context/analytics-context.interceptor.js';
 export type { AmbientId, AmbientIdentity, IdentityResolver } from './context/ambient-identity.js';
@@ -23,7 +23,9 @@ export type {
   GroupOptions,
   IdentifyOptions,
   Mapped,
+  MappedId,
   PageOptions,
+  Plain,
   RecordOptions,
   Result,
   TrackOptions,

@@ -20,6 +20,7 @@ import { APP_INTERCEPTOR } from '@nestjs/core';
 import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import {
+  type AmbientIdentity,
   AnalyticsContext,
   AnalyticsContextInterceptor,
   AnalyticsModule,
@@ -238,6 +239,10 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
       ]);
     });
 
+    // Jest fails a test that leaves a rejection unhandled.
+    const rejected = (): unknown => Promise.reject(new Error('nobody handles this'));
+    const noPromise = 'it must not answer with a promise; look ids up in a guard or middleware';
+
     it.each<[string, NonNullable<CollectingAppOptions['options']>['identity'], string]>([
       [
         'throws',
@@ -247,6 +252,8 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
         'no session',
       ],
       ['tells no id', () => ({ userId: {} as string }), 'userId must be a string or a number'],
+      ['is asynchronous', (() => rejected()) as unknown as () => AmbientIdentity, noPromise],
+      ['tells ids later', () => ({ userId: rejected(), anonymousId: rejected() }) as AmbientIdentity, noPromise],
     ])('those whom it names itself, where the identity option %s', async (_case, identity, reason) => {
       const { get, events, log } = await start({ options: { identity } });
       await get('own');

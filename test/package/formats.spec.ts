@@ -50,6 +50,37 @@ describe('The package', () => {
     expect(stdout.trim()).toBe('Order Completed');
   });
 
+  it('records with one override what both copies inject and decorate', async () => {
+    const { stdout } = await run(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `import 'reflect-metadata';
+       import { createRequire } from 'node:module';
+       import { Test } from '@nestjs/testing';
+       import { AnalyticsService, InjectAnalytics, Track } from 'nestjs-analytics-relay';
+       import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+       const required = createRequire(process.cwd() + '/')('nestjs-analytics-relay');
+       const imported = { InjectAnalytics, Track };
+       const providers = [imported, required].map((copy) => {
+         class Shop { order() {} }
+         copy.InjectAnalytics()(Shop.prototype, 'analytics');
+         const order = Object.getOwnPropertyDescriptor(Shop.prototype, 'order');
+         copy.Track('Ordered', { userId: 'u1' })(Shop.prototype, 'order', order);
+         Object.defineProperty(Shop.prototype, 'order', order);
+         return Shop;
+       });
+       const imports = [required.AnalyticsModule.forRoot({ writeKey: 'k', host: 'http://127.0.0.1:1' })];
+       const app = await AnalyticsTestingModule.override(Test.createTestingModule({ imports, providers })).compile();
+       const service = app.get(required.AnalyticsService);
+       for (const Shop of providers) {
+         app.get(Shop).order();
+         console.log(required.AnalyticsService !== AnalyticsService, app.get(Shop).analytics === service);
+       }
+       console.log(AnalyticsRecorder.of(service).events.length);`,
+    ]);
+    expect(stdout.trim().split('\n')).toEqual(['true true', 'true true', '2']);
+  });
+
   it('has one context for both copies', async () => {
     const { stdout } = await run(process.execPath, [
       '--input-type=module',

@@ -33,6 +33,8 @@ function innermost({ messageText, next = [] }: ts.DiagnosticMessageChain): strin
 }
 
 const number = `Type 'number' is not assignable to type 'string'.`;
+// Of the tag that a promise has, and a plain object has not.
+const promise = `Type 'string' is not assignable to type 'never'.`;
 const notTheClass = `Argument of type 'string' is not assignable to parameter of type 'EventClass<object>'.`;
 const noSuchEvent = `Type '"Order Complete"' is not assignable to type '"Shop Opened"'.`;
 const plannedOrder = `Data<Pick<OrderCompleted, "orderId" | "revenue">>`;
@@ -81,6 +83,22 @@ const errors: [line: string, ...reasons: string[]][] = [
   [
     `analytics.trackEvent(new CouponUsed({ code: 'c' }), { userId: 1 });`,
     `Type 'number' is not assignable to type 'string'.`,
+  ],
+  [`analytics.trackEvent(new Refunded({ orderId: 5, amount: 1 }), { userId });`, number],
+  [`analytics.trackEvent(new Shipped({ parcel: 5 }), { userId });`, number],
+  [`analytics.trackEvent(new Asked({ question: 5 }), { userId });`, number],
+  [`analytics.trackEvent(new Rated({ stars: 5 }), { userId });`, number],
+  [`analytics.track({ userId, event: 'Refund Asked', properties: { orderId: 5, amount: 1 } });`, number],
+  [`export const h = Identify({ traits: async () => ({ plan: await Promise.resolve('pro') }) });`, promise],
+  [`export const i = Group({ context: () => Promise.resolve({ ip: '::1' }) });`, promise],
+  [
+    `export const j = Track('Shop Opened', { properties: async () => ({ by: await Promise.resolve('me') }) });`,
+    promise,
+    notTheClass,
+  ],
+  [
+    `export const k = Identify({ when: () => Promise.resolve(true) });`,
+    `Type 'Promise<boolean>' is not assignable to type 'boolean'.`,
   ],
 ];
 

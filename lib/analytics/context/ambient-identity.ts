@@ -1,3 +1,4 @@
+import { isDiscardedPromise } from '../../common/promise.util.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 
 /** An id as databases and tokens have it; a number goes over the wire as the string of its digits. */
@@ -31,6 +32,7 @@ export function identityOfUser(request: AnalyticsRequest): AmbientIdentity {
 export function toMessageId(field: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
+  if (isDiscardedPromise(value)) throw new Error(`${field} must not be a promise`);
   if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
   throw new Error(`${field} must be a string or a number`);
 }

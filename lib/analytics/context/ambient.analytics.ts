@@ -14,6 +14,7 @@ import {
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
 import { FaultLog } from '../../common/fault.log.js';
+import { isDiscardedPromise } from '../../common/promise.util.js';
 import { completeIds, type IdentityResolver, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
 import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
@@ -128,7 +129,11 @@ export abstract class AmbientAnalytics extends Analytics {
   /** What the `identity` option tells; its faults cost the event nothing but the ids. */
   private idsOf(request: AnalyticsRequest): MessageIds {
     try {
-      const { userId, anonymousId } = this.identity(request) ?? {};
+      const identity = this.identity(request) ?? {};
+      const { userId, anonymousId } = identity;
+      if ([identity, userId, anonymousId].map(isDiscardedPromise).includes(true)) {
+        throw new Error('it must not answer with a promise; look ids up in a guard or middleware');
+      }
       return { userId: toMessageId('userId', userId), anonymousId: toMessageId('anonymousId', anonymousId) };
     } catch (error) {
       this.faults.warn(`The identity option failed: ${describe(error)}`);

@@ -8,6 +8,7 @@ import type {
   Timestamp,
   UserTraits,
 } from '../../client/index.js';
+import type { AmbientId } from '../context/ambient-identity.js';
 import type { AnalyticsRequest } from '../context/analytics-request.interface.js';
 
 /** The type of a decorated method; the default leaves its arguments and result untyped. */
@@ -39,15 +40,26 @@ export interface CallContext<M extends AnyMethod = AnyMethod> {
   target: object;
 }
 
-/** A field of the message: its value, or how it is told from the call. */
-export type Mapped<T, M extends AnyMethod = AnyMethod> = T | ((call: CallContext<M>) => T);
+/**
+ * A value that is neither a promise nor a function. Objects with any field, such as `EventProperties`, would take both,
+ * and so an asynchronous mapper.
+ */
+export type Plain<T> = T extends object
+  ? T & { readonly [Symbol.toStringTag]?: never; readonly [Symbol.hasInstance]?: never }
+  : T;
+
+/** A field of the message: its value, or how it is told from the call. Mappers are synchronous. */
+export type Mapped<T, M extends AnyMethod = AnyMethod> = Plain<T> | ((call: CallContext<M>) => Plain<T>);
+
+/** An id: a number or bigint is recorded as the string of its digits; without a value, the ambient id counts. */
+export type MappedId<M extends AnyMethod = AnyMethod> = Mapped<AmbientId | null | undefined, M>;
 
 /** Options of every decorator that records an event. Ids and context that they leave open come from the ambient context. */
 export interface RecordOptions<M extends AnyMethod = AnyMethod> {
-  userId?: Mapped<string | undefined, M>;
-  anonymousId?: Mapped<string | undefined, M>;
+  userId?: MappedId<M>;
+  anonymousId?: MappedId<M>;
   /** The group of `@Group`, and `context.groupId` of all others. */
-  groupId?: Mapped<string | undefined, M>;
+  groupId?: MappedId<M>;
   context?: Mapped<ExtraContext | undefined, M>;
   timestamp?: Mapped<Timestamp | undefined, M>;
   integrations?: Mapped<IntegrationsOptions | undefined, M>;
@@ -90,5 +102,5 @@ export interface GroupOptions<M extends AnyMethod = AnyMethod> extends RecordOpt
 /** Options of `@Alias`. */
 export interface AliasOptions<M extends AnyMethod = AnyMethod> extends RecordOptions<M> {
   /** The id that the user had before. */
-  previousId?: Mapped<string | undefined, M>;
+  previousId?: MappedId<M>;
 }

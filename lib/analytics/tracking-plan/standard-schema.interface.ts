@@ -6,23 +6,25 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
-    readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
     /** Of schemas that can tell their JSON Schema (Standard JSON Schema). */
     readonly jsonSchema?: { readonly input: (options: { target: string }) => Record<string, unknown> } | undefined;
   };
 }
 
-/** What a schema says of a value: the issues that it found, or none. */
-export interface StandardResult {
-  readonly issues?: readonly StandardIssue[] | undefined;
-}
+/** What a schema says of a value: the value as it reads it, or the issues that it found. */
+export type StandardResult<Output = unknown> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 
 /** One fault that a schema found. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
+
+/** What a schema takes; of one without `types`, such as one written by hand, what it reads. */
+export type StandardInput<Input, Output> = unknown extends Input ? Output : Input;
 
 /** Whether a value is a Standard Schema: an object, or (of arktype) a function. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {

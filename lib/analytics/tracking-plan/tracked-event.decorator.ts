@@ -51,9 +51,9 @@ export function TrackedEvent(name: string, options: TrackedEventOptions = {}): C
  * ```
  * @throws {OptionsError} when the name is no string or empty, or the schema is none.
  */
-export function defineEvent<Input extends object>(
+export function defineEvent<Output, Input extends object = Output & object>(
   name: string,
-  schema: StandardSchemaV1<Input, unknown>,
+  schema: StandardSchemaV1<Input, Output>,
   options: TrackedEventOptions = {},
 ): SchemaEventClass<Input> {
   const definition = { ...toDefinition('defineEvent', name, options), schema };

@@ -1,6 +1,6 @@
 import type { CommonParams, EventProperties } from '../../client/index.js';
 import type { Ambient } from '../context/ambient.analytics.js';
-import type { StandardSchemaV1 } from './standard-schema.interface.js';
+import type { StandardInput, StandardSchemaV1 } from './standard-schema.interface.js';
 
 /**
  * The track events of the application, by name: augment it, and event names and property types are checked at compile
@@ -28,7 +28,11 @@ export type EventClass<P extends object = object> = abstract new (...args: any) 
 
 /** The properties that a Standard Schema, a class or a type declares; methods are none. */
 export type PropertiesOf<T> =
-  T extends StandardSchemaV1<infer Input> ? Input : T extends EventClass<infer Instance> ? Data<Instance> : Data<T>;
+  T extends StandardSchemaV1<infer Input, infer Output>
+    ? StandardInput<Input, Output>
+    : T extends EventClass<infer Instance>
+      ? Data<Instance>
+      : Data<T>;
 
 type Data<T> = { [K in keyof T as T[K] extends (...args: never) => unknown ? never : K]: T[K] };
 

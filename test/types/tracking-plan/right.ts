@@ -1,7 +1,7 @@
 // Follows the plan: compiles.
-import { Track, type Analytics, type AnalyticsService } from 'nestjs-analytics-relay';
+import { Identify, Track, type Analytics, type AnalyticsService } from 'nestjs-analytics-relay';
 
-import { CouponUsed, OrderCompleted } from './plan.js';
+import { CouponUsed, OrderCompleted, Rated, Refunded, Shipped } from './plan.js';
 
 export class Shop {
   constructor(private readonly analytics: AnalyticsService) {}
@@ -24,6 +24,19 @@ export class Shop {
     this.analytics.track({ userId: 'u', event: 'Shop Opened', context: { ip: '::1' } });
     this.analytics.trackEvent(Object.assign(new OrderCompleted(), { orderId: 'o' }), { userId: 'u' });
     this.analytics.trackEvent(new CouponUsed({ code: 'c' }), { userId: 'u', timestamp: new Date() });
+  }
+
+  @Identify<Shop['signUp']>({
+    userId: ({ args: [user] }) => user.id,
+    anonymousId: ({ request }) => request?.visitor as bigint | null,
+    traits: ({ args: [user] }) => user.traits,
+  })
+  signUp(_user: { id: number; traits: Record<string, unknown> }): void {
+    this.analytics.trackEvent(new Refunded({ orderId: 'o', amount: 1 }), { userId: 'u' });
+    this.analytics.trackEvent(new Shipped({ parcel: 'p' }), { userId: 'u' });
+    this.analytics.trackEvent(new Rated({ stars: '5' }), { userId: 'u' });
+    this.analytics.track({ userId: 'u', event: 'Refunded', properties: { orderId: 'o', amount: 1 } });
+    this.analytics.track({ userId: 'u', event: 'Refund Asked', properties: { orderId: 'o', amount: 1 } });
   }
 
   @Track<Shop['refund'], OrderCompleted>(OrderCompleted, {

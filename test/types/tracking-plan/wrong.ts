@@ -1,7 +1,7 @@
 // Breaks the plan, once in each statement.
-import { Track, type AnalyticsService } from 'nestjs-analytics-relay';
+import { Group, Identify, Track, type AnalyticsService } from 'nestjs-analytics-relay';
 
-import { CouponUsed, OrderCompleted } from './plan.js';
+import { Asked, CouponUsed, OrderCompleted, Rated, Refunded, Shipped } from './plan.js';
 
 declare const analytics: AnalyticsService;
 const userId = 'u';
@@ -32,3 +32,16 @@ export const g = Track('Order Completed', { userId });
 
 // Nobody
 analytics.trackEvent(new CouponUsed({ code: 'c' }), { userId: 1 });
+
+// A schema written by hand, and one that reads another type than it takes
+analytics.trackEvent(new Refunded({ orderId: 5, amount: 1 }), { userId });
+analytics.trackEvent(new Shipped({ parcel: 5 }), { userId });
+analytics.trackEvent(new Asked({ question: 5 }), { userId });
+analytics.trackEvent(new Rated({ stars: 5 }), { userId });
+analytics.track({ userId, event: 'Refund Asked', properties: { orderId: 5, amount: 1 } });
+
+// A promise
+export const h = Identify({ traits: async () => ({ plan: await Promise.resolve('pro') }) });
+export const i = Group({ context: () => Promise.resolve({ ip: '::1' }) });
+export const j = Track('Shop Opened', { properties: async () => ({ by: await Promise.resolve('me') }) });
+export const k = Identify({ when: () => Promise.resolve(true) });

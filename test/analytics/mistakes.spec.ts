@@ -1,0 +1,188 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Injectable, Module, type ModuleMetadata, Scope } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { AnalyticsModule, AnalyticsService, Page, Track, type TrackOptions } from 'nestjs-analytics-relay';
+import { AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { LogLines } from '../support/relay.js';
+import { startProvider } from './support/recorded.provider.js';
+
+const userId = 'u1';
+
+@Injectable()
+class Shop {
+  @Track('Ordered', { userId })
+  order(): string {
+    return 'fine';
+  }
+
+  @Track('Campaign', { userId, instance: 'marketng' })
+  campaign(): string {
+    return 'fine';
+  }
+}
+
+@Injectable({ scope: Scope.REQUEST })
+class BookShop extends Shop {}
+
+describe('A name that no AnalyticsModule has', () => {
+  const afterwards = useCleanUps();
+
+  async function start(metadata: ModuleMetadata) {
+    const log = new LogLines();
+    const app = await Test.createTestingModule(metadata).setLogger(log).compile();
+    await app.init();
+    afterwards(() => app.close());
+    return { app, log };
+  }
+
+  const recorder = (name?: string) => AnalyticsModule.forRoot({ writeKey: 'k', disable: true, name });
+
+  it('is warned of once at the start, with the method and the names that there are', async () => {
+    const { app, log } = await start({
+      imports: [recorder(), recorder('marketing')],
+      providers: [Shop, BookShop, { provide: 'made', useFactory: () => new Shop() }],
+      controllers: [Shop],
+    });
+    expect(app.get(Shop).campaign()).toBe('fine');
+    expect(log.matching(/^warn/)).toEqual([
+      'warn Shop.campaign is not recorded: no AnalyticsModule has the name "marketng" (known names: "default", "marketing")',
+    ]);
+  });
+
+  it('may be that of the default instance', async () => {
+    const { log } = await start({ imports: [recorder('marketng')], providers: [Shop] });
+    expect(log.matching(/^warn/)).toEqual([
+      'warn Shop.order is not recorded: no AnalyticsModule has the name "default" (known names: "marketng")',
+    ]);
+  });
+
+  it('is no mistake where there is no AnalyticsModule', async () => {
+    const { app, log } = await start({ providers: [Shop] });
+    expect(app.get(Shop).campaign()).toBe('fine');
+    expect(log.matching(/^warn/)).toEqual([]);
+  });
+});
+
+describe('AnalyticsModule without options', () => {
+  const afterwards = useCleanUps();
+  const rule = 'must be imported as AnalyticsModule.forRoot({ writeKey }) or AnalyticsModule.forRootAsync(...)';
+
+  @Injectable()
+  class Injecting {
+    constructor(readonly analytics: AnalyticsService) {}
+  }
+
+  it('stops an application that has no other', async () => {
+    const application = Test.createTestingModule({ imports: [AnalyticsModule], providers: [Shop] });
+    await expect(application.compile()).rejects.toThrow(`AnalyticsModule: ${rule}`);
+  });
+
+  it('is the reason in the log where Nest cannot inject AnalyticsService', async () => {
+    const log = new LogLines();
+    const application = Test.createTestingModule({ imports: [AnalyticsModule], providers: [Injecting] });
+    await expect(application.setLogger(log).compile()).rejects.toThrow('AnalyticsService');
+    expect(log.matching(/^error/)).toEqual([`error ${rule}`]);
+  });
+
+  it.each([
+    ['AnalyticsModule.forRoot', AnalyticsModule.forRoot({ writeKey: 'k', disable: true })],
+    ['AnalyticsTestingModule', AnalyticsTestingModule],
+  ])('may be imported by a feature module beside %s', async (_case, root) => {
+    @Module({ imports: [AnalyticsModule], providers: [Shop, Injecting], exports: [AnalyticsModule] })
+    class FeatureModule {}
+    const app = await Test.createTestingModule({ imports: [FeatureModule, root] }).compile();
+    await app.init();
+    afterwards(() => app.close());
+    const { analytics } = app.get(Injecting);
+    const recorded: unknown[] = [];
+    analytics.on('track', ({ event }) => recorded.push(event.event));
+    app.get(Shop).order();
+    await analytics.flush();
+    expect(recorded).toEqual(['Ordered']);
+  });
+});
+
+describe('A decorator', () => {
+  const decorate = (...args: unknown[]) => (Track('Ordered', { userId }) as (...args: unknown[]) => void)(...args);
+  const rule =
+    'needs a method of an object; a property, an arrow function, a getter, a setter and a static method are none';
+
+  it.each<[string, string, unknown[]]>([
+    ['a property or arrow function', 'Shop.open', [Shop.prototype, 'open', undefined]],
+    ['an arrow function, as Babel compiles it', 'Shop.open', [Shop.prototype, 'open', { initializer: () => () => 1 }]],
+    ['a getter', 'Shop.isOpen', [Shop.prototype, 'isOpen', { get: () => true }]],
+    ['a setter', 'Shop.isOpen', [Shop.prototype, 'isOpen', { set: () => undefined }]],
+    ['a static method', 'Shop.build', [Shop, 'build', { value: () => new Shop() }]],
+  ])('refuses %s', (_case, subject, args) => {
+    expect(() => decorate(...args)).toThrow(
+      expect.objectContaining({ name: 'OptionsError', message: `${subject}: ${rule}` }),
+    );
+  });
+});
+
+describe('A mapper', () => {
+  const afterwards = useCleanUps();
+  const afterAdvice = 'must not be a promise; mappers are synchronous, so await the value in the method';
+
+  /** Options that the types refuse. */
+  const loose = (options: object) => options as TrackOptions;
+  // Jest fails a test that leaves a rejection unhandled.
+  const rejects = () => Promise.reject(new Error('nobody handles this'));
+
+  const runQuery = jest.fn();
+
+  @Injectable()
+  class Orders {
+    @Track('Properties', { userId, ...loose({ properties: rejects }) })
+    properties(): void {}
+
+    @Track('Property', { userId, properties: () => ({ items: [{ total: rejects() }, { total: rejects() }] }) })
+    property(): void {}
+
+    @Track('Id', loose({ userId: rejects }))
+    id(): void {}
+
+    @Track('When', { userId, ...loose({ when: rejects }) })
+    when(): void {}
+
+    @Track('Query', { userId, ...loose({ properties: () => ({ then: runQuery }) }) })
+    query(): void {}
+
+    @Page((() => rejects()) as unknown as () => string, { userId })
+    page(): void {}
+
+    @Track('Number', { userId: ({ args: [id] }) => id as number, groupId: () => 5n, anonymousId: () => null })
+    number(_id: number): void {}
+
+    @Track('Wrong', loose({ userId: () => ({}) }))
+    wrong(): void {}
+  }
+
+  it('that gives a promise is logged, with the method and the field, and nothing is recorded or rejects', async () => {
+    const { target, log, events } = await startProvider(afterwards, Orders);
+    for (const method of ['properties', 'property', 'id', 'when', 'query', 'page'] as const) target[method]();
+    expect(await events()).toEqual([]);
+    expect(log.matching(/^warn/)).toEqual(
+      ['properties', 'property', 'id', 'when', 'query', 'page'].map((method, index) => {
+        const field = ['properties', 'properties.items.0.total', 'userId', 'when', 'properties', 'name'][index];
+        return `warn Orders.${method} was not recorded: ${field} ${afterAdvice}`;
+      }),
+    );
+    expect(runQuery).not.toHaveBeenCalled();
+  });
+
+  it('may tell an id as a number', async () => {
+    const { target, events } = await startProvider(afterwards, Orders);
+    target.number(17);
+    expect(await events()).toMatchObject([{ event: 'Number', userId: '17', context: { groupId: '5' } }]);
+  });
+
+  it('that gives another value for an id is logged', async () => {
+    const { target, events, log } = await startProvider(afterwards, Orders);
+    target.wrong();
+    expect(await events()).toEqual([]);
+    expect(log.matching(/^warn/)).toEqual(['warn Orders.wrong was not recorded: userId must be a string or a number']);
+  });
+});
