@@ -10,6 +10,7 @@ import {
 } from '../client/index.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { describe } from '../common/error.util.js';
+import { FaultLog } from '../common/fault.log.js';
 import {
   IN_PROCESS_INGEST,
   type InProcessIngest,
@@ -39,6 +40,7 @@ export class AnalyticsService
   implements InProcessProducer, OnModuleInit, OnApplicationShutdown
 {
   private readonly logger = new Logger('AnalyticsService');
+  private readonly pluginFaults = new FaultLog('AnalyticsService');
   private readonly deferred: DeferredHttpClient;
   private readonly plan: PlanEnforcer;
   private isConnected = false;
@@ -53,7 +55,10 @@ export class AnalyticsService
     super({ ...options, httpClient: options.httpClient ?? deferred }, options);
     this.deferred = deferred;
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
-    this.on('error', ({ reason }) => this.reportUndelivered(reason));
+    this.on('error', ({ code, reason }) => {
+      if (code === 'delivery_failure') this.reportUndelivered(reason);
+      else this.pluginFaults.warn(`A plugin failed: ${describe(reason)}`);
+    });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
   }
 

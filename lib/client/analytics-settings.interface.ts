@@ -38,7 +38,8 @@ export interface AnalyticsSettings {
    */
   flushInterval?: number | undefined;
   /**
-   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response.
+   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response. An event waits as long
+   * at most for a plugin to load, and for a plugin's handler to return.
    *
    * @default 10_000
    */

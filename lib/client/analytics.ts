@@ -68,7 +68,7 @@ export class Analytics extends AnalyticsEmitter {
     this.maxQueueSize = resolved.maxQueueSize;
     this.ledger = new EventLedger(this, this.outside);
     this.queue = this.createQueue(resolved, this.ledger);
-    this.pipeline = new PluginPipeline(this, this, this.queue, this.ledger);
+    this.pipeline = new PluginPipeline(this, this, this.queue, this.ledger, resolved.httpRequestTimeout);
     // Code written for other clients passes the methods around on their own.
     for (const name of METHODS) {
       Object.defineProperty(this, name, { value: (this[name] as () => unknown).bind(this), writable: true });

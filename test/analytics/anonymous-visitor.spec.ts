@@ -95,6 +95,7 @@ describe.each(platforms)('On $platform, in a request where nobody is known', ({ 
   it.each([
     ['empty', 'ajs_anonymous_id='],
     ['without a value', 'ajs_anonymous_id'],
+    ['of a longer name without a value', 'ajs_anonymous_idx'],
     ['wrongly encoded', 'ajs_anonymous_id=%E0%A4%A'],
     ['with half a quote', 'ajs_anonymous_id=%22v1'],
     ['null', 'ajs_anonymous_id=null'],

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+
 import { describe, expect, it, jest } from '@jest/globals';
 import {
   Context,
@@ -31,6 +35,13 @@ function errorsOf(analytics: Analytics): EmittedError[] {
   analytics.on('error', (error) => errors.push(error));
   return errors;
 }
+
+/** A handler that never returns. */
+const hang = () => new Promise<Context>(() => undefined);
+
+const otherBuild = createRequire(`${process.cwd()}/package.json`)(
+  'nestjs-analytics-relay/client',
+) as typeof import('nestjs-analytics-relay/client');
 
 const fail = () => {
   throw new Error('of the plugin');
@@ -233,15 +244,33 @@ describe('plugins', () => {
     },
   );
 
-  it('an enrichment plugin that cancels the event ends it', async () => {
+  const reason = new Error('not in this region');
+  it.each<[string, Plugin['track'], unknown]>([
+    ['without a reason', (ctx) => ctx.cancel(), expect.objectContaining({ name: 'ContextCancelation' })],
+    ['with an error of its own', (ctx) => ctx.cancel(reason), reason],
+    ['with an error of its own, later', (ctx) => Promise.resolve().then(() => ctx.cancel(reason)), reason],
+    [
+      'with an error that cannot be changed',
+      (ctx) => ctx.cancel(Object.freeze(new Error('frozen'))),
+      new Error('frozen'),
+    ],
+    [
+      'by a ContextCancelation of the package’s other build',
+      () => {
+        throw new otherBuild.ContextCancelation('elsewhere');
+      },
+      expect.objectContaining({ message: 'elsewhere' }),
+    ],
+  ])('an enrichment plugin that cancels the event %s ends it with that error', async (_how, track, expected) => {
     const collector = await collect();
-    const analytics = create({
-      host: collector.url,
-      plugins: [plugin({ type: 'enrichment', track: (ctx) => ctx.cancel() })],
-    });
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'enrichment', track })] });
+    const errors = errorsOf(analytics);
     const outcome = tracked(analytics);
     await analytics.flush();
-    expect((await outcome).err).toHaveProperty('name', 'ContextCancelation');
+    const { err, ctx } = await outcome;
+    expect(err).toEqual(expected);
+    if (expected === reason) expect(err).toBe(reason);
+    expect(errors).toEqual([{ code: 'delivery_failure', reason: err, ctx }]);
     expect(collector.requests).toHaveLength(0);
   });
 
@@ -474,5 +503,227 @@ describe('ending with plugins', () => {
     await analytics.closeAndFlush({ timeout: 100 });
     expect(collector.messages).toHaveLength(1);
     expect(callback.mock.calls.map(([err]) => err)).toEqual([undefined]);
+  });
+});
+
+describe('a plugin that takes longer than httpRequestTimeout', () => {
+  const tooLong = (subject: string, ms: number) => ({
+    code: 'plugin_failure',
+    reason: expect.objectContaining({ message: `${subject} took longer than ${ms} ms (httpRequestTimeout)` }),
+    ctx: expect.any(Context),
+  });
+
+  it.each<PluginType>(['destination', 'after'])(
+    'and is of type %s is reported, and the event ends as its delivery does',
+    async (type) => {
+      for (const [status, message] of [
+        [200, undefined],
+        [400, '[400] Bad Request'],
+      ] as const) {
+        const collector = await collect(status);
+        const analytics = create({
+          host: collector.url,
+          httpRequestTimeout: 1_000,
+          plugins: [plugin({ type, track: hang })],
+        });
+        const errors = errorsOf(analytics);
+        const outcome = tracked(analytics);
+        await analytics.closeAndFlush();
+        const { err, ctx } = await outcome;
+        expect((err as Error | undefined)?.message).toBe(message);
+        expect(errors[0]).toEqual(tooLong(`Plugin "${type}"`, 1_000));
+        expect(errors.slice(1)).toEqual(message ? [{ code: 'delivery_failure', reason: err, ctx }] : []);
+        expect(collector.messages).toHaveLength(1);
+      }
+    },
+  );
+
+  it('and is of type before ends the event with an error', async () => {
+    const collector = await collect();
+    const analytics = create({
+      host: collector.url,
+      httpRequestTimeout: 100,
+      plugins: [plugin({ type: 'before', track: hang })],
+    });
+    const outcome = tracked(analytics);
+    await analytics.closeAndFlush();
+    expect((await outcome).err).toHaveProperty(
+      'message',
+      'Plugin "before" took longer than 100 ms (httpRequestTimeout)',
+    );
+    expect(collector.requests).toHaveLength(0);
+  });
+
+  it('and is of type enrichment is reported, and changes nothing later', async () => {
+    const collector = await collect();
+    const late = deferred();
+    const changed = deferred();
+    const analytics = create({
+      host: collector.url,
+      httpRequestTimeout: 1_000,
+      plugins: [
+        plugin({
+          type: 'enrichment',
+          name: 'slow',
+          track: async (ctx) => {
+            ctx.log('info', 'begun');
+            await late.promise;
+            ctx.updateEvent('properties.late', true);
+            changed.resolve();
+            return ctx;
+          },
+        }),
+        plugin({
+          type: 'enrichment',
+          name: 'next',
+          track: async (ctx) => {
+            late.resolve();
+            await changed.promise;
+            ctx.updateEvent('properties.next', true);
+            return ctx;
+          },
+        }),
+      ],
+    });
+    const errors = errorsOf(analytics);
+    const outcome = tracked(analytics);
+    await analytics.closeAndFlush();
+    const { err, ctx } = await outcome;
+    expect(err).toBeUndefined();
+    expect(errors).toEqual([tooLong('Plugin "slow"', 1_000)]);
+    expect(collector.messages[0]!.properties).toEqual({ next: true });
+    expect(ctx.event.properties).toEqual({ next: true });
+    expect(ctx.logs().map(({ message }) => message)).toEqual(['begun']);
+  });
+
+  it('and fails afterwards leaves no unhandled rejection', async () => {
+    const unhandled = jest.fn();
+    process.on('unhandledRejection', unhandled);
+    const late = deferred();
+    const track = async (ctx: Context) => (await late.promise, ctx);
+    const plugins = [
+      plugin({ type: 'before', name: 'unloaded', load: () => late.promise }),
+      ...(['before', 'enrichment', 'destination', 'after'] as const).map((type) => plugin({ type, track })),
+    ];
+    const analytics = create({ disable: true, httpRequestTimeout: 20, plugins });
+    analytics.track(event());
+    await analytics.closeAndFlush();
+    late.reject(new Error('of the plugin'));
+    await settled();
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it.each<PluginType>(['before', 'enrichment', 'destination', 'after'])(
+    'to load, and is of type %s, is passed over by each event until it has loaded',
+    async (type) => {
+      const collector = await collect();
+      const loading = deferred();
+      const track = jest.fn((ctx: Context) => ctx);
+      const limit = 1_000;
+      const analytics = create({
+        host: collector.url,
+        httpRequestTimeout: limit,
+        plugins: [plugin({ type, track, load: () => loading.promise })],
+      });
+      const errors = errorsOf(analytics);
+      const outcome = tracked(analytics);
+      await analytics.flush();
+      expect((await outcome).err).toBeUndefined();
+      expect(errors).toEqual([tooLong(`Loading plugin "${type}"`, limit)]);
+
+      // From then on, events do not wait for it.
+      analytics.track(event());
+      const isWaiting = new Promise((resolve) => setTimeout(resolve, limit / 2, 'waiting'));
+      expect(await Promise.race([analytics.flush(), isWaiting])).toBeUndefined();
+      expect(errors).toHaveLength(2);
+      expect(track).not.toHaveBeenCalled();
+
+      loading.resolve();
+      await analytics.ready;
+      analytics.track(event());
+      await analytics.closeAndFlush();
+      expect(track).toHaveBeenCalledTimes(1);
+      expect(errors).toHaveLength(2);
+      expect(collector.messages).toHaveLength(3);
+    },
+  );
+
+  it.each<PluginType>(['enrichment', 'utility'])(
+    'to load, and is critical and of type %s, makes events fail until it has loaded',
+    async (type) => {
+      const collector = await collect();
+      const loading = deferred();
+      const analytics = create({ host: collector.url, httpRequestTimeout: 1_000 });
+      const errors = errorsOf(analytics);
+      let isRegistered = false;
+      const registered = analytics
+        .register(plugin({ type, critical: true, load: () => loading.promise }))
+        .then(() => (isRegistered = true));
+      const outcome = tracked(analytics);
+      await analytics.flush();
+      const { err, ctx } = await outcome;
+      expect(err).toHaveProperty('message', `Loading plugin "${type}" took longer than 1000 ms (httpRequestTimeout)`);
+      expect(errors).toEqual([{ code: 'delivery_failure', reason: err, ctx }]);
+      expect(isRegistered).toBe(false);
+      expect(collector.requests).toHaveLength(0);
+
+      loading.resolve();
+      await registered;
+      const after = tracked(analytics);
+      await analytics.closeAndFlush();
+      expect((await after).err).toBeUndefined();
+    },
+  );
+
+  it('to unload is removed all the same', async () => {
+    const analytics = create({ disable: true, httpRequestTimeout: 20 });
+    const errors = errorsOf(analytics);
+    const track = jest.fn((ctx: Context) => ctx);
+    await analytics.register(plugin({ type: 'before', track, unload: hang }));
+    await analytics.deregister('before');
+    expect(errors).toMatchObject([
+      {
+        code: 'plugin_failure',
+        reason: { message: 'Unloading plugin "before" took longer than 20 ms (httpRequestTimeout)' },
+      },
+    ]);
+    analytics.track(event());
+    await analytics.flush();
+    expect(track).not.toHaveBeenCalled();
+  });
+
+  /** Runs a program with an instance whose plugin has these fields; answers what it prints. */
+  const run = async (fields: string, settings: string, program: string) => {
+    const script = `
+      import { Analytics } from 'nestjs-analytics-relay/client';
+      const hang = () => new Promise(() => undefined);
+      const plugin = { name: 'hung', type: 'destination', isLoaded: () => true, load: async () => undefined, ${fields} };
+      const analytics = new Analytics({ writeKey: 'wk', disable: true, plugins: [plugin], ${settings} });
+      analytics.on('error', ({ code }) => console.log(code));
+      ${program}`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], {
+      timeout: 30_000,
+    });
+    return stdout.trim().split('\n');
+  };
+
+  it.each([
+    ['is not waited for without an event', 'load: hang', '', ''],
+    [
+      'is not waited for when closeAndFlush has ended by force',
+      'track: hang',
+      '',
+      `analytics.track({ userId: 'u', event: 'e' }); await analytics.closeAndFlush({ timeout: 50 });`,
+    ],
+  ])('%s: the process ends', async (_when, fields, settings, program) => {
+    const limit = 'httpRequestTimeout: 600_000';
+    expect(await run(fields, `${limit}, ${settings}`, `${program} console.log('end');`)).toEqual(['end']);
+  });
+
+  it('does not end the process before closeAndFlush has', async () => {
+    const program = `analytics.track({ userId: 'u', event: 'e' }); await analytics.closeAndFlush(); console.log('end');`;
+    expect(await run('track: hang', 'httpRequestTimeout: 200', program)).toEqual(['plugin_failure', 'end']);
+    expect(await run('load: hang', 'httpRequestTimeout: 200', program)).toEqual(['plugin_failure', 'end']);
   });
 });

@@ -57,7 +57,7 @@ export function completeIds(ids: MessageIds, known: MessageIds): MessageIds {
 export interface NamedIds {
   /** In the order of the calls. */
   readonly steps: readonly MessageIds[];
-  /** Whether the request's identity counts no longer, as the steps are about somebody else. */
+  /** Whether the steps are about somebody else than the request's identity, which then no longer counts. */
   readonly isSealed: boolean;
 }
 

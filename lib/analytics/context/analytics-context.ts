@@ -34,7 +34,7 @@ export interface AmbientContext {
 export const AnalyticsContext = {
   /**
    * Runs a function, and all that it starts, in a scope of its own: the surrounding scope with these fields.
-   * Ids of the surrounding scope count no longer where `fields` name somebody else.
+   * Ids of the surrounding scope no longer count where `fields` name somebody else.
    *
    * @returns What the function returns.
    * @throws {Error} when an id is neither a string nor a number; the error names it.
@@ -45,7 +45,7 @@ export const AnalyticsContext = {
 
   /**
    * Adds fields to the scope of the code that runs, for all of it from now on; what is left out (or `undefined`, or `null`) stays.
-   * Ids count no longer where `fields` name somebody else.
+   * Ids that were set before no longer count where `fields` name somebody else.
    *
    * @returns Whether there is a scope; without one, nothing is kept.
    * @throws {Error} when an id is neither a string nor a number; the error names it.

@@ -19,7 +19,7 @@ function anonymousIdOfCookie(cookies: string | string[] | undefined): string | u
   if (typeof cookies !== 'string') return undefined;
   for (const cookie of cookies.split(';')) {
     const end = cookie.indexOf('=');
-    if (cookie.slice(0, end).trim() === COOKIE) return decode(cookie.slice(end + 1).trim());
+    if (end > 0 && cookie.slice(0, end).trim() === COOKIE) return decode(cookie.slice(end + 1).trim());
   }
   return undefined;
 }

@@ -11,11 +11,19 @@ export interface LogMessage {
   extras?: object | undefined;
 }
 
+// Both builds of the package may be in one process, each with a class of its own.
+const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
+
 /** Thrown by {@link Context.cancel}: the event goes no further, in whichever step it was cancelled. */
 export class ContextCancelation extends Error {
   constructor(message = 'The event was cancelled by a plugin') {
     super(message);
     this.name = 'ContextCancelation';
+  }
+
+  /** @internal */
+  get [CANCELATION](): true {
+    return true;
   }
 }
 
@@ -28,6 +36,7 @@ export class Context {
   private json: string | undefined;
   private parsed: Message | undefined;
   private failure: { reason: unknown } | undefined;
+  private cancelation: { error: unknown } | undefined;
   private readonly entries: LogMessage[] = [];
 
   /** @param source The event, or its JSON, which is parsed when somebody looks at it. */
@@ -80,11 +89,18 @@ export class Context {
   }
 
   /**
-   * Stops the event: nothing is delivered, and its callback receives the error.
+   * Stops the event by throwing the error: nothing is delivered, and the event's callback receives the error.
    * Has this effect in `before` and `enrichment` plugins.
    */
   cancel(error: Error = new ContextCancelation()): never {
+    this.cancelation = { error };
     throw error;
+  }
+
+  /** Whether this error, thrown by a plugin, cancels the event. */
+  isCancelledBy(error: unknown): boolean {
+    if (this.cancelation && this.cancelation.error === error) return true;
+    return (error as Partial<ContextCancelation> | null | undefined)?.[CANCELATION] === true;
   }
 
   /** Keeps a note about the event; nothing is printed. */

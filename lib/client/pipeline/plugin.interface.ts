@@ -21,18 +21,23 @@ export interface Plugin {
    * - `destination`: side by side with the delivery, each with its own copy of the event. A throw is reported.
    * - `after`: once the event was delivered or has failed, before its callback. A throw is reported.
    * - `utility`: only loaded; sees no events.
+   *
+   * A handler that takes longer than `httpRequestTimeout` counts as one that throws.
    */
   type: PluginType;
   /**
    * Nothing is delivered until a critical plugin has loaded. If it fails to, `register` rejects, and events fail
    * with its error until it is deregistered. Any other plugin that fails to load is dropped, with a warning.
    *
+   * While loading takes longer than `httpRequestTimeout`, events fail too. For any other plugin, they go on without it,
+   * each reported as `plugin_failure`.
+   *
    * @default false
    */
   critical?: boolean | undefined;
   /** Whether the plugin has loaded. */
   isLoaded: () => boolean;
-  /** Prepares the plugin; called once, when it is registered. Events wait for `before` and `enrichment` plugins. */
+  /** Prepares the plugin; called once, when it is registered. Events wait for it, at most for `httpRequestTimeout`. */
   load: (ctx: Context, instance: Analytics) => Promise<unknown>;
   /** Called when the plugin is deregistered. */
   unload?: ((ctx: Context, instance: Analytics) => unknown) | undefined;

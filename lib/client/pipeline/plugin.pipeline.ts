@@ -1,16 +1,21 @@
 import type { Analytics } from '../analytics.js';
 import type { EventLedger, PendingEvent } from '../delivery/event.ledger.js';
 import type { EventSink } from '../delivery/event.queue.js';
-import type { IntegrationsOptions } from '../message/message.interface.js';
+import type { IntegrationsOptions, MessageType } from '../message/message.interface.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
 import { Context, ContextCancelation } from './context.js';
 import type { Plugin, PluginType } from './plugin.interface.js';
 import { checkPlugin } from './plugin.rules.js';
+import { isThenable } from './safe.caller.js';
+import { TimeLimit, TimeLimitError } from './time.limit.js';
 
 interface Registration {
   plugin: Plugin;
   /** Fulfilled when the plugin has loaded or was dropped; rejected when it is critical and failed to load. */
   loaded: Promise<void>;
+  /** What events wait for: as `loaded`, but rejected while loading takes longer than an event may wait. */
+  awaited: Promise<void> | undefined;
+  isLoaded: boolean;
 }
 
 /** Takes events through the plugins (§4.4), and to the queue in between. */
@@ -18,13 +23,18 @@ export class PluginPipeline {
   private registrations: Registration[] = [];
   /** Events on their way through plugins, with the outcome of their delivery once it is known. */
   private readonly underWay = new Map<PendingEvent, { reason: unknown } | undefined>();
+  private readonly limit: TimeLimit;
 
+  /** @param timeLimit Milliseconds that an event waits for one plugin to load, and for its handler to return. */
   constructor(
     private readonly analytics: Analytics,
     private readonly emitter: AnalyticsEmitter,
     private readonly queue: EventSink,
     private readonly ledger: EventLedger,
-  ) {}
+    timeLimit: number,
+  ) {
+    this.limit = new TimeLimit(timeLimit);
+  }
 
   /** Whether there is no plugin that events must wait for or go through. */
   get isEmpty(): boolean {
@@ -34,7 +44,7 @@ export class PluginPipeline {
   /** Loads plugins; rejects where one is no plugin, or a critical one fails to load. */
   async register(plugins: Plugin[]): Promise<void> {
     plugins.forEach(checkPlugin);
-    const added = plugins.map((plugin) => ({ plugin, loaded: this.load(plugin) }));
+    const added = plugins.map((plugin) => this.enter(plugin));
     this.registrations = [...this.registrations, ...added];
     await Promise.all(added.map(({ loaded }) => loaded));
     if (plugins.length === 0) return;
@@ -63,37 +73,50 @@ export class PluginPipeline {
   /** Ends every event that is on its way through plugins. */
   abortAll(reason: Error): void {
     for (const [event, delivery] of this.underWay) this.ledger.settle(event, delivery ? delivery.reason : reason);
+    this.limit.stop();
   }
 
   /** Resolves with the reason why the event was not delivered, or undefined; rejects where it was not even tried. */
   private async run(event: PendingEvent): Promise<unknown> {
     event.context = new Context(event.json);
-    await this.untilLoaded();
+    await this.untilLoaded(event.context);
     event.context = await this.enrich(event.context, event);
     event.json = event.context.serialize();
     return event.group && this.deliver(event, event.context);
   }
 
-  private async untilLoaded(): Promise<void> {
-    const awaited = this.registrations.filter(
-      ({ plugin: { critical, type } }) => critical || type === 'before' || type === 'enrichment',
+  /** Waits for the plugins that events must not miss; rejects where a critical one has not loaded. */
+  private async untilLoaded(ctx: Context): Promise<void> {
+    const loading = this.registrations.filter(
+      ({ isLoaded, plugin: { critical, type } }) =>
+        !isLoaded && (critical || type === 'before' || type === 'enrichment'),
     );
-    await Promise.all(awaited.map(({ loaded }) => loaded));
+    await Promise.all(
+      loading.map(async (registration) => {
+        try {
+          await this.whenLoaded(registration);
+        } catch (error) {
+          if (registration.plugin.critical) throw error;
+          this.report('plugin_failure', error, ctx);
+        }
+      }),
+    );
   }
 
   private async enrich(ctx: Context, { type }: PendingEvent): Promise<Context> {
-    for (const { plugin } of this.ofType('before')) {
-      const returned: unknown = await plugin[type]?.(ctx);
+    for (const { plugin } of this.loadedOfType('before')) {
+      const returned = await this.handle(plugin, type, ctx);
       if (plugin[type] && !isContext(returned)) throw new Error(`Plugin "${plugin.name}" returned no context`);
       if (isContext(returned)) ctx = returned;
     }
-    for (const { plugin } of this.ofType('enrichment')) {
+    for (const { plugin } of this.loadedOfType('enrichment')) {
       try {
-        const returned: unknown = await plugin[type]?.(ctx);
+        const returned = await this.handle(plugin, type, ctx);
         if (isContext(returned)) ctx = returned;
       } catch (error) {
-        if (error instanceof ContextCancelation) throw error;
+        if (isCancelled(ctx, error)) throw error;
         this.report('plugin_failure', error, ctx);
+        if (error instanceof TimeLimitError) ctx = detach(ctx);
       }
     }
     return ctx;
@@ -118,13 +141,42 @@ export class PluginPipeline {
     return reason;
   }
 
-  private async observe({ plugin, loaded }: Registration, { type }: PendingEvent, ctx: Context): Promise<void> {
+  private async observe(registration: Registration, { type }: PendingEvent, ctx: Context): Promise<void> {
     try {
-      await loaded;
-      if (this.registrations.some((registration) => registration.plugin === plugin)) await plugin[type]?.(ctx);
+      await this.whenLoaded(registration);
+      if (this.registrations.includes(registration)) await this.handle(registration.plugin, type, ctx);
     } catch (error) {
       this.report('plugin_failure', error, ctx);
     }
+  }
+
+  /** Runs the plugin's handler, where it has one for this type. */
+  private handle(plugin: Plugin, type: MessageType, ctx: Context): unknown {
+    const returned: unknown = plugin[type]?.(ctx);
+    return isThenable(returned) ? this.limit.enforce(`Plugin "${plugin.name}"`, returned) : returned;
+  }
+
+  /** Starts to load a plugin. */
+  private enter(plugin: Plugin): Registration {
+    const loaded = this.load(plugin);
+    const registration: Registration = { plugin, loaded, awaited: undefined, isLoaded: false };
+    const settle = (isLoaded: boolean) => {
+      registration.isLoaded = isLoaded;
+      registration.awaited = loaded;
+    };
+    void loaded.then(
+      () => settle(true),
+      () => settle(false),
+    );
+    return registration;
+  }
+
+  /** Settles as loading does, or rejects when the first event has waited too long, and for others until it has loaded. */
+  private whenLoaded(registration: Registration): Promise<void> {
+    return (registration.awaited ??= this.limit.enforce(
+      `Loading plugin "${registration.plugin.name}"`,
+      registration.loaded,
+    ));
   }
 
   private async load(plugin: Plugin): Promise<void> {
@@ -141,10 +193,15 @@ export class PluginPipeline {
 
   private async unload(plugin: Plugin): Promise<void> {
     try {
-      await plugin.unload?.(systemContext(), this.analytics);
+      const unloaded = plugin.unload?.(systemContext(), this.analytics);
+      if (isThenable(unloaded)) await this.limit.enforce(`Unloading plugin "${plugin.name}"`, unloaded);
     } catch (error) {
       this.report('plugin_failure', error);
     }
+  }
+
+  private loadedOfType(type: PluginType): Registration[] {
+    return this.ofType(type).filter(({ isLoaded }) => isLoaded);
   }
 
   private ofType(type: PluginType): Registration[] {
@@ -171,6 +228,18 @@ function systemContext(): Context {
 // By shape, as a context may come from the package's other build.
 function isContext(value: unknown): value is Context {
   return typeof (value as Context | undefined)?.serialize === 'function';
+}
+
+// A plugin may return a context of another library, which has no such method.
+function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
+  return ctx.isCancelledBy?.(error) ?? false;
+}
+
+/** The event as it is now, out of reach of a plugin that may still change the context it was given. */
+function detach(ctx: Context): Context {
+  const detached = new Context(ctx.serialize());
+  detached.logs().push(...ctx.logs());
+  return detached;
 }
 
 /** Whether `integrations` lets an event through to a destination plugin (§2.2). */

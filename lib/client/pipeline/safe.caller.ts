@@ -29,6 +29,7 @@ export class SafeCaller {
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** Whether a value is a promise, or used as one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined | null)?.then === 'function';
 }

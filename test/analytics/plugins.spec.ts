@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import { Injectable } from '@nestjs/common';
+import { AnalyticsService, type Context, type Plugin } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { startProvider } from './support/recorded.provider.js';
+
+@Injectable()
+class Shop {
+  constructor(readonly analytics: AnalyticsService) {}
+}
+
+describe('A plugin that never returns', () => {
+  const afterwards = useCleanUps();
+
+  it('is logged once, and holds up no shutdown', async () => {
+    const plugin: Plugin = {
+      name: 'Archive',
+      type: 'destination',
+      isLoaded: () => true,
+      load: () => Promise.resolve(),
+      track: () => new Promise<Context>(() => undefined),
+    };
+    const { app, target, log } = await startProvider(afterwards, Shop, {
+      options: { plugins: [plugin], httpRequestTimeout: 100 },
+    });
+    for (const event of ['First', 'Second']) target.analytics.track({ event, userId: 'u1' });
+    await app.close();
+    expect(target.analytics.pendingCount).toBe(0);
+    expect(log.matching(/^(warn|error)/)).toEqual([
+      'warn A plugin failed: Plugin "Archive" took longer than 100 ms (httpRequestTimeout)',
+    ]);
+  });
+});
