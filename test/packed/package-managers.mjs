@@ -49,8 +49,9 @@ export const packageManagers = {
       // Yarn resolves the packages of all platforms. The newest of these lack some in some registries.
       editPackage(app, (manifest) => {
         manifest.resolutions = { 'unrs-resolver': '1.12.2', 'msgpackr-extract': '3.0.4' }; // of Jest, of BullMQ
-        delete manifest.devDependencies.oxlint;
-        delete manifest.devDependencies['oxlint-tsgolint'];
+        // The linters are not run here, and oxlint is one of these as well.
+        const linters = Object.keys(manifest.devDependencies).filter((name) => /lint|prettier/.test(name));
+        for (const name of linters) delete manifest.devDependencies[name];
       });
     },
     install: 'yarn add',

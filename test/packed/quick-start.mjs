@@ -11,7 +11,7 @@ import { Command, run } from './shell.mjs';
 export const README_PORT = 3000;
 
 /** Longest time from the request to the webhook, in ms. */
-const ARRIVES_WITHIN = 15_000;
+const ARRIVES_WITHIN = 5_000;
 
 let serving = Promise.resolve();
 

@@ -69,7 +69,7 @@ async function check({ nest, command, path, took }, manager, { tarball, env, por
     addSources(app, nest);
     await script(`${manager} test`);
     await script(`${manager} run build`);
-    if (nest === 11) await script('node_modules/.bin/tsc -p tsconfig.node10.json');
+    await script(`node_modules/.bin/tsc --noEmit -p ${nest === 11 ? 'tsconfig.node10.json' : 'tsconfig.json'}`);
     assert.match(
       await script('node dist/checks.js'),
       /intervals: nestjs-analytics-relay:sweep\nbullmqQueue needs bullmq \^6\.7\.0, but 5\.\S+ is installed: npm install bullmq@6\n$/,
