@@ -1,36 +1,133 @@
-// Packs the package as it is published, installs it in applications outside the repository, and runs there: the build,
-// the quick start, the plan, and a test under their own Jest.
+// Packs the package as it is published and installs it, with README's own line and without any pin of it, in fresh
+// applications of the Nest 11 and Nest 12 command lines, by each package manager. In each, README's quick start reaches
+// its webhook, and the application's tests and build pass, with Jest (Nest 11) and Vitest (Nest 12).
+// With words as arguments, only the checks whose name has one of them: npm run test:packed -- 'Nest 11, npm'
 import assert from 'node:assert';
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const apps = fileURLToPath(new URL('apps', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'relay-packed-'));
+import { checkVersions } from './peer-versions.mjs';
+import { installPackageManagers, packageManagers, translate } from './package-managers.mjs';
+import { quickStart, README_PORT } from './quick-start.mjs';
+import { freePort, run } from './shell.mjs';
 
-function npm(cwd, ...args) {
+/** How many checks run at once: they wait for the network, the disk and each other's port. */
+const LANES = 2;
+
+/** From `nest new` to the first webhook, in ms. */
+const FIRST_WEBHOOK_WITHIN = 300_000;
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const added = fileURLToPath(new URL('added', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'relay-packed-'));
+const words = process.argv.slice(2);
+
+/** Runs tasks, a few at once and in this order. */
+async function runAll(tasks) {
+  const left = [...tasks];
+  const lane = async () => {
+    for (let task = left.shift(); task; task = left.shift()) await task();
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+}
+
+/** An application as `nest new` makes it, without its packages: the line of README installs them all. */
+async function createApplication(nest) {
+  const began = Date.now();
+  const command = `npx --yes @nestjs/cli@${nest} new shop --package-manager npm --skip-git --skip-install`;
+  const cwd = join(folder, `nest-${nest}`);
+  mkdirSync(cwd);
+  await run(command, { cwd });
+  return { nest, command, path: join(cwd, 'shop'), took: Date.now() - began };
+}
+
+/** README in one application, and then what an application may have beside. */
+async function check({ nest, command, path, took }, manager, { tarball, env, port }) {
+  const transcript = [`$ ${command}`];
+  const print = (text) => transcript.push(text);
+  const app = join(folder, `${manager}-${nest}`);
+  const script = async (line) => {
+    const output = await run(line, { cwd: app, env });
+    print(`$ ${line}\n${output.trimEnd()}`);
+    return output;
+  };
   try {
-    return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-  } catch (error) {
-    throw new Error(`npm ${args.join(' ')} in ${cwd}:\n${error.stdout}\n${error.stderr}`, { cause: error });
+    const began = Date.now() - took;
+    cpSync(path, app, { recursive: true });
+    packageManagers[manager].setUp(app);
+    const delay = await quickStart({ app, manager, tarball, env, port, print });
+    const needed = Date.now() - began;
+    assert.ok(needed < FIRST_WEBHOOK_WITHIN, `the first webhook took ${needed} ms`);
+    if (manager === 'npm') {
+      await script('npm test');
+      await script('npm run build');
+    }
+
+    await script(translate('npm install bullmq@5 @nestjs/schedule', manager, tarball));
+    addSources(app, nest);
+    await script(`${manager} test`);
+    await script(`${manager} run build`);
+    await script(`node_modules/.bin/tsc --noEmit -p ${nest === 11 ? 'tsconfig.node10.json' : 'tsconfig.json'}`);
+    assert.match(
+      await script('node dist/checks.js'),
+      /intervals: nestjs-analytics-relay:sweep\nbullmqQueue needs bullmq \^6\.7\.0, but 5\.\S+ is installed: npm install bullmq@6\n$/,
+    );
+    assert.match(await script('node_modules/.bin/nestjs-analytics-relay plan'), /\| `orderId` \| string \| yes /);
+    const seconds = (ms) => `${(ms / 1_000).toFixed(1)} s`;
+    print(`# nest new to the first webhook: ${seconds(needed)}; curl to webhook: ${seconds(delay)}`);
+  } finally {
+    console.log(`\n== Nest ${nest}, ${manager}\n${transcript.join('\n')}`);
+  }
+}
+
+/** Adds what README has not. In CommonJS, where the Nest 11 command line sets up Jest, imports have no ending. */
+function addSources(app, nest) {
+  cpSync(added, app, { recursive: true });
+  if (nest !== 11) return;
+  for (const name of readdirSync(join(added, 'src'))) {
+    const path = join(app, 'src', name);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/(from '\.\/.+)\.js'/g, "$1'"));
   }
 }
 
 try {
-  const [{ filename }] = JSON.parse(npm(root, 'pack', '--json', '--silent', '--pack-destination', folder));
-  for (const name of readdirSync(apps)) {
-    const app = join(folder, name);
-    cpSync(join(apps, name), app, { recursive: true });
-    npm(app, 'install', '--no-audit', '--no-fund', join(folder, filename));
-    npm(app, 'run', 'build');
-    assert.match(npm(app, 'start', '--silent'), /^signed: true, Order Completed {"orderId":"o-1","revenue":42}\n$/);
-    assert.match(npm(app, 'run', '--silent', 'plan'), /\| `orderId` \| string \| yes /);
-    npm(app, 'test');
-    console.log(`passed: ${name}`);
-  }
+  const managers = join(folder, 'package-managers');
+  mkdirSync(managers);
+  const [packed] = JSON.parse(await run(`npm pack --json --silent --pack-destination ${folder}`, { cwd: root }));
+  const tarball = join(folder, packed.filename);
+  const port = await freePort(README_PORT);
+  if (port !== README_PORT) console.log(`Port ${README_PORT} is taken: ${port} is put in its place.`);
+
+  const applications = {};
+  let commands = '';
+  await runAll([
+    async () => (applications[11] = await createApplication(11)),
+    async () => (applications[12] = await createApplication(12)),
+    async () => (commands = await installPackageManagers(managers)),
+  ]);
+  const setting = { tarball, port, env: { PATH: `${commands}:${process.env.PATH}` } };
+
+  const checks = Object.keys(packageManagers).flatMap((manager) =>
+    [11, 12].map((nest) => ({
+      name: `Nest ${nest}, ${manager}`,
+      act: () => check(applications[nest], manager, setting),
+    })),
+  );
+  checks.push({ name: 'versions of optional packages', act: () => checkVersions(join(folder, 'versions'), tarball) });
+  const chosen = checks.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  await runAll(
+    chosen.map(({ name, act }) => async () => {
+      try {
+        await act();
+        console.log(`passed: ${name}`);
+      } catch (error) {
+        console.error(`FAILED: ${name}: ${error.message}`);
+        process.exitCode = 1;
+      }
+    }),
+  );
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

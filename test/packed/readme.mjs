@@ -1,0 +1,31 @@
+import assert from 'node:assert';
+import { readFileSync } from 'node:fs';
+
+/**
+ * The steps of README's quick start, in its order: lines to type (`sh`), files to write (`ts`, named by the first
+ * comment), and what the application prints (a block without a language). Other `ts` blocks are examples of no file.
+ */
+export function quickStartSteps() {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const section = /^## Quick start\n(.*?)^## /ms.exec(readme)?.[1] ?? '';
+  const steps = [...section.matchAll(/^```(\w*)\n(.*?)^```$/gms)].flatMap(([, language, text]) => {
+    if (language === 'sh') {
+      const lines = text.trimEnd().split('\n');
+      return lines.map((command) => ({ kind: 'command', command }));
+    }
+    if (language === '') return { kind: 'output', text: text.trimEnd() };
+    const path = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1];
+    return path ? { kind: 'file', path, text } : [];
+  });
+  for (const kind of ['command', 'file', 'output']) {
+    const found = steps.some((step) => step.kind === kind);
+    assert.ok(found, `README has no ${kind} in its section "Quick start"`);
+  }
+  return steps;
+}
+
+/** What is printed, as an expression: `…` stands for anything, and blanks for any blanks. */
+export function toPattern(text) {
+  const literal = text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(literal.replace(/\s+/g, '\\s+').replaceAll('…', '[^]*?'));
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { clearTimeout, setTimeout } from 'node:timers';
+
+/** Longest run of a command, in ms: an install on a machine that is busy. */
+const COMMAND_TIMEOUT = 300_000;
+
+/** The environment without what `npm run` adds, which names this package. */
+function cleanEnv() {
+  const own = /^npm_(package|lifecycle)_|^npm_config_local_prefix$|^INIT_CWD$/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
+}
+
+/** A command line in a shell; its output grows, and others wait for something in it. */
+export class Command {
+  output = '';
+  code;
+  waiting = [];
+
+  constructor(line, { cwd, env = {} }) {
+    this.line = line;
+    // A group of its own: npm and a shell stand between the command and the application.
+    this.child = spawn('sh', ['-c', line], {
+      cwd,
+      env: { ...cleanEnv(), NO_COLOR: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text) => {
+        this.output += text;
+        this.settle();
+      });
+    }
+    const timer = setTimeout(() => this.stop('SIGKILL'), COMMAND_TIMEOUT);
+    this.ended = new Promise((resolve) => {
+      this.child.on('close', (code, signal) => {
+        clearTimeout(timer);
+        this.code = code ?? signal;
+        this.settle();
+        resolve(this.code);
+      });
+    });
+  }
+
+  /** Resolves once the output matches; rejects when the command ends before, or after `timeout` ms. */
+  prints(pattern, timeout = COMMAND_TIMEOUT) {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => settle(new Error(`did not print ${pattern} within ${timeout} ms`)), timeout);
+      const settle = (problem) => {
+        clearTimeout(timer);
+        this.waiting = this.waiting.filter((one) => one !== check);
+        if (problem) reject(new Error(`${this.line}: ${problem.message}\n${this.output}`));
+        else resolve();
+      };
+      const check = () => {
+        if (pattern.test(this.output)) settle();
+        else if (this.code !== undefined) settle(new Error(`ended with ${this.code} before it printed ${pattern}`));
+      };
+      this.waiting.push(check);
+      check();
+    });
+  }
+
+  stop(signal) {
+    if (this.code === undefined) process.kill(-this.child.pid, signal);
+  }
+
+  settle() {
+    for (const check of this.waiting) check();
+  }
+}
+
+/** Runs a command to its end; resolves with its output, and rejects where it fails. */
+export async function run(line, options) {
+  const command = new Command(line, options);
+  const code = await command.ended;
+  if (code !== 0) throw new Error(`${line} in ${options.cwd} ended with ${code}:\n${command.output}`);
+  return command.output;
+}
+
+/** This port if it is free, or another one. */
+export async function freePort(wanted) {
+  for (const port of [wanted, 0]) {
+    const server = createServer();
+    const opened = await new Promise((resolve) => {
+      server.on('error', () => resolve(undefined)).listen(port, () => resolve(server.address().port));
+    });
+    if (opened === undefined) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return opened;
+  }
+}
