@@ -29,7 +29,7 @@ export async function describeRoutes(
   controller: Type,
   routes: { name: string; description: RouteDescription }[],
 ): Promise<void> {
-  const swagger = await import('@nestjs/swagger').catch(() => undefined);
+  const swagger = await loadSwagger();
   if (!swagger) return;
   const { ApiBasicAuth, ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } = swagger;
   ApiTags('analytics')(controller);
@@ -46,5 +46,13 @@ export async function describeRoutes(
     ];
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name)!;
     for (const decorate of decorators) decorate(prototype, name, descriptor);
+  }
+}
+
+async function loadSwagger(): Promise<typeof import('@nestjs/swagger') | undefined> {
+  try {
+    return await import('@nestjs/swagger');
+  } catch {
+    return undefined;
   }
 }

@@ -1,17 +1,40 @@
-import { checkPeer, type CheckedPeer } from '../../../common/peer.check.js';
+import { checkPeer } from '../../../common/peer.check.js';
 
-/**
- * Loads an optional package.
- * @throws {Error} that names it and says what to install, where it is missing or its version is not supported
- */
-export async function loadPeer<T>(name: CheckedPeer, load: () => Promise<T>): Promise<T> {
-  checkPeer('bullmqQueue', name);
+// Each import stands in a `try` block itself: only there does a bundler accept that the package is not installed.
+
+/** @throws {Error} that says what to install, where the package is missing or its version is not supported */
+export async function loadBullmq(): Promise<typeof import('bullmq')> {
+  checkPeer('bullmqQueue', 'bullmq');
   try {
-    return await load();
-  } catch (cause) {
-    const { code = '', message } = cause as NodeJS.ErrnoException;
-    // What the package itself cannot find, or fails at, is another matter.
-    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) throw cause;
-    throw new Error(`bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`, { cause });
+    return await import('bullmq');
+  } catch (error) {
+    throw explain(error, 'bullmq');
   }
+}
+
+/** As {@link loadBullmq}. */
+export async function loadIoredis(): Promise<Pick<typeof import('ioredis'), 'Redis'>> {
+  checkPeer('bullmqQueue', 'ioredis');
+  try {
+    return await import('ioredis');
+  } catch (error) {
+    throw explain(error, 'ioredis');
+  }
+}
+
+/** As {@link loadBullmq}. */
+export async function loadPg(): Promise<Pick<typeof import('pg'), 'Client'>> {
+  checkPeer('bullmqQueue', 'pg');
+  try {
+    return (await import('pg')).default;
+  } catch (error) {
+    throw explain(error, 'pg');
+  }
+}
+
+function explain(cause: unknown, name: string): unknown {
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  // What the package itself cannot find, or fails at, is another matter.
+  if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) return cause;
+  return new Error(`bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`, { cause });
 }

@@ -7,7 +7,7 @@ import type { Client, Pool } from 'pg';
 import { describe } from '../../../common/error.util.js';
 import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
-import { loadPeer } from './peer.loader.js';
+import { loadBullmq, loadPg } from './peer.loader.js';
 import { PostgresEvents } from './postgres.events.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 import {
@@ -36,8 +36,8 @@ export class PostgresStore implements SharedStore {
   constructor(private readonly options: CheckedBullmqOptions) {}
 
   async open(): Promise<void> {
-    this.bullmq = await loadPeer('bullmq', () => import('bullmq'));
-    const { Client } = (await loadPeer('pg', () => import('pg'))).default;
+    this.bullmq = await loadBullmq();
+    const { Client } = await loadPg();
     const { connection, prefix: schema } = this.options;
     const config = {
       connectionTimeoutMillis: QUERY_TIMEOUT,

@@ -7,7 +7,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { describe } from '../../../common/error.util.js';
 import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
-import { loadPeer } from './peer.loader.js';
+import { loadBullmq, loadIoredis } from './peer.loader.js';
 import { checkRedis } from './redis.checks.js';
 import {
   BACKEND_SETTINGS,
@@ -52,8 +52,8 @@ export class RedisStore implements SharedStore {
   constructor(private readonly options: CheckedBullmqOptions) {}
 
   async open(): Promise<void> {
-    this.bullmq = await loadPeer('bullmq', () => import('bullmq'));
-    this.ioredis = await loadPeer('ioredis', () => import('ioredis'));
+    this.bullmq = await loadBullmq();
+    this.ioredis = await loadIoredis();
     this.client = this.createClient(COMMAND_TIMEOUT);
     try {
       await this.connect();
