@@ -107,7 +107,7 @@ describe('AnalyticsModule without options', () => {
 describe('A decorator', () => {
   const decorate = (...args: unknown[]) => (Track('Ordered', { userId }) as (...args: unknown[]) => void)(...args);
   const rule =
-    'needs a method of an object; a property, an arrow function, a getter, a setter and a static method are none';
+    'an analytics decorator needs an instance method, not a property, arrow function, getter, setter or static method';
 
   it.each<[string, string, unknown[]]>([
     ['a property or arrow function', 'Shop.open', [Shop.prototype, 'open', undefined]],

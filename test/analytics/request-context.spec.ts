@@ -241,7 +241,7 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
 
     // Jest fails a test that leaves a rejection unhandled.
     const rejected = (): unknown => Promise.reject(new Error('nobody handles this'));
-    const noPromise = 'it must not answer with a promise; look ids up in a guard or middleware';
+    const noPromise = 'it must not return a promise; look up ids in a guard or middleware';
 
     it.each<[string, NonNullable<CollectingAppOptions['options']>['identity'], string]>([
       [

@@ -132,7 +132,7 @@ export abstract class AmbientAnalytics extends Analytics {
       const identity = this.identity(request) ?? {};
       const { userId, anonymousId } = identity;
       if ([identity, userId, anonymousId].map(isDiscardedPromise).includes(true)) {
-        throw new Error('it must not answer with a promise; look ids up in a guard or middleware');
+        throw new Error('it must not return a promise; look up ids in a guard or middleware');
       }
       return { userId: toMessageId('userId', userId), anonymousId: toMessageId('anonymousId', anonymousId) };
     } catch (error) {

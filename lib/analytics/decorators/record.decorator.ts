@@ -15,7 +15,7 @@ const faultLogs = new WeakMap<AnalyticsService, FaultLog>();
  * A decorator that records an event at the end of each call of a method, with each field as a value or told from the
  * call; without an `AnalyticsModule` it does nothing.
  *
- * @throws {OptionsError} when what it decorates is no method of an object.
+ * @throws {OptionsError} when what it decorates is not an instance method.
  */
 export function recordCall<Options extends RecordOptions>(
   options: Options,
@@ -28,7 +28,7 @@ export function recordCall<Options extends RecordOptions>(
     const subject = subjectOf(prototype, key);
     if (typeof descriptor?.value !== 'function' || typeof prototype === 'function') {
       const rule =
-        'needs a method of an object; a property, an arrow function, a getter, a setter and a static method are none';
+        'an analytics decorator needs an instance method, not a property, arrow function, getter, setter or static method';
       throw new OptionsError(subject, [rule]);
     }
     injectHidden(prototype, instance);
