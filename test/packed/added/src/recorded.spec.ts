@@ -3,7 +3,6 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { AnalyticsService } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
 import request from 'supertest';
-import type { App } from 'supertest/types';
 
 import { AppModule } from './app.module.js';
 import { OrderRefunded } from './order-refunded.event.js';
@@ -30,7 +29,7 @@ describe('A provider', () => {
 });
 
 describe("README's application", () => {
-  let app: INestApplication<App>;
+  let app: INestApplication;
 
   beforeEach(async () => {
     const builder = Test.createTestingModule({ imports: [AppModule] });
