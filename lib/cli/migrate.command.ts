@@ -1,11 +1,6 @@
-import { existsSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-
 import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil } from 'rxjs';
 
-import { createQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
 import type { BullmqDeliveryQueue } from '../webhook-destination/queue/bullmq/bullmq-delivery.queue.js';
-import { toBullmqOptions } from '../webhook-destination/queue/bullmq/bullmq.options.js';
 import type {
   DeliveryOutcome,
   DeliveryQueue,
@@ -13,6 +8,8 @@ import type {
   Lease,
 } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { sqliteQueue } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
+import { parseCommandArgs } from './command.args.js';
+import { existingFile, storeQueue } from './queue.source.js';
 
 export const MIGRATE_USAGE = `Usage: nestjs-analytics-relay migrate --to <url> [options]
 
@@ -40,20 +37,18 @@ const GROUP_TIME = 5;
  * @throws {Error} that tells what is wrong with the arguments, the file or the store.
  */
 export async function runMigrate(args: string[]): Promise<number> {
-  const { values } = parseArgs({
+  const { values } = parseCommandArgs('migrate', {
     args,
     options: {
-      from: { type: 'string', default: './data/relay.db' },
+      from: { type: 'string' },
       to: { type: 'string' },
       prefix: { type: 'string' },
       dead: { type: 'boolean', default: false },
     },
   });
-  const { from, to, prefix, dead } = values;
-  if (to === undefined) throw new Error('migrate: --to must be the URL of a Redis or a PostgreSQL');
-  if (!existsSync(from)) throw new Error(`migrate: --from must be the file of a SQLite queue; there is no ${from}`);
-  const backend = /^postgres(ql)?:/.test(to) ? 'postgres' : 'redis';
-  const target = createQueue(toBullmqOptions({ backend, connection: to, prefix, migrate: backend === 'postgres' }));
+  const { to, prefix, dead } = values;
+  const target = storeQueue('migrate', 'to', to, prefix, true);
+  const from = existingFile('migrate', values.from);
   const source = sqliteQueue({ path: from })();
   await source.open();
   try {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 
+import { parseCommandArgs } from './command.args.js';
 import { loadEvents } from './event.loader.js';
 import { findFiles } from './file.finder.js';
 import { toJsonDocument, toPlannedEvents } from './plan.document.js';
@@ -26,7 +26,7 @@ Default: dist
  * @throws {Error} that tells what is wrong with the arguments or the files.
  */
 export async function runPlan(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseCommandArgs('plan', {
     args,
     allowPositionals: true,
     options: { json: { type: 'boolean' }, out: { type: 'string' }, check: { type: 'string' } },

@@ -4,7 +4,7 @@ import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
-const { database, urls, delivery } = JSON.parse(process.argv[2]);
+const { database, retention, urls, delivery } = JSON.parse(process.argv[2]);
 
 class RelayApp {}
 const app = await NestFactory.create(
@@ -14,7 +14,7 @@ const app = await NestFactory.create(
       WebhookDestinationModule.forRoot({
         sources: [{ name: 'shop', writeKey: 'wk_shop' }],
         destinations: [{ urls }],
-        queue: sqliteQueue({ path: database }),
+        queue: sqliteQueue({ path: database, retention }),
         delivery: { allowedNetworks: ['127.0.0.0/8'], ...delivery },
       }),
     ],

@@ -113,9 +113,9 @@ describe('npx nestjs-analytics-relay', () => {
       ['plan'],
       '"Order Completed" is declared by two classes, in dist/orders/order.event.js and in dist/twice.event.js',
     ],
-    ['an unknown option', ['plan', '--yaml'], `Unknown option '--yaml'`],
-    ['an unknown command', ['plans'], 'Usage: nestjs-analytics-relay plan'],
-    ['no command', [], 'Usage: nestjs-analytics-relay plan'],
+    ['an unknown option', ['plan', '--yaml'], 'plan: unknown option --yaml'],
+    ['an unknown command', ['plans'], 'Unknown command "plans"'],
+    ['no command', [], 'Usage: nestjs-analytics-relay <command>'],
   ])('fails at %s', async (_what, args, message) => {
     const { code, stdout, stderr } = await run(app, ...args);
     expect(stderr).toContain(message);

@@ -2,9 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
+import type { RetentionOptions } from 'nestjs-analytics-relay';
+
 /** Options of {@link RelayProcess}. */
 export interface RelayProcessOptions {
   database: string;
+  retention?: RetentionOptions;
   urls: string[];
   delivery?: object;
   /** Where the application `shop` notes what it records; it records nothing without it. */

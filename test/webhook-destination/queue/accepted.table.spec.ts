@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
 
 import acceptedTable from '../../../dist/cjs/webhook-destination/queue/sqlite/accepted.table.cjs';
-import schema from '../../../dist/cjs/webhook-destination/queue/sqlite/sqlite.schema.cjs';
+import layout from '../../../dist/cjs/webhook-destination/queue/sqlite/sqlite.layout.cjs';
 
 const { AcceptedTable } = acceptedTable;
 
@@ -19,7 +19,7 @@ class Accepted {
     private readonly bound = { age: 24 * HOUR, count: 1_000 },
     readonly db = new Database(':memory:'),
   ) {
-    db.exec(schema.SCHEMA);
+    layout.migrate(db, 0);
     this.table = new AcceptedTable(db, bound);
   }
 

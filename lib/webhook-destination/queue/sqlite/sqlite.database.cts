@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import Database from 'libsql';
@@ -7,7 +7,9 @@ import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.j
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
 import { AcceptedTable } from './accepted.table.cjs';
 import { BatchTable } from './batch.table.cjs';
+import { isBackupUnderWay } from './backup.mark.cjs';
 import { DeliveryTable } from './delivery.table.cjs';
+import { checkLayout, layoutOf, migrate } from './sqlite.layout.cjs';
 import type { SqliteWorkerData } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
 import type {
   ClaimedBatch,
@@ -19,7 +21,6 @@ import type {
   Slice,
 } from './sqlite.rows.cjs';
 import { isUsedUp, toCondition } from './sqlite.rows.cjs';
-import { SCHEMA, SCHEMA_VERSION } from './sqlite.schema.cjs';
 import { SqliteSweep } from './sqlite.sweep.cjs';
 import { SqliteWalk } from './sqlite.walk.cjs';
 
@@ -28,6 +29,9 @@ const PAGE_SIZE = 8_192;
 
 /** Pages that the write-ahead log grows by before it is copied into the file: 8 MiB. */
 const CHECKPOINT_PAGES = 1_024;
+
+/** Bytes that the log keeps on disk once it is copied, where it has grown beyond. */
+const LOG_SIZE = 64 * 1024 * 1024;
 
 /** Memory for pages of the file. */
 const CACHE_KIB = 16_384;
@@ -48,12 +52,18 @@ export class SqliteDatabase {
   private readonly deliveries: DeliveryTable;
   /** Whether the transaction under way has removed what nobody is to find. */
   private hasPurged = false;
+  /** Whether the log is held back from the file. */
+  private isHeldBack = false;
+  private readonly path: string;
+  private readonly isReadOnly: boolean;
   readonly walk: SqliteWalk;
   readonly sweep: SqliteSweep;
 
-  constructor({ path, messageIds }: SqliteWorkerData) {
-    mkdirSync(dirname(path), { recursive: true });
+  constructor({ path, messageIds, isReadOnly }: SqliteWorkerData) {
+    this.isReadOnly = isReadOnly;
+    if (!isReadOnly) makeFolder(dirname(path));
     this.db = new Database(path);
+    this.path = realpathSync(path); // where SQLite keeps the log
     try {
       this.prepareFile();
       this.accepted = new AcceptedTable(this.db, messageIds);
@@ -64,7 +74,7 @@ export class SqliteDatabase {
       this.transaction(() => {
         this.batches.recover();
         this.deliveries.recover();
-        this.accepted.recover(Date.now());
+        if (!isReadOnly) this.accepted.recover(Date.now());
       });
     } catch (error) {
       this.db.close();
@@ -74,6 +84,8 @@ export class SqliteDatabase {
 
   /** Runs work as one durable unit: all of it or none. */
   transaction(work: () => void): void {
+    if (this.isReadOnly) return work(); // within the transaction that ends with the file's closing
+    this.holdBackLog();
     this.db.exec('BEGIN IMMEDIATE');
     try {
       work();
@@ -165,6 +177,7 @@ export class SqliteDatabase {
   }
 
   close(): void {
+    if (this.db.inTransaction) this.db.exec('ROLLBACK');
     this.db.close();
   }
 
@@ -196,20 +209,46 @@ export class SqliteDatabase {
     return true;
   }
 
+  /** A backup copies the file and then its log; meanwhile the log is not copied into the file, but grows. */
+  private holdBackLog(): void {
+    const isHeldBack = isBackupUnderWay(this.path);
+    if (isHeldBack === this.isHeldBack) return;
+    this.db.exec(`PRAGMA wal_autocheckpoint = ${isHeldBack ? 0 : CHECKPOINT_PAGES}`);
+    this.isHeldBack = isHeldBack;
+  }
+
   private prepareFile(): void {
     // Has no effect on a file that is there.
     this.db.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
     // Exclusive locking keeps other processes out until this one ends, however it ends.
-    this.db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
-    // Pages that change often are copied into the file once for many commits.
-    this.db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB};`);
+    this.db.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB}`);
     this.db.exec('BEGIN IMMEDIATE');
-    const [{ user_version: version }] = this.db.pragma('user_version') as [{ user_version: number }];
-    if (version > SCHEMA_VERSION) throw new Error('the file was written by a newer version of nestjs-analytics-relay');
-    if (version > 0 && version < SCHEMA_VERSION) {
-      throw new Error('the file was written before the first release of nestjs-analytics-relay: remove it');
-    }
-    if (version === 0) this.db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
+    const layout = layoutOf(this.db);
+    checkLayout(layout);
+    // What is only read is brought up to date all the same, in a transaction that is never committed.
+    if (this.isReadOnly) return migrate(this.db, layout);
+    // Only now is it known to be a file that may be changed.
+    this.db.exec('ROLLBACK');
+    this.db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    // Pages that change often are copied into the file once for many commits.
+    this.db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_SIZE}`);
+    this.db.exec('BEGIN IMMEDIATE');
+    migrate(this.db, layout);
     this.db.exec('COMMIT');
   }
+}
+
+/** Makes a folder and those above it. Node's `recursive` never returns where the system answers ENOENT all the same. */
+function makeFolder(folder: string): void {
+  if (isFolder(folder)) return;
+  if (folder !== dirname(folder)) makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (!isFolder(folder)) throw error; // another process may have made it
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

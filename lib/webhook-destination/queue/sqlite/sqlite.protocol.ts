@@ -8,6 +8,8 @@ import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, Settlement
 export interface SqliteWorkerData {
   path: string;
   messageIds: Required<RetentionBound>;
+  /** Whether nothing is to change: only `list` and `counts` are called, and leases end in what they show alone. */
+  isReadOnly: boolean;
   /** Memory of the `ThreadLock`. */
   lock: SharedArrayBuffer;
 }
@@ -38,5 +40,5 @@ export type SqliteCall = {
 export interface SqliteAnswer {
   id: number;
   result?: unknown;
-  error?: { message: string; code: string | undefined };
+  error?: string;
 }

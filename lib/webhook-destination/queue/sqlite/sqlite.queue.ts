@@ -1,4 +1,6 @@
-import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
+import { OptionsError } from '../../../common/options.error.js';
+import { isNonEmptyString } from '../../../common/value.util.js';
+import type { DeliveryQueue, DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { EmbeddedQueue } from '../embedded/embedded.queue.js';
 import { type RetentionOptions, toRetention } from '../retention.options.js';
 import { SqliteStore } from './sqlite.store.js';
@@ -16,11 +18,23 @@ export interface SqliteQueueOptions {
 
 /**
  * The embedded queue: a SQLite file in WAL mode, synced at each commit, so that what it took survives a crash.
- * It needs no service. `open` rejects when the file is open already.
- * @throws {Error} that names the option at fault
+ * It needs no service. `open` rejects when the file is open already, belongs to another application, or cannot be
+ * written; a file of an older layout is migrated, and one of a newer layout refused.
+ * @throws {OptionsError} that names the option at fault
  */
 export function sqliteQueue({ path = './data/relay.db', retention }: SqliteQueueOptions = {}): DeliveryQueueFactory {
-  if (typeof path !== 'string' || path === '') throw new Error('sqliteQueue: path must be a non-empty string');
+  if (!isNonEmptyString(path) || path.includes('\0')) {
+    throw new OptionsError('sqliteQueue', ['path must be a non-empty string without NUL characters']);
+  }
   const bounds = toRetention('sqliteQueue', retention);
   return () => new EmbeddedQueue(new SqliteStore(path, bounds.messageIds), bounds);
+}
+
+/**
+ * A queue to list and count: it locks the file, and changes nothing in it.
+ * @internal
+ */
+export function sqliteReader(path: string): DeliveryQueue {
+  const bounds = toRetention('sqliteReader');
+  return new EmbeddedQueue(new SqliteStore(path, bounds.messageIds, true), bounds);
 }

@@ -1,5 +1,7 @@
-/** Version of the file's layout, kept in its `user_version`. */
-export const SCHEMA_VERSION = 3;
+import type Database from 'libsql';
+
+/** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
+export const APPLICATION_ID = 0x4e415251;
 
 /** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
@@ -17,7 +19,7 @@ export const BATCH_SLOTS = 4_096;
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.
  * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
  */
-export const SCHEMA = `
+const LAYOUT_3 = `
   CREATE TABLE batch (
     id INTEGER PRIMARY KEY,
     destination TEXT NOT NULL,
@@ -63,3 +65,20 @@ export const SCHEMA = `
   CREATE INDEX delivery_state ON delivery (state, destination);
   CREATE INDEX delivery_ended ON delivery (state, ended_at) WHERE ended_at IS NOT NULL;
 `;
+
+/** One step from a layout of the file to the next. */
+interface Migration {
+  /** The layout that it leads to, kept in the file's `user_version`. */
+  layout: number;
+  up(db: Database.Database): void;
+}
+
+/**
+ * All layouts since the first one that is read, the oldest first. A new file takes every step, an older one those it
+ * lacks. To change the layout, append a step, and keep a file of the new layout beside those of the older ones
+ * (`test/apps/sqlite-layout.app.mjs` prints it): what was released is never edited.
+ */
+export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
+  { layout: 3, up: (db) => db.exec(LAYOUT_3) },
+  { layout: 4, up: (db) => db.exec(`PRAGMA application_id = ${APPLICATION_ID}`) },
+];

@@ -54,15 +54,16 @@ export class SqliteStore implements DeliveryStore {
   constructor(
     path: string,
     private readonly messageIds: Required<RetentionBound>,
+    private readonly isReadOnly = false,
   ) {
     this.path = resolve(path);
   }
 
   async open(): Promise<void> {
-    const { path, messageIds } = this;
+    const { path, messageIds, isReadOnly } = this;
     const memory = ThreadLock.allocate();
     const worker = new Worker(sqliteWorkerPath, {
-      workerData: { path, messageIds, lock: memory } satisfies SqliteWorkerData,
+      workerData: { path, messageIds, isReadOnly, lock: memory } satisfies SqliteWorkerData,
     });
     const lock = new ThreadLock(memory);
     const letFinish = () => lock.acquire(EXIT_WAIT);
@@ -202,7 +203,7 @@ export class SqliteStore implements DeliveryStore {
     try {
       this.worker?.postMessage([call], memoryOf(call));
     } catch (error) {
-      this.receive([{ id: call.id, error: { message: describe(error), code: undefined } }]);
+      this.receive([{ id: call.id, error: describe(error) }]);
     }
   }
 
@@ -217,15 +218,12 @@ export class SqliteStore implements DeliveryStore {
     this.schedule();
   }
 
-  private explain({ message, code }: { message: string; code: string | undefined }): Error {
-    const reason = code?.startsWith('SQLITE_BUSY')
-      ? 'it is open already; each process needs a file of its own, or a shared queue'
-      : message;
+  private explain(reason: string): Error {
     return new Error(`SQLite queue ${this.path}: ${reason}`);
   }
 
   private fail(error: Error): void {
-    this.failure ??= this.explain({ message: error.message, code: undefined });
+    this.failure ??= this.explain(error.message);
     for (const { reject } of this.pending.values()) reject(this.failure);
     this.pending.clear();
     this.outbox = [];

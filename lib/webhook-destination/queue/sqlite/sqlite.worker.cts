@@ -4,6 +4,7 @@ import type { SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protoc
   'resolution-mode': 'import',
 };
 import { SqliteDatabase } from './sqlite.database.cjs';
+import { reasonOf } from './sqlite.faults.cjs';
 import { ThreadLock } from './thread.lock.cjs';
 
 const port = parentPort!;
@@ -61,8 +62,7 @@ function runAlone(call: SqliteCall): SqliteAnswer {
   try {
     return runTogether([call])[0]!;
   } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    return { id: call.id, error: { message, code } };
+    return { id: call.id, error: reasonOf(error, data.path) };
   }
 }
 

@@ -1,0 +1,36 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import Database from 'libsql';
+
+import { reasonOf } from './sqlite.faults.cjs';
+import { layoutOf } from './sqlite.layout.cjs';
+
+/** Problems that are told of a damaged file. */
+const MAX_PROBLEMS = 3;
+
+/** Puts a copied file and its log together in one file, and checks it. */
+function check(path: string): void {
+  const db = new Database(path);
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE');
+    if (layoutOf(db) === 0) throw new Error('the file has no queue in it yet');
+    db.exec('PRAGMA journal_mode = DELETE');
+    const rows = db.pragma(`integrity_check(${MAX_PROBLEMS})`) as { integrity_check: string }[];
+    const problems = rows.map((row) => row.integrity_check).join('; ');
+    if (problems !== 'ok') throw new Error(`the file is damaged (${problems})`);
+  } finally {
+    db.close();
+  }
+}
+
+/** The driver lets go of the file only with its thread, which ends here; undefined when all is well. */
+function faultOf(path: string): string | undefined {
+  try {
+    check(path);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error, path);
+  }
+}
+
+parentPort!.postMessage(faultOf(workerData as string));

@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type FileHandle, open, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+
+import { backupMark } from './backup.mark.cjs';
+import { sqliteCopyWorkerPath } from './sqlite-worker.path.cjs';
+
+/** Copies that are begun before it is given up: each but the last met a log that began anew. */
+const MAX_COPIES = 20;
+
+/** How often the mark of a backup is renewed, in ms. */
+const MARK_INTERVAL = 1_000;
+
+/** Longer than the clock of any file system takes for a tick, in ms. */
+const CLOCK_TICK = 50;
+
+/** Bytes that are copied at once. */
+const CHUNK = 1024 * 1024;
+
+/** Length of a log's header in bytes. */
+const LOG_HEADER = 32;
+
+/** Files that SQLite keeps beside a database, by what their names add to its name. */
+const COMPANIONS = ['-wal', '-shm', '-journal'];
+
+/** Options of {@link backUp}. */
+export interface BackupOptions {
+  /** Whether `target` may exist; it is replaced then. */
+  overwrites: boolean;
+  /** Ends it; nothing is left behind. */
+  signal: AbortSignal;
+}
+
+/**
+ * Copies a queue's file to another place, also while an application has it open: `target` is one file, checked, that
+ * holds all that was committed before the call. Resolves with its size in bytes.
+ * @throws {Error} when the file cannot be read, copied or checked; then `target` is as it was
+ */
+export async function backUp(path: string, target: string, { overwrites, signal }: BackupOptions): Promise<number> {
+  const source = await realpath(path);
+  await checkTarget(source, target, overwrites);
+  const copy = `${target}.${randomUUID()}.tmp`;
+  try {
+    await copyConsistently(source, copy, signal);
+    const size = await seal(copy, source);
+    signal.throwIfAborted();
+    await publish(copy, target, overwrites);
+    return size;
+  } finally {
+    await removeAll([copy, ...companionsOf(copy)]);
+  }
+}
+
+async function checkTarget(source: string, target: string, overwrites: boolean): Promise<void> {
+  const folder = dirname(target);
+  if (!existsSync(folder)) throw new Error(`the folder ${folder} does not exist; create it, or name another file`);
+  const place = join(await realpath(folder), basename(target));
+  const real = await realpath(place).catch(() => place);
+  if ([source, ...companionsOf(source), backupMark(source)].includes(real)) {
+    throw new Error(`${target} belongs to the queue that is backed up; name another file`);
+  }
+  const found = [target, ...companionsOf(target)].find((file) => existsSync(file));
+  if (found !== undefined && !overwrites) {
+    throw new Error(`${found} exists already; name another file, or replace it with --force`);
+  }
+  const isFolder = (await stat(real).catch(() => undefined))?.isDirectory() ?? false;
+  if (isFolder) throw new Error(`${target} is a folder; name a file in it`);
+}
+
+/**
+ * Copies the file and then its log. The application copies pages from the log into the file at any moment, but starts
+ * the log anew only when all are copied: with the same log before and after, each page that has changed in the file
+ * meanwhile is in the copied log, which replaces it. The log's end may be torn; its checksums tell.
+ */
+async function copyConsistently(path: string, copy: string, signal: AbortSignal): Promise<void> {
+  const mark = await keepMark(path);
+  try {
+    for (let copies = 0; copies < MAX_COPIES; copies++) {
+      const before = await stateOf(path);
+      await copyFile(path, copy, signal);
+      await copyFile(`${path}-wal`, `${copy}-wal`, signal);
+      if ((await stateOf(path)) === before) return;
+    }
+  } finally {
+    await mark.remove();
+  }
+  throw new Error(`${path} changes faster than it can be copied; try again when there is less load`);
+}
+
+/** Holds the log back from the file, so that no copy is in vain; where it cannot be written, the copies must be lucky. */
+async function keepMark(path: string): Promise<{ remove: () => Promise<void> }> {
+  const mark = backupMark(path);
+  const renew = async () => {
+    await writeFile(mark, '', { mode: 0o600 });
+    const now = new Date();
+    await utimes(mark, now, now);
+  };
+  await renew().catch(() => undefined);
+  const timer = setInterval(() => void renew().catch(() => undefined), MARK_INTERVAL);
+  return {
+    remove: () => {
+      clearInterval(timer);
+      return rm(mark, { force: true }).catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * What is another whenever a copy made meanwhile may be torn: the header of the log, as each new log has another one.
+ * Without a log nothing may change at all.
+ */
+async function stateOf(path: string): Promise<string> {
+  const header = await readHeader(`${path}-wal`);
+  if (header) return header.toString('hex');
+  const times = await Promise.all([path, `${path}-wal`].map(changedAt));
+  await sleep(CLOCK_TICK); // what changes from now on has another time
+  return times.join();
+}
+
+async function readHeader(log: string): Promise<Buffer | undefined> {
+  const file = await openIfThere(log);
+  if (!file) return undefined;
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(LOG_HEADER), 0, LOG_HEADER, 0);
+    return bytesRead === LOG_HEADER ? buffer : undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+async function changedAt(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return [ino, size, mtimeNs, ctimeNs].join(' ');
+  } catch (error) {
+    if (isMissing(error)) return 'none';
+    throw error;
+  }
+}
+
+/** Copies as much as there is at first; where there is no such file, there is no copy. */
+async function copyFile(source: string, copy: string, signal: AbortSignal): Promise<void> {
+  const file = await openIfThere(source);
+  if (!file) return rm(copy, { force: true });
+  try {
+    const target = await open(copy, 'w', 0o600);
+    try {
+      const buffer = Buffer.allocUnsafe(CHUNK);
+      const { size } = await file.stat();
+      for (let position = 0; position < size;) {
+        signal.throwIfAborted();
+        const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, size - position), position);
+        if (bytesRead === 0) break;
+        await write(target, buffer.subarray(0, bytesRead));
+        position += bytesRead;
+      }
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function write(file: FileHandle, bytes: Buffer): Promise<void> {
+  for (let position = 0; position < bytes.length;) {
+    position += (await file.write(bytes, position)).bytesWritten;
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Puts file and log together, and makes them durable. */
+async function seal(copy: string, source: string): Promise<number> {
+  const worker = new Worker(sqliteCopyWorkerPath, { workerData: copy });
+  const answers: (string | undefined)[] = [];
+  worker.on('message', (fault: string | undefined) => answers.push(fault));
+  await once(worker, 'exit');
+  if (answers[0] !== undefined) throw new Error(`${source}: ${answers[0]}`);
+  const file = await open(copy, 'r+');
+  try {
+    await file.sync();
+    return (await file.stat()).size;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives the copy its name. */
+async function publish(copy: string, target: string, overwrites: boolean): Promise<void> {
+  // A log of the file that is replaced would be taken for one of the copy.
+  if (overwrites) await removeAll(companionsOf(target));
+  // Of two backups to one target, the second fails.
+  else await (await open(target, 'wx', 0o600)).close();
+  await rename(copy, target);
+  await syncFolder(dirname(target));
+}
+
+function companionsOf(path: string): string[] {
+  return COMPANIONS.map((suffix) => `${path}${suffix}`);
+}
+
+async function removeAll(files: string[]): Promise<void> {
+  await Promise.all(files.map((file) => rm(file, { force: true })));
+}
+
+/** Makes a new name durable, where the system can. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder).catch(() => undefined);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+
+import { describe, expect, it } from '@jest/globals';
+
+import { runCommand } from '../support/command.js';
+
+const COMMANDS = ['plan', 'stats', 'dead', 'replay', 'backup', 'migrate'];
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+
+describe('The command line', () => {
+  it('prints its version and its help, with exit code 0', async () => {
+    expect(await runCommand('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    const help = await runCommand('--help');
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const name of COMMANDS) expect(help.stdout).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
+    expect(await runCommand('help')).toEqual(help);
+    expect(await runCommand('-h')).toEqual(help);
+    expect(await runCommand()).toEqual({ code: 1, stdout: '', stderr: help.stdout });
+  });
+
+  it.each(COMMANDS)('prints the options of %s, with exit code 0', async (name) => {
+    const help = await runCommand(name, '--help');
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    expect(help.stdout).toMatch(`Usage: nestjs-analytics-relay ${name} `);
+    expect(await runCommand('help', name)).toEqual(help);
+  });
+
+  it('names an unknown command, and lists those that there are', async () => {
+    const { code, stdout, stderr } = await runCommand('delivr');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^Unknown command "delivr"\n/);
+    for (const name of COMMANDS) expect(stderr).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect((await runCommand('help', 'delivr')).stderr).toBe(stderr);
+    expect((await runCommand('--delivr')).stderr).toMatch('Unknown option "--delivr"');
+  });
+
+  it.each([
+    [['plan', '--jsn'], 'plan: unknown option --jsn'],
+    [['dead', '--limit', 'many'], 'dead: --limit must be a whole number above 0'],
+    [['dead', '--destination'], 'dead: --destination needs a value'],
+    [['dead', '--json=yes'], 'dead: --json takes no value'],
+    [['dead', 'Webhooks'], 'dead: unexpected argument "Webhooks"'],
+    [
+      ['dead', '--store', 'localhost'],
+      'dead: --store must be the URL of a Redis (redis://, rediss://) or a PostgreSQL',
+    ],
+    [['stats', '--from', 'nowhere.db'], 'stats: --from must be the file of a SQLite queue; there is no nowhere.db'],
+    [['stats', '--from', 'a', '--store', 'redis://h'], 'stats: give either --from or --store'],
+    [['stats', '--prefix', 'p'], 'stats: --prefix goes with --store'],
+    [['replay'], 'replay: give ids, --destination or --all, and only one of them'],
+    [['replay', '17', '--all'], 'replay: give ids, --destination or --all, and only one of them'],
+    [['backup'], 'backup: --out must be the file that the copy is written to'],
+    [['migrate', '--form', 'a'], 'migrate: unknown option --form'],
+  ])('names what is wrong with %j, and how to get help', async (args, fault) => {
+    const { code, stdout, stderr } = await runCommand(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(fault);
+    expect(stderr).toMatch(`See: nestjs-analytics-relay ${args[0]} --help`);
+  });
+
+  it.each([
+    ['migrate', 'redis://user:s3cret@127.0.0.1:1'],
+    ['migrate', '--too=redis://user:s3cret@127.0.0.1:1'],
+    ['migrate', '--dead=redis://user:s3cret@127.0.0.1:1'],
+    ['migrate', '--to', 'redis//user:s3cret@127.0.0.1:1'],
+    ['stats', '--store', 'redis://user:s3cret@host:port'],
+    ['stats', '--store', 'redis://user:s3cret@invalid.invalid:1'],
+    ['stats', '--store', 'postgres://user:s3cret@127.0.0.1:1/test'],
+    ['stats', '--store', 'postgres://user:s3cret%@127.0.0.1:1/test'],
+  ])('shows no password of a URL: %s %s', async (...args) => {
+    const { code, stdout, stderr } = await runCommand(...args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).not.toBe('');
+    expect(stderr).not.toMatch('s3cret');
+  });
+});

@@ -1,0 +1,190 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { type DeliveryOutcome, type DeliveryQueueFactory, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { runCommand } from '../support/command.js';
+import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { waitFor } from '../support/wait-for.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+const ATTEMPTED_AT = 1_700_000_001_000;
+const results = [{ url: 'https://shop.example/hook', outcome: 'permanent' as const, status: 410, duration: 12 }];
+const dead: DeliveryOutcome = {
+  state: 'dead',
+  attempt: { startedAt: ATTEMPTED_AT, results },
+  reason: 'the receiver refused it',
+  failedUrls: ['https://shop.example/hook'],
+};
+
+const message = (messageId: string, destination: string): NewDelivery => ({
+  destination,
+  source: 'shop',
+  messageId,
+  userId: 'u1',
+  body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event: 'Order Paid', properties: { card: '4111' } })),
+  acceptedAt: 1_700_000_000_000,
+});
+
+/** Three dead deliveries of Webhooks, one of Other, and one that is queued there. */
+async function fill(factory: DeliveryQueueFactory): Promise<void> {
+  const queue = factory();
+  await queue.open();
+  for (const messageId of ['m1', 'm2', 'm3']) await queue.add([message(messageId, 'Webhooks')]);
+  await queue.add([message('m4', 'Other')]);
+  let settled = 0;
+  for (const destination of ['Webhooks', 'Other']) {
+    queue.consume(destination, 4).subscribe((lease) => void lease.settle(dead).then(() => settled++));
+  }
+  await waitFor(() => settled === 4);
+  await queue.idle();
+  await queue.close();
+  await queue.open();
+  await queue.add([message('m5', 'Other')]);
+  await queue.close();
+}
+
+const parse = <T>(text: string) => JSON.parse(text) as T;
+const idsOf = (stdout: string) => parse<{ id: string; messageId: string }[]>(stdout).map(({ id }) => id);
+
+/** What the commands do with a queue, wherever it lies. */
+async function itListsAndReplays(where: string[]): Promise<void> {
+  const run = (...args: string[]) => runCommand(...args, ...where);
+  const counts = async () =>
+    parse<{ destination: string; state: string; count: number }[]>((await run('stats', '--json')).stdout)
+      .map(({ destination, state, count }) => `${destination} ${state} ${count}`)
+      .sort();
+
+  const stats = await run('stats');
+  expect(stats).toMatchObject({ code: 0, stderr: '' });
+  expect(stats.stdout.split('\n')).toEqual([
+    'destination  queued  waiting  delivering  delivered  dead',
+    'Other             1        0           0          0     1',
+    'Webhooks          0        0           0          0     3',
+    '',
+  ]);
+  expect(await counts()).toEqual(['Other dead 1', 'Other queued 1', 'Webhooks dead 3']);
+
+  const listed = await run('dead', '--destination', 'Webhooks', '--json');
+  expect(listed).toMatchObject({ code: 0, stderr: '' });
+  expect(parse(listed.stdout)).toEqual(
+    ['m3', 'm2', 'm1'].map((messageId) => ({
+      id: expect.any(String),
+      destination: 'Webhooks',
+      source: 'shop',
+      messageId,
+      type: 'track',
+      event: 'Order Paid',
+      reason: 'the receiver refused it',
+      acceptedAt: '2023-11-14T22:13:20.000Z',
+      lastAttemptAt: '2023-11-14T22:13:21.000Z',
+      failedUrls: ['https://shop.example/hook'],
+      attempts: [{ startedAt: '2023-11-14T22:13:21.000Z', results }],
+    })),
+  );
+  const table = await run('dead');
+  expect(table.stdout.split('\n')).toHaveLength(6);
+  for (const cell of ['message id', 'm3', 'track "Order Paid"', '410', 'the receiver refused it', '22:13:21.000Z']) {
+    expect(table.stdout).toMatch(cell);
+  }
+  expect(table.stdout).not.toMatch('4111');
+  const limited = await run('dead', '--limit', '2', '--json');
+  expect(idsOf(limited.stdout)).toHaveLength(2);
+  expect(limited.stderr).toMatch('There are more: --limit 2 is reached');
+
+  const [first] = idsOf(listed.stdout);
+  expect(await run('replay', first!)).toMatchObject({ code: 0, stdout: '1 delivery replayed\n', stderr: '' });
+  const again = await run('replay', first!, '424242');
+  expect(again).toMatchObject({ code: 1, stdout: '0 deliveries replayed\n' });
+  expect(again.stderr).toMatch(`no dead delivery has this id: ${first}, 424242`);
+  expect((await run('replay', '--destination', 'Webhooks')).stdout).toBe('2 deliveries replayed\n');
+  expect(await counts()).toEqual(['Other dead 1', 'Other queued 1', 'Webhooks queued 3']);
+  expect((await run('replay', '--all')).stdout).toBe('1 delivery replayed\n');
+  expect(await run('dead')).toEqual({ code: 0, stdout: 'No dead deliveries\n', stderr: '' });
+  expect(idsOf((await run('dead', '--json')).stdout)).toEqual([]);
+}
+
+describe('dead, replay and stats', () => {
+  const cleanUp = useCleanUps();
+
+  async function createFolder() {
+    const folder = await temporaryFolder();
+    cleanUp(folder.remove);
+    return folder;
+  }
+
+  it('list and replay what is in a SQLite file', async () => {
+    const { path } = await createFolder();
+    await fill(sqliteQueue({ path: path('relay.db') }));
+    await itListsAndReplays(['--from', path('relay.db')]);
+  });
+
+  it('read a SQLite file as a start would find it, and leave it as it is', async () => {
+    const folder = await createFolder();
+    const path = folder.path('relay.db');
+    await fill(sqliteQueue({ path }));
+    const queue = sqliteQueue({ path })();
+    await queue.open();
+    await queue.add([message('m6', 'Webhooks')]);
+    await queue.close();
+    const before = readFileSync(path);
+    expect((await runCommand('stats', '--from', path)).code).toBe(0);
+    expect((await runCommand('dead', '--from', path)).code).toBe(0);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(readdirSync(folder.path('.'))).toEqual(['relay.db']);
+  });
+
+  it('read a file of an older layout, which stays one', async () => {
+    const { path } = await createFolder();
+    const { default: Database } = await import('libsql');
+    const db = new Database(path('relay.db'));
+    db.exec(readFileSync('test/webhook-destination/queue/layouts/layout-3.sql', 'utf8'));
+    db.close();
+    const before = readFileSync(path('relay.db'));
+    const { stdout } = await runCommand('stats', '--from', path('relay.db'));
+    // What was leased when its process ended waits.
+    expect(stdout).toMatch(/^Webhooks +0 +4 +0 +5 +1$/m);
+    expect(readFileSync(path('relay.db')).equals(before)).toBe(true);
+  });
+
+  it('refuse a file that an application has open, and change nothing', async () => {
+    const { path } = await createFolder();
+    const queue = sqliteQueue({ path: path('relay.db') })();
+    await queue.open();
+    cleanUp(() => queue.close());
+    for (const args of [['dead'], ['stats'], ['replay', '--all']]) {
+      const { code, stdout, stderr } = await runCommand(...args, '--from', path('relay.db'));
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(`SQLite queue ${path('relay.db')}: it is open already`);
+    }
+  });
+
+  it('make no file', async () => {
+    const { path } = await createFolder();
+    for (const args of [['dead'], ['stats'], ['replay', '--all'], ['backup', '--out', path('copy.db')]]) {
+      const { code, stderr } = await runCommand(...args, '--from', path('data/relay.db'));
+      expect(code).toBe(1);
+      expect(stderr).toMatch(`there is no ${path('data/relay.db')}`);
+    }
+    expect(existsSync(path('data'))).toBe(false);
+    expect(existsSync(path('copy.db'))).toBe(false);
+  });
+});
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`dead, replay and stats, on ${store.name}`, () => {
+    const cleanUp = useCleanUps();
+
+    it('list and replay what is in the queue', async () => {
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      await fill(bullmqQueue(options));
+      await itListsAndReplays(['--store', store.url, '--prefix', options.prefix!]);
+    });
+  });
+});

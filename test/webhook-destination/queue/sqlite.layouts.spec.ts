@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+
+import { describe, expect, it } from '@jest/globals';
+import Database from 'libsql';
+import { type DeliveryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { waitFor } from '../../support/wait-for.js';
+
+/** Files of each layout, made by the code that wrote it. */
+const LAYOUTS = 'test/webhook-destination/queue/layouts';
+const fixtures = readdirSync(LAYOUTS).map((name) => ({ layout: Number(/\d+/.exec(name)), file: `${LAYOUTS}/${name}` }));
+
+/** The deliveries in each of them, as they are after a start: what was leased waits. */
+const STATES = {
+  settled: 'delivered',
+  closed: 'delivered',
+  released: 'waiting',
+  kept: 'queued',
+  stored: 'queued',
+  first: 'delivered',
+  dead: 'dead',
+  waiting: 'waiting',
+  late: 'delivered',
+  again: 'waiting',
+  leased: 'waiting',
+  second: 'delivered',
+  third: 'waiting',
+};
+const DUE = ['released', 'kept', 'stored', 'again', 'leased', 'third'];
+const ACCEPTED_AT = 1_700_000_000_000;
+
+describe('The layout of the SQLite file', () => {
+  const cleanUp = useCleanUps();
+
+  async function createPath(): Promise<string> {
+    const folder = await temporaryFolder();
+    cleanUp(folder.remove);
+    return folder.path('relay.db');
+  }
+
+  async function createFile(sql: string): Promise<string> {
+    const path = await createPath();
+    const db = new Database(path);
+    db.exec(sql);
+    db.close();
+    return path;
+  }
+
+  async function openQueue(path: string): Promise<DeliveryQueue> {
+    // The ids of the fixtures are remembered whenever the test runs.
+    const queue = sqliteQueue({ path, retention: { messageIds: { age: Number.MAX_SAFE_INTEGER } } })();
+    await queue.open();
+    cleanUp(() => queue.close());
+    return queue;
+  }
+
+  async function statesIn(queue: DeliveryQueue) {
+    return Object.fromEntries((await queue.list({})).map(({ messageId, state }) => [messageId, state]));
+  }
+
+  /** Of a closed file: SQLite keeps `user_version` at this place. */
+  const layoutOf = (path: string) => readFileSync(path).readUInt32BE(60);
+
+  async function latestLayout(): Promise<number> {
+    const path = await createPath();
+    const queue = sqliteQueue({ path })();
+    await queue.open();
+    await queue.close();
+    return layoutOf(path);
+  }
+
+  it('has a file kept here for each number since the first', async () => {
+    const layouts = Array.from({ length: (await latestLayout()) - 2 }, (_, index) => index + 3);
+    expect(fixtures.map(({ layout }) => layout).sort((a, b) => a - b)).toEqual(layouts);
+  });
+
+  it.each(fixtures)('$layout is brought up to date, and everything in it delivered', async ({ file }) => {
+    const path = await createFile(readFileSync(file, 'utf8'));
+    const queue = await openQueue(path);
+    expect(await statesIn(queue)).toEqual(STATES);
+    expect(await queue.list({ messageId: 'dead' })).toMatchObject([
+      {
+        body: '{"version":1,"type":"track","event":"dead","userId":"u1"}',
+        reason: 'refused',
+        acceptedAt: ACCEPTED_AT,
+        failedUrls: ['https://gone.example/hook'],
+        attempts: [{ startedAt: ACCEPTED_AT + 1_000, results: [{ status: 410 }] }],
+      },
+    ]);
+    // The ids of messages are still known.
+    const [kept] = await queue.list({ messageId: 'kept' });
+    await queue.add([{ ...kept!, body: Buffer.from(kept!.body) }]);
+
+    const delivered: string[] = [];
+    for (const destination of ['Webhooks', 'Other']) {
+      const subscription = queue.consume(destination, 4).subscribe(({ delivery, settle }) => {
+        const attempt = { startedAt: Date.now(), results: [] };
+        void settle({ state: 'delivered', attempt }).then(() => delivered.push(delivery.messageId));
+      });
+      cleanUp(() => subscription.unsubscribe());
+    }
+    await waitFor(() => delivered.length >= DUE.length);
+    await queue.idle();
+    expect(delivered.sort()).toEqual([...DUE].sort());
+    const ended = Object.fromEntries(DUE.map((messageId) => [messageId, 'delivered']));
+    expect(await statesIn(queue)).toEqual({ ...STATES, ...ended });
+    expect(await queue.replay({ state: 'dead' })).toBe(1);
+    await queue.close();
+
+    expect(layoutOf(path)).toBe(await latestLayout());
+    expect((await statesIn(await openQueue(path))).waiting).toBe('waiting');
+  });
+
+  const latest = fixtures[fixtures.length - 1]!.file;
+  const newer = readFileSync(latest, 'utf8').replace(/user_version = \d+/, 'user_version = 1000');
+
+  it.each([
+    ['with tables', 'CREATE TABLE kept (id INTEGER)', 'a database of another application'],
+    ['with its own versions', 'CREATE TABLE kept (id INTEGER); PRAGMA user_version = 3', 'of another application'],
+    ['with one of the same names', 'CREATE TABLE delivery (id); PRAGMA user_version = 3', 'of another application'],
+    ['with a mark of its own', 'PRAGMA application_id = 7', 'of another application'],
+    ['with a version and no table', 'PRAGMA user_version = 1', 'of another application'],
+    [
+      'of a layout that was never released',
+      'CREATE TABLE delivery (id); PRAGMA user_version = 2',
+      'the file has layout 2, from before the first release',
+    ],
+    ['of a newer layout', newer, /the file has layout 1000, from a newer version .* reads layouts up to \d+: install/],
+  ])('is not imposed on a file %s: it is refused, and stays as it is', async (_what, sql, reason) => {
+    const path = await createFile(sql);
+    const before = readFileSync(path);
+    const { mtimeMs } = statSync(path);
+    const queue = sqliteQueue({ path })();
+    const refusal = expect(queue.open()).rejects;
+    await refusal.toThrow(reason);
+    await expect(queue.open()).rejects.toThrow(`SQLite queue ${path}: `);
+    expect(readFileSync(path).equals(before)).toBe(true);
+    expect(statSync(path).mtimeMs).toBe(mtimeMs);
+    expect(readdirSync(path.replace('relay.db', ''))).toEqual(['relay.db']);
+  });
+
+  it('is made in a file that is empty', async () => {
+    const path = await createPath();
+    writeFileSync(path, '');
+    const queue = await openQueue(path);
+    expect(await queue.list({})).toEqual([]);
+  });
+});
