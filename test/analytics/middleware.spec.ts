@@ -1,7 +1,9 @@
+import type { Server } from 'node:http';
+
 import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, type MiddlewareConsumer, Module, Param, Req } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AnalyticsContext, AnalyticsModule, type AnalyticsRequest, AnalyticsService } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -9,6 +11,12 @@ import { CollectingApp, type CollectingAppOptions } from './support/collecting.a
 
 interface RawRequest {
   headers: Record<string, string>;
+  originalUrl?: string;
+}
+
+/** As much as is used here of an instance that a Fastify plugin gets. */
+interface FastifyInstance {
+  get(path: string, handler: (request: object) => object): void;
 }
 
 type Middleware = (request: RawRequest, response: unknown, next: () => void) => void;
@@ -25,11 +33,11 @@ class Routes {
 }
 
 /** Applies the middleware as a module of Nest does. */
-function applied(middleware: Middleware) {
+function applied(middleware: Middleware, route: string | typeof Routes = Routes) {
   @Module({})
   class MiddlewareModule {
     configure(consumer: MiddlewareConsumer): void {
-      consumer.apply(middleware).forRoutes(Routes);
+      consumer.apply(middleware).forRoutes(route);
     }
   }
   return MiddlewareModule;
@@ -105,11 +113,16 @@ describe.each(cases)('On $platform by $maker, middleware of $place', ({ createAd
 describe('On Fastify, middleware', () => {
   const afterwards = useCleanUps();
 
-  it('records events with what Node’s request tells', async () => {
-    const app = await CollectingApp.start(afterwards, {
+  const start = (given: CollectingAppOptions) =>
+    CollectingApp.start(afterwards, {
       adapter: new FastifyAdapter(),
       byNestFactory: true,
       controllers: [Routes],
+      ...given,
+    });
+
+  it('records events with what Node’s request tells', async () => {
+    const app = await start({
       prepare: (nest) =>
         nest.use((_request: unknown, _response: unknown, next: () => void) => {
           nest.get(AnalyticsService).track({ event: 'Passed', userId: 'u1' });
@@ -119,5 +132,44 @@ describe('On Fastify, middleware', () => {
     await fetch(`${app.host}/orders/7?secret`);
     const [passed] = await app.events();
     expect(passed).toMatchObject({ event: 'Passed', context: { ip: '127.0.0.1', page: { path: '/orders/7' } } });
+  });
+
+  it.each([
+    ['NestFactory', true],
+    ['the testing module', false],
+  ])('of a module sets what the routes of a Fastify plugin see, by %s', async (_maker, byNestFactory) => {
+    const answers: boolean[] = [];
+    const app = await start({
+      byNestFactory,
+      imports: [
+        applied((_request, _response, next) => {
+          answers.push(AnalyticsContext.set({ anonymousId: 'a1' }));
+          next();
+        }, '*path'),
+      ],
+      prepare: async (nest) => {
+        await (nest as NestFastifyApplication).register(
+          (plugin: FastifyInstance, _options: object, done: () => void) => {
+            plugin.get('/plain', (request) => {
+              const { request: known, anonymousId } = AnalyticsContext.get()!;
+              return { isOwnRequest: known === request, anonymousId };
+            });
+            done();
+          },
+        );
+      },
+    });
+    expect(await (await fetch(`${app.host}/plain`)).json()).toEqual({ isOwnRequest: true, anonymousId: 'a1' });
+    expect(answers).toEqual([true]);
+  });
+
+  it('is not run at all where the application has none', async () => {
+    const app = await start({});
+    let raw: RawRequest | undefined;
+    (app.app.getHttpServer() as Server).on('request', (request) => (raw = request as unknown as RawRequest));
+    await fetch(`${app.host}/orders/7`);
+    expect(raw).toBeDefined();
+    // Fastify's engine for middleware puts it there.
+    expect(raw!.originalUrl).toBeUndefined();
   });
 });

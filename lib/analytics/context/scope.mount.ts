@@ -5,8 +5,9 @@ import { scopes } from './context.scope.js';
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
   addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, next: () => void) => void): void;
-  /** Adds middleware. Present once an engine for middleware is loaded. */
-  use?: unknown;
+  addHook(name: 'onRegister', hook: (instance: Fastify) => void): void;
+  /** Adds middleware. Present once an engine for middleware is loaded; each encapsulated instance has its own. */
+  use?: (...args: unknown[]) => unknown;
 }
 
 interface FastifyRequest {
@@ -34,9 +35,22 @@ function mount({ httpAdapter }: HttpAdapterHost): void {
   } else if (platform === 'fastify') {
     const fastify = httpAdapter.getInstance<Fastify>();
     // Hooks run in the order in which they were added, and NestFactory loads the engine before any provider exists.
-    if (fastify.use) httpAdapter.use(openInMiddleware);
+    openBeforeMiddleware(fastify);
+    fastify.addHook('onRegister', openBeforeMiddleware);
     fastify.addHook('onRequest', openInHook);
   }
+}
+
+/** Adds a middleware that opens the scope before the first one of the application: without any, the engine costs nothing. */
+function openBeforeMiddleware(fastify: Fastify): void {
+  const use = Object.prototype.hasOwnProperty.call(fastify, 'use') ? fastify.use : undefined;
+  if (!use) return;
+  let isAdded = false;
+  fastify.use = function (this: Fastify, ...args) {
+    if (!isAdded) use.call(fastify, openInMiddleware);
+    isAdded = true;
+    return use.apply(this, args);
+  };
 }
 
 function openInMiddleware(request: NodeRequest, _response: unknown, next: () => void): void {
@@ -50,7 +64,8 @@ function openInHook(request: FastifyRequest, _reply: unknown, next: () => void):
 }
 
 function open(request: object, { socket }: NodeRequest, next: () => void): void {
-  if (scopes.getStore()?.request === request) return next();
+  const known = scopes.getStore()?.request;
+  if (known && (known === request || known.raw === request)) return next();
   // Read once, the address stays known when the client is gone before its event is recorded.
   void socket.remoteAddress;
   scopes.run({ request, visitor: {} }, next);
