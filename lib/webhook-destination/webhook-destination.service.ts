@@ -164,7 +164,9 @@ export class WebhookDestinationService
     const open = (await this.queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');
     const count = open.reduce((sum, row) => sum + row.count, 0);
     if (count === 0) return;
-    this.logger.warn(`Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`);
+    this.logger.warn(
+      `Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`,
+    );
   }
 
   private async openAdmin(): Promise<void> {
