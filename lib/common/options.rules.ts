@@ -11,8 +11,8 @@ export function IfGiven(): PropertyDecorator {
 }
 
 /**
- * A decorator for an option that has no default: its key may be missing, but `undefined` breaks the rule. Where nothing
- * stands in for the value, `process.env.SECRET` that is not set must not go unnoticed.
+ * A decorator for an option that has no default: its key may be missing, but `undefined` breaks the rule. It is for what
+ * nobody would notice to be missing, such as a secret in `process.env.SECRET` that is not set.
  */
 export function MustIfPresent(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
   return (options, name) => {

@@ -4,6 +4,7 @@
 import 'reflect-metadata';
 
 import { openSync, writeSync } from 'node:fs';
+import { setInterval } from 'node:timers';
 
 import { NestFactory } from '@nestjs/core';
 import { AnalyticsModule, AnalyticsService, sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';

@@ -495,6 +495,8 @@ export function itConforms(engine: QueueEngine): void {
         ['messageId', { messageId: 7 }],
         ['acceptedBefore', { acceptedBefore: '7' }],
         ['userid', { userid: 'u1' }],
+        ['reason', { reason: /for good/ }],
+        ['state', { reason: 'too late', state: 'waiting' }],
       ])('names %s, which no query can be asked with', async (field, query) => {
         await queue.add(messages(2));
         await expect(queue.list(query)).rejects.toThrow(field);
@@ -546,6 +548,43 @@ export function itConforms(engine: QueueEngine): void {
         await counted('delivered', 3);
       });
 
+      // The first is one that each start asks for, where the network policy stopped deliveries.
+      it.each(['address not allowed by delivery.allowedNetworks', 'too late'])(
+        'takes those that died of one reason: %s',
+        async (reason) => {
+          const settle = async (lease: Lease, why: string) =>
+            lease.settle({ ...dead(), reason: why } as DeliveryOutcome);
+          await queue.add(messages(4));
+          await queue.add([message('other', { destination: 'Other' })]);
+          expect(await queue.replay({ destination: 'Webhooks', reason })).toBe(0);
+          const first = consume();
+          await leased(4, first.leases);
+          await settle(first.leases[0]!, reason);
+          await settle(first.leases[1]!, 'every URL failed for good');
+          await settle(first.leases[2]!, reason);
+          const other = consume(1, undefined, 'Other');
+          await settle((await leased(1, other.leases))[0]!, reason);
+          first.subscription.unsubscribe();
+          other.subscription.unsubscribe();
+          await reopen();
+
+          expect((await queue.list({ reason })).map(({ messageId }) => messageId)).toEqual(['other', 'm2', 'm0']);
+          expect((await queue.list({ reason, messageId: 'm2', state: 'dead' })).map((found) => found.reason)).toEqual([
+            reason,
+          ]);
+          expect(await queue.replay({ destination: 'Webhooks', reason, messageId: 'm2' })).toBe(1);
+          expect(await queue.replay({ destination: 'Webhooks', reason })).toBe(1);
+          expect(await queue.replay({ destination: 'Webhooks', reason })).toBe(0);
+          const again = consume();
+          expect(names(await leased(3, again.leases)).sort()).toEqual(['m0', 'm2', 'm3']);
+          const once = again.leases.find(({ delivery }) => delivery.messageId === 'm0')!;
+          expect(once.delivery).toMatchObject({ attempts: [{}], failedUrls: [] });
+          await settle(once, reason);
+          expect(await queue.replay({ reason })).toBe(2);
+          expect((await queue.list({ state: 'dead' })).map(({ messageId }) => messageId)).toEqual(['m1']);
+        },
+      );
+
       it('leaves all others alone', async () => {
         await queue.add(messages(2));
         expect(await queue.replay({})).toBe(0);
@@ -577,6 +616,19 @@ export function itConforms(engine: QueueEngine): void {
         await reopen();
         expect(await queue.purge({})).toBe(5);
         expect(await queue.counts()).toEqual([]);
+      });
+
+      it('removes what died of one reason, and nothing else of its user', async () => {
+        await queue.add(messages(4));
+        const { leases } = consume(3);
+        await leased(3, leases);
+        await leases[0]!.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
+        await leases[1]!.settle(dead());
+        expect(await queue.purge({ userId: 'u1', reason: 'too late' })).toBe(1);
+        const left = await queue.list({});
+        expect(left.map(({ messageId, body }) => [messageId, body])).toEqual(
+          ['m3', 'm2', 'm1'].map((id) => [id, message(id).body.toString()]),
+        );
       });
 
       it('hands out no purged delivery', async () => {

@@ -51,7 +51,7 @@ export class ScriptedReceiver {
     private readonly scheme: string,
   ) {}
 
-  static async start(script: Script, certificate?: Certificate): Promise<ScriptedReceiver> {
+  static async start(script: Script, certificate?: Certificate, host = '127.0.0.1'): Promise<ScriptedReceiver> {
     const server = certificate ? createHttpsServer(certificate) : createHttpServer();
     const receiver = new ScriptedReceiver(server, certificate ? 'https' : 'http');
     server.on('connection', (socket: Socket) => {
@@ -72,7 +72,7 @@ export class ScriptedReceiver {
         script(response, receiver.webhooks.length - 1, request);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(0, host, resolve));
     return receiver;
   }
 

@@ -1,4 +1,6 @@
 import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { AttemptRecord } from '../queue/attempt.record.js';
+import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry.schedule.js';
@@ -19,7 +21,13 @@ export function judgeAttempt(
   const ended = (outcome: string) => sent.filter(({ result }) => result.outcome === outcome);
   const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ urlId }) => urlId)];
   const retryable = ended('temporary');
-  if (retryable.length === 0) return { state: 'dead', attempt, reason: 'every URL failed for good', failedUrls };
+  if (retryable.length === 0) {
+    const { attempts, firstAttemptAt = startedAt } = delivery;
+    // Those before the window are of the delivery's life before it was replayed.
+    const ofWindow = attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt);
+    const reason = [...ofWindow, attempt].some(isRefused) ? ADDRESS_NOT_ALLOWED : 'every URL failed for good';
+    return { state: 'dead', attempt, reason, failedUrls };
+  }
 
   const next = nextAttemptAt(
     {
@@ -33,4 +41,9 @@ export function judgeAttempt(
   );
   if (next === undefined) return { state: 'dead', attempt, reason: WINDOW_OVER, failedUrls };
   return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls };
+}
+
+/** Whether the network policy stopped a request of the attempt: that URL may have taken it. */
+function isRefused({ results }: AttemptRecord): boolean {
+  return results.some(({ error }) => error?.startsWith(ADDRESS_NOT_ALLOWED));
 }

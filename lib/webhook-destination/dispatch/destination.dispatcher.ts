@@ -4,6 +4,7 @@ import type { Subject } from 'rxjs';
 import { describe } from '../../common/error.util.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
+import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome, Lease } from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
 import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
@@ -20,6 +21,8 @@ export class DestinationDispatcher {
   private inFlight = 0;
   private onIdle: (() => void) | undefined;
   private released = false;
+  /** Whether the network policy stopped the last attempt: then it is why deliveries are held back. */
+  private isRefused = false;
 
   constructor(
     private readonly destination: string,
@@ -63,11 +66,16 @@ export class DestinationDispatcher {
   private decide(delivery: Readonly<Delivery>, now: number): Promise<DeliveryOutcome> | DeliveryOutcome {
     const { failedUrls, firstAttemptAt = now } = delivery;
     const { retryWindow } = this.options;
-    if (now >= firstAttemptAt + retryWindow) return { state: 'dead', reason: WINDOW_OVER, failedUrls };
+    const giveUp = (reason: string): DeliveryOutcome => ({
+      state: 'dead',
+      reason: this.circuit.isOpen && this.isRefused ? ADDRESS_NOT_ALLOWED : reason,
+      failedUrls,
+    });
+    if (now >= firstAttemptAt + retryWindow) return giveUp(WINDOW_OVER);
     const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
     if (this.circuit.admits(now, now >= last)) return this.attempt(delivery, now);
     // The window goes on while the destination is down; no attempt is used up.
-    if (now >= last) return { state: 'dead', reason: `${WINDOW_OVER}, with its destination down`, failedUrls };
+    if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
     return { state: 'waiting', nextAttemptAt: Math.min(this.circuit.holdUntil(now), last), failedUrls };
   }
 
@@ -75,6 +83,7 @@ export class DestinationDispatcher {
     const { probe } = this.circuit;
     const sent = await this.sender.send(delivery, startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt);
+    this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.note(answers ? this.circuit.succeed() : this.circuit.fail(Date.now(), probe));
     return outcome;

@@ -7,6 +7,8 @@ import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { DeliveryEvent } from './delivery.event.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
+import { NetworkCheck } from './network.check.js';
+import { NetworkPolicy } from './network.policy.js';
 import type { TransportFactory } from './transport.factory.js';
 import { WebhookHeaders } from './webhook.headers.js';
 import { toWebhookTarget } from './webhook.target.js';
@@ -25,6 +27,7 @@ export class WebhookDispatcher {
   private readonly events = new Subject<DeliveryEvent>();
   private readonly stop$ = new Subject<void>();
   private dispatchers: DestinationDispatcher[] = [];
+  private check: NetworkCheck | undefined;
 
   /** What became of each attempt. */
   readonly events$ = this.events.asObservable();
@@ -36,8 +39,9 @@ export class WebhookDispatcher {
 
   /** Starts to deliver. */
   start(createTransport: TransportFactory): void {
-    const { destinations, delivery } = this.options;
-    for (const destination of destinations.filter(({ enabled }) => enabled)) {
+    const { delivery } = this.options;
+    const destinations = this.options.destinations.filter(({ enabled }) => enabled);
+    for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
         target,
         transport: createTransport(target),
@@ -56,10 +60,13 @@ export class WebhookDispatcher {
         .pipe(takeUntil(this.stop$))
         .subscribe((lease) => void dispatcher.handle(lease));
     }
+    this.check = new NetworkCheck(new NetworkPolicy(delivery.allowedNetworks), this.queue, destinations);
+    void this.check.run();
   }
 
   /** Delivers what is due, for a bounded time; what is not finished then stays in the queue. */
   async stop(): Promise<void> {
+    this.check?.stop();
     const abort = new AbortController();
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
     const idle = () => Promise.all(this.dispatchers.map((dispatcher) => dispatcher.idle()));

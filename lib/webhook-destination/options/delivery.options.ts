@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 
-import { Must, MustIfPresent } from '../../common/options.rules.js';
+import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
-import { isCidr } from '../dispatch/network.policy.js';
+import { isNetwork } from '../dispatch/network.policy.js';
 import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
@@ -59,14 +59,19 @@ export class DeliveryOptions {
   concurrency: number = 64;
 
   /**
-   * Networks in CIDR notation that webhooks may reach although their addresses are not public.
+   * What webhooks may reach although it is not public: networks in CIDR notation, addresses, and `'localhost'` for
+   * 127.0.0.0/8 and ::1.
    * @default []
    */
-  @Must('be an array of networks in CIDR notation', (value) => Array.isArray(value) && value.every(isCidr))
+  @Must(
+    "be an array of networks in CIDR notation, addresses or 'localhost'",
+    (value) => Array.isArray(value) && value.every(isNetwork),
+  )
   allowedNetworks: string[] = [];
 
-  /** Certificates of authorities trusted besides the public ones, PEM; `undefined` is refused. Default: none. */
-  @MustIfPresent('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
+  /** Certificates of authorities trusted besides the public ones, PEM. Default: none. */
+  @IfGiven()
+  @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
 
   /**

@@ -1,4 +1,4 @@
-import { Must, MustIfPresent } from '../../common/options.rules.js';
+import { IfGiven, Must } from '../../common/options.rules.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 
 /** Which web pages may post from a browser. */
@@ -45,10 +45,8 @@ export class IngestOptions {
   @Must('be a boolean, or an object whose origin is one or more origins such as "https://shop.example"', isCors)
   cors: boolean | CorsOptions = false;
 
-  /**
-   * How many requests each source may make; those above it are answered 429 with `Retry-After`. `undefined` is refused.
-   * Default: no limit.
-   */
-  @MustIfPresent('have a whole number above 0 as limit and milliseconds above 0 as ttl', isRateLimit)
+  /** How many requests each source may make; those above it are answered 429 with `Retry-After`. Default: no limit. */
+  @IfGiven()
+  @Must('have a whole number above 0 as limit and milliseconds above 0 as ttl', isRateLimit)
   rateLimit?: RateLimitOptions;
 }

@@ -1,4 +1,5 @@
-import { NetworkPolicy } from '../dispatch/network.policy.js';
+import { knownAddresses, networksForAddress, NetworkPolicy } from '../dispatch/network.policy.js';
+import type { DestinationOptions } from './destination.options.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 
 /** Indexes of the values that came before in the list. */
@@ -16,7 +17,6 @@ export function findRelationFaults({
 }: WebhookDestinationOptions): string[] {
   const names = sources.map(({ name }) => name);
   const keys = sources.map(({ writeKey }) => writeKey);
-  const policy = new NetworkPolicy(delivery.allowedNetworks);
   return [
     ...(mode !== 'all' && !queue.isShared
       ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
@@ -34,17 +34,24 @@ export function findRelationFaults({
     ...(delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
       : []),
-    ...destinations.flatMap(({ sources: wanted = [], urls }, index) => [
-      ...wanted
+    ...destinations.flatMap(({ sources: wanted = [] }, index) =>
+      wanted
         .filter((name) => !names.includes(name))
         .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
-      ...urls.flatMap((url, position) =>
-        policy.allowsHost(new URL(url))
-          ? []
-          : [
-              `destinations[${index}].urls[${position}] must not be a private or local address outside delivery.allowedNetworks`,
-            ],
-      ),
-    ]),
+    ),
+    ...findAddressFaults(destinations, delivery.allowedNetworks),
   ];
+}
+
+/** The URLs whose addresses are known to be refused, each with the setting that allows them all. */
+function findAddressFaults(destinations: DestinationOptions[], allowedNetworks: string[]): string[] {
+  const policy = new NetworkPolicy(allowedNetworks);
+  const refused = destinations.flatMap(({ urls }, index) =>
+    urls
+      .map((url, position) => ({ option: `destinations[${index}].urls[${position}]`, url: new URL(url) }))
+      .filter(({ url }) => !policy.allowsHost(url)),
+  );
+  const networks = refused.flatMap(({ url }) => knownAddresses(url)).flatMap(networksForAddress);
+  const rule = 'must not be a private or local address outside delivery.allowedNetworks';
+  return refused.map(({ option }) => `${option} ${rule}; to allow it, set ${policy.settingWith(networks)}`);
 }

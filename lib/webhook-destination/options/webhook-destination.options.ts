@@ -1,7 +1,7 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
 import { OptionsError } from '../../common/options.error.js';
-import { findAbsence, findOptionFaults, Must, MustIfPresent, toOptions } from '../../common/options.rules.js';
+import { findAbsence, findOptionFaults, IfGiven, Must, toOptions } from '../../common/options.rules.js';
 import type { DeliveryQueueFactory } from '../queue/delivery-queue.interface.js';
 import { sqliteQueue } from '../queue/sqlite/sqlite.queue.js';
 import { type AdminOptions, areAdminOptions } from './admin.options.js';
@@ -39,13 +39,14 @@ export class WebhookDestinationOptions {
   @Must("be 'all', 'ingest' or 'deliver'", (value) => MODES.includes(value as RelayMode))
   mode: RelayMode = 'all';
 
-  @MustIfPresent('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
+  @IfGiven()
+  @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
   admin?: AdminOptions;
 }
 
 /**
- * Options of {@link WebhookDestinationModule}. `undefined` stands for the default; options without one refuse it:
- * `admin`, `delivery.ca`, `ingest.rateLimit`, and `sharedSecret`, `sources` and `types` of a destination.
+ * Options of {@link WebhookDestinationModule}. `undefined` stands for the default. It is refused where nobody would notice
+ * that a value is missing: in `sharedSecret`, `sources` and `types` of a destination.
  */
 export interface WebhookDestinationModuleOptions {
   /** Where messages come from, each with its write key. */
@@ -70,7 +71,7 @@ export interface WebhookDestinationModuleOptions {
    * @default 'all'
    */
   mode?: RelayMode;
-  /** What opens the administrative routes, such as `POST /v1/delete`; `undefined` is refused. Default: there are none. */
+  /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
   admin?: AdminOptions;
 }
 

@@ -65,6 +65,8 @@ export interface DeliveryQuery {
   state?: DeliveryState;
   messageId?: string;
   userId?: string;
+  /** Why they died, word for word; those that did not have none. */
+  reason?: string;
   /** Accepted before that moment, in ms since the epoch. */
   acceptedBefore?: number;
 }

@@ -7,11 +7,13 @@ const TYPES: Record<keyof DeliveryQuery, 'string' | 'number'> = {
   state: 'string',
   messageId: 'string',
   userId: 'string',
+  reason: 'string',
   acceptedBefore: 'number',
 };
 
 /**
- * The fields of a query that are given, and nothing else of what a caller has passed.
+ * The fields of a query that are given, and nothing else of what a caller has passed. One that names a reason is for
+ * dead deliveries.
  * @throws {Error} that names the field at fault: a misspelt one would let a query match everything
  */
 export function checkQuery(query: DeliveryQuery): DeliveryQuery {
@@ -21,7 +23,10 @@ export function checkQuery(query: DeliveryQuery): DeliveryQuery {
     const type = TYPES[field as keyof DeliveryQuery];
     if (typeof value !== type) throw new Error(`${field} of a query must be a ${type}`);
   }
-  return Object.fromEntries(given);
+  const checked: DeliveryQuery = Object.fromEntries(given);
+  if (checked.reason === undefined) return checked;
+  if ((checked.state ?? 'dead') !== 'dead') throw new Error('state of a query with a reason must be dead');
+  return { ...checked, state: 'dead' };
 }
 
 /**

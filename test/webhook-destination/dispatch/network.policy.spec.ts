@@ -61,6 +61,17 @@ describe('The network policy', () => {
     }
   });
 
+  it('takes an address for itself, and localhost for all loopback addresses', () => {
+    const policy = new NetworkPolicy(['10.1.2.3', 'fd00::9']);
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::9']) expect(policy.allows(address)).toBe(true);
+    for (const address of ['10.1.2.4', 'fd00::8', '127.0.0.1']) expect(policy.allows(address)).toBe(false);
+    const local = new NetworkPolicy(['localhost']);
+    for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+      expect(local.allows(address)).toBe(true);
+    }
+    for (const address of ['10.0.0.1', '::2']) expect(local.allows(address)).toBe(false);
+  });
+
   it('answers a look-up with allowed addresses only', async () => {
     const lookup = (policy: NetworkPolicy, all: boolean) =>
       promisify(policy.lookup as (name: string, options: object, done: (e: Error | null, a: unknown) => void) => void)(

@@ -135,6 +135,9 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['link-local IPv6', withUrl('http://[fe80::1]/'), NOT_PUBLIC],
   ['multicast', withUrl('http://224.0.0.1/'), NOT_PUBLIC],
   ['broadcast', withUrl('http://255.255.255.255/'), NOT_PUBLIC],
+  ['localhost', withUrl('http://localhost:4200/hook'), NOT_PUBLIC],
+  ['localhost in capitals, with a last dot', withUrl('http://LOCALHOST./hook'), NOT_PUBLIC],
+  ['a name below localhost', withUrl('http://shop.localhost:4200/hook'), NOT_PUBLIC],
   [
     'an address outside the allowed networks',
     { ...withUrl('http://10.0.1.1/'), delivery: { allowedNetworks: ['10.0.0.0/24'] } },
@@ -178,10 +181,15 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['no concurrency', withDelivery({ concurrency: 0 }), 'delivery.concurrency must be'],
   ['half a request', withDelivery({ concurrency: 1.5 }), 'delivery.concurrency must be'],
   ['networks that are no list', withDelivery({ allowedNetworks: '10.0.0.0/8' }), 'delivery.allowedNetworks must be'],
-  ['a network without a length', withDelivery({ allowedNetworks: ['10.0.0.0'] }), 'delivery.allowedNetworks must be'],
   ['a length out of range', withDelivery({ allowedNetworks: ['10.0.0.0/33'] }), 'delivery.allowedNetworks must be'],
   ['an IPv6 length out of range', withDelivery({ allowedNetworks: ['::/129'] }), 'delivery.allowedNetworks must be'],
-  ['a name for a network', withDelivery({ allowedNetworks: ['localhost/8'] }), 'delivery.allowedNetworks must be'],
+  ...['localhost/8', 'relay.internal', '10.0.0.256', '10.0.0', '[::1]', 'fe80::1%eth0', ''].map(
+    (network): (typeof cases)[number] => [
+      `${JSON.stringify(network)} for a network`,
+      withDelivery({ allowedNetworks: [network] }),
+      "delivery.allowedNetworks must be an array of networks in CIDR notation, addresses or 'localhost'",
+    ],
+  ),
   ['a CA that is no PEM', withDelivery({ ca: 'certificate' }), 'delivery.ca must be'],
   ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
   ['an unknown transport', withDelivery({ transport: 'fetch' }), "delivery.transport must be 'undici' or 'axios'"],
@@ -224,14 +232,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
 ];
 
-/** Options without a default, each as `undefined`: what `process.env.NAME` is where nobody has set it. */
+/** Options that nobody would notice to be missing, each as `undefined`: what `process.env.NAME` is where nobody has set it. */
 const undefinedCases: [option: string, options: unknown][] = [
   ['destinations[0].sharedSecret', withDestination({ sharedSecret: undefined })],
   ['destinations[0].sources', withDestination({ sources: undefined })],
   ['destinations[0].types', withDestination({ types: undefined })],
-  ['delivery.ca', withDelivery({ ca: undefined })],
-  ['ingest.rateLimit', { ...withDestination({}), ingest: { rateLimit: undefined } }],
-  ['admin', { ...withDestination({}), admin: undefined }],
 ];
 
 describe('Options', () => {
@@ -242,8 +247,30 @@ describe('Options', () => {
     expect(message?.split('must')).toHaveLength(2);
   });
 
+  it('may be undefined where that stands for a default', async () => {
+    const delivery = { ca: undefined, retryOn: undefined, timeout: undefined };
+    const options = { ...withDestination({ headers: undefined, retryOn: undefined }), admin: undefined };
+    expect(await boot({ ...options, delivery, ingest: { rateLimit: undefined, cors: undefined } })).toBeUndefined();
+  });
+
   it.each(cases)('stop the application with what is wrong: %s', async (_what, options, error) => {
     expect(await boot(options)).toContain(error);
+  });
+
+  it.each([
+    ['http://localhost:4200/hook', "'127.0.0.0/8', '::1/128'"],
+    ['http://127.0.0.1:4200/hook', "'127.0.0.0/8', '::1/128'"],
+    ['http://[::1]:4200/hook', "'127.0.0.0/8', '::1/128'"],
+    ['http://10.1.2.3/hook', "'10.1.2.3/32'"],
+    ['http://[fd00::1]/hook', "'fd00::1/128'"],
+  ])('say what to set for %s, and start with it', async (address, networks) => {
+    const options = withDestination({ urls: [address, 'http://172.20.0.1/'] });
+    const allowing = (allowedNetworks: string[]) => ({ ...options, delivery: { allowedNetworks } });
+    const message = await boot(allowing(['172.16.0.0/12']));
+    expect(message).toMatch(/; to allow it, set delivery\.allowedNetworks: \['172\.16\.0\.0\/12', .*\]$/);
+    expect(message).toContain(`['172.16.0.0/12', ${networks}]`);
+    const value = JSON.parse(/(\[[^[]*\])$/.exec(message!)![1]!.replaceAll("'", '"')) as string[];
+    expect(await boot(allowing(value))).toBeUndefined();
   });
 
   it('are refused as a whole, each fault on a line, none of it with a secret', async () => {
@@ -284,6 +311,11 @@ describe('Options', () => {
         () => ({ ...withUrl('http://10.0.0.9/'), delivery: { allowedNetworks: ['10.0.0.0/24'] } }),
       ],
       ['an allowed IPv6 one', () => ({ ...withUrl('http://[::1]/'), delivery: { allowedNetworks: ['::1/128'] } })],
+      ...['localhost', '127.0.0.1', '127.0.0.0/8', '::1', '::1/128'].map((network): [string, () => unknown] => [
+        `localhost, allowed as ${network}`,
+        () => ({ ...withUrl('http://localhost:4200/'), delivery: { allowedNetworks: [network] } }),
+      ]),
+      ['a name that holds localhost', () => withUrl('https://localhost.receiver.example/')],
       ['five URLs', () => withDestination({ urls: [1, 2, 3, 4, 5].map((n) => `${url}${n}`) })],
       ['headers', () => withDestination({ headers: { Authorization: 'Bearer x', 'X-Latin': 'é', 'x-empty': '' } })],
       ['two secrets', () => withDestination({ sharedSecret: ['new', 'old'], standardWebhooks: true })],
@@ -298,6 +330,7 @@ describe('Options', () => {
           ingest: { prefix: undefined, cors: undefined },
           delivery: { timeout: undefined, allowedNetworks: undefined, transport: undefined },
           mode: undefined,
+          admin: undefined,
         }),
       ],
       ['a guard', () => ({ ...withDestination({}), admin: { guard: { canActivate: () => true } } })],

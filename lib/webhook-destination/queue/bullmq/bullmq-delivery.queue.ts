@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { JobJson, JobType } from 'bullmq';
-import { Observable, type Subscriber } from 'rxjs';
+import { map, Observable, type Subscriber } from 'rxjs';
 
 import type {
   DeliveryCount,
@@ -22,6 +22,7 @@ import { isLost } from './job.errors.js';
 import { type DestinationJobs, find, listRecords } from './job.finder.js';
 import { removeJob } from './job.leases.js';
 import { STATES, TYPES } from './job.scan.js';
+import { RefusalNotes } from './refusal.notes.js';
 import { note, sweepJobs, toSeen } from './retention.sweep.js';
 import type { SharedStore } from './shared-store.interface.js';
 
@@ -39,11 +40,14 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   private readonly consumers = new Set<DestinationConsumer>();
   private readonly consumed = new Map<string, DestinationConsumer>();
   private readonly group = new AddGroup((deliveries) => this.write(deliveries));
+  private readonly refusals: RefusalNotes;
 
   constructor(
     private readonly store: SharedStore,
     private readonly retention: Retention,
-  ) {}
+  ) {
+    this.refusals = new RefusalNotes(store, retention.dead.age);
+  }
 
   open(): Promise<void> {
     return this.store.open();
@@ -60,9 +64,9 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   }
 
   consume(destination: string, concurrency: number): Observable<Lease> {
-    return new Observable((subscriber: Subscriber<Lease>) => {
+    const queueName = toQueueName(destination);
+    const leases = new Observable((subscriber: Subscriber<Lease>) => {
       if (this.consumed.has(destination)) throw new Error(`destination ${destination} is consumed already`);
-      const queueName = toQueueName(destination);
       const token = randomUUID();
       const consumer = new DestinationConsumer(
         destination,
@@ -80,6 +84,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
         consumer.stop();
       };
     });
+    return leases.pipe(map((lease) => this.refusals.follow(queueName, lease)));
   }
 
   async idle(): Promise<void> {
@@ -109,18 +114,14 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
 
   async replay(asked: DeliveryQuery): Promise<number> {
     const query = checkQuery(asked);
-    const now = Date.now();
+    const isNoted = this.refusals.concerns(query);
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
-      for (const job of await collect(find(queue, query, 'dead'), (found) => found)) {
-        try {
-          await queue.backend.updateData(job as never, toReplayedData(job, now));
-          await queue.backend.retryFinishedJob(job as never, 'failed');
-          count++;
-        } catch (error) {
-          if (!isLost(error)) throw error; // replayed or purged by somebody else
-        }
-      }
+      if (isNoted && !(await this.refusals.has(queue.queueName))) continue;
+      count += await this.replayIn(queue, query);
+      if (!isNoted) continue;
+      await this.refusals.remove(queue.queueName);
+      count += await this.replayIn(queue, query); // what died meanwhile
     }
     return count;
   }
@@ -157,6 +158,21 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     this.queues.clear();
     this.known.clear();
     await this.store.close();
+  }
+
+  private async replayIn(queue: DestinationJobs, query: DeliveryQuery): Promise<number> {
+    const now = Date.now();
+    let count = 0;
+    for (const job of await collect(find(queue, query, 'dead'), (found) => found)) {
+      try {
+        await queue.backend.updateData(job as never, toReplayedData(job, now));
+        await queue.backend.retryFinishedJob(job as never, 'failed');
+        count++;
+      } catch (error) {
+        if (!isLost(error)) throw error; // replayed or purged by somebody else
+      }
+    }
+    return count;
   }
 
   private get isOnce(): boolean {

@@ -139,13 +139,17 @@ export function seqOf(job: JobJson): number {
 }
 
 /** Whether a job is of a delivery that the query asks for, its state aside. */
-export function matches(job: JobJson, { id, source, messageId, userId, acceptedBefore }: DeliveryQuery): boolean {
+export function matches(
+  job: JobJson,
+  { id, source, messageId, userId, reason, acceptedBefore }: DeliveryQuery,
+): boolean {
   const data = parseData(job);
   return (
     (id === undefined || fromDeliveryId(id).seq === data.seq) &&
     (source === undefined || source === data.source) &&
     (messageId === undefined || messageId === data.messageId) &&
     (userId === undefined || userId === data.userId) &&
+    (reason === undefined || reason === job.failedReason) &&
     (acceptedBefore === undefined || job.timestamp < acceptedBefore)
   );
 }

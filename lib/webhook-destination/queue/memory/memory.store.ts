@@ -194,12 +194,13 @@ export class MemoryStore implements DeliveryStore {
         for (const entry of this.unpack(batch, undefined)) this.makeDue(entry, 'queued');
       }
     }
-    const { state, acceptedBefore = Infinity, ...fields } = query;
+    const { state, reason, acceptedBefore = Infinity, ...fields } = query;
     const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
     return [...this.entries.values()]
       .filter(
         (entry) =>
           (state ?? entry.state) === entry.state &&
+          (reason ?? entry.reason) === entry.reason &&
           entry.delivery.acceptedAt < acceptedBefore &&
           terms.every(([field, value]) => entry.delivery[field] === value),
       )

@@ -105,6 +105,7 @@ const COLUMNS: Record<Exclude<keyof DeliveryQuery, 'acceptedBefore'>, string> = 
   state: 'state',
   messageId: 'message_id',
   userId: 'user_id',
+  reason: 'reason',
 };
 
 /** A query as an SQL condition on the table `delivery`, and its parameters. */

@@ -66,6 +66,11 @@ const LAYOUT_3 = `
   CREATE INDEX delivery_ended ON delivery (state, ended_at) WHERE ended_at IS NOT NULL;
 `;
 
+const LAYOUT_4 = `
+  PRAGMA application_id = ${APPLICATION_ID};
+  CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
+`;
+
 /** One step from a layout of the file to the next. */
 interface Migration {
   /** The layout that it leads to, kept in the file's `user_version`. */
@@ -80,5 +85,5 @@ interface Migration {
  */
 export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
   { layout: 3, up: (db) => db.exec(LAYOUT_3) },
-  { layout: 4, up: (db) => db.exec(`PRAGMA application_id = ${APPLICATION_ID}`) },
+  { layout: 4, up: (db) => db.exec(LAYOUT_4) },
 ];

@@ -1,0 +1,84 @@
+import { Logger } from '@nestjs/common';
+
+import { describe } from '../../common/error.util.js';
+import { LogLimiter } from '../../common/log.limiter.js';
+import type { DestinationOptions } from '../options/destination.options.js';
+import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
+
+/** How long names are looked up after a start, in ms. */
+const CHECK_TIME = 30_000;
+
+/**
+ * Looks up where the destinations are once the relay has started, one name at a time, as the look-ups of deliveries share
+ * few threads with these. It warns of names that the network policy refuses, and sends again what the policy had stopped
+ * and allows now.
+ */
+export class NetworkCheck {
+  private readonly logger = new Logger('WebhookDestination');
+  private readonly log = new LogLimiter(this.logger);
+  /** By name. */
+  private readonly answers = new Map<string, Promise<boolean>>();
+  private readonly missing: string[] = [];
+  private stopped = false;
+
+  constructor(
+    private readonly policy: NetworkPolicy,
+    private readonly queue: DeliveryQueue,
+    private readonly destinations: DestinationOptions[],
+  ) {}
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    const end = Date.now() + CHECK_TIME;
+    for (const destination of this.destinations) {
+      if (this.stopped || Date.now() > end) return;
+      try {
+        if (await this.allowsAll(destination)) await this.replay(destination);
+      } catch (error) {
+        if (this.stopped) return; // the queue closes
+        const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
+        this.logger.warn(`${what} cannot be sent again: ${describe(error)}`);
+      }
+    }
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.log.end();
+  }
+
+  private async allowsAll({ name, urls }: DestinationOptions): Promise<boolean> {
+    let allowed = true;
+    for (const hostname of urls.map((url) => toHostname(new URL(url)))) {
+      let answer = this.answers.get(hostname);
+      if (!answer) this.answers.set(hostname, (answer = this.allows(hostname, name)));
+      allowed = (await answer) && allowed;
+    }
+    return allowed;
+  }
+
+  private async allows(hostname: string, destination: string): Promise<boolean> {
+    let addresses: string[];
+    try {
+      addresses = await this.policy.addressesOf(hostname);
+    } catch {
+      return false; // It may be known later; deliveries tell, and are tried again.
+    }
+    if (addresses.some((address) => this.policy.allows(address))) return true;
+    this.missing.push(...addresses.flatMap(networksForName));
+    if (this.stopped) return false;
+    this.log.write(
+      'warn',
+      `Destination ${destination}: nothing is sent to ${hostname}, as ${addresses.join(', ')} is not a public address. ` +
+        `To allow it, set ${this.policy.settingWith(this.missing)}`,
+    );
+    return false;
+  }
+
+  private async replay({ name }: DestinationOptions): Promise<void> {
+    const count = await this.queue.replay({ destination: name, reason: ADDRESS_NOT_ALLOWED });
+    if (count > 0) this.logger.log(`Destination ${name} is allowed now: ${count} dead deliveries are sent again`);
+  }
+}
