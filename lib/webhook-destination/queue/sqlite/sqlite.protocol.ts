@@ -10,6 +10,8 @@ export interface SqliteWorkerData {
   messageIds: Required<RetentionBound>;
   /** Memory of the `ThreadLock`. */
   lock: SharedArrayBuffer;
+  /** The file from which the thread requires `libsql`. */
+  driver: string;
 }
 
 /** What the thread that runs the SQL can be asked to do. */
