@@ -13,7 +13,10 @@ const PACKAGE = 'nestjs-analytics-relay/package.json';
  */
 export function findDriver(): string {
   // Only a bundle of ES modules has no `__filename`.
-  const places = [typeof __filename === 'string' ? __filename : process.argv[1]!, join(process.cwd(), 'package.json')];
+  const places = [
+    typeof __filename === 'string' ? __filename : (process.argv[1] ?? process.cwd()),
+    join(process.cwd(), 'package.json'),
+  ];
   for (const place of places) {
     for (const file of [place, resolveFrom(place, PACKAGE)]) {
       if (file !== undefined && resolveFrom(file, 'libsql') !== undefined) return file;
