@@ -14,7 +14,7 @@ const nodeOnly = {
 const leavesClient = (group) => ({ group, message: 'lib/client knows nothing of the other folders.' });
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', 'coverage/', 'bin/', 'test/packed/added/'] },
+  { ignores: ['**/dist/', '**/node_modules/', 'coverage/', 'bin/', 'test/packed/added/', 'test/bundled/app/'] },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   {

@@ -2,9 +2,11 @@
 // With --if-changed only where something of it has changed since: several scripts in a row need the same build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+
+import { writeWorkerSource } from './worker.source.mjs';
 
 const root = new URL('..', import.meta.url);
 const CONFIGS = ['tsconfig.esm.json', 'tsconfig.cjs.json'];
@@ -13,7 +15,14 @@ const stamp = new URL('dist/cjs/package.json', root);
 
 function isUpToDate() {
   const builtAt = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const files = ['tsconfig.json', ...CONFIGS, 'package-lock.json', 'scripts/build.mjs', 'lib'];
+  const files = [
+    'tsconfig.json',
+    ...CONFIGS,
+    'package-lock.json',
+    'scripts/build.mjs',
+    'scripts/worker.source.mjs',
+    'lib',
+  ];
   // A folder changes where a file of it is removed.
   const below = readdirSync(new URL('lib', root), { recursive: true }).map((path) => `lib/${path}`);
   return [...files, ...below].every((path) => statSync(new URL(path, root)).mtimeMs < builtAt);
@@ -33,7 +42,7 @@ if (!process.argv.includes('--if-changed') || !isUpToDate()) {
   rmSync(new URL('dist', root), { recursive: true, force: true });
   const failed = (await Promise.all(CONFIGS.map(compile))).find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
-  mkdirSync(new URL('.', stamp), { recursive: true });
+  for (const folder of ['dist/esm/', 'dist/cjs/']) writeWorkerSource(new URL(folder, root));
   writeFileSync(stamp, '{ "type": "commonjs" }\n');
   utimesSync(stamp, begin, begin);
 }

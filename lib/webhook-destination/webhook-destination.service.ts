@@ -15,6 +15,7 @@ import { createAdminGate } from './admin/admin.gate.js';
 import { mountDeletion } from './admin/admin.mount.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
+import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
 import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
@@ -123,6 +124,7 @@ export class WebhookDestinationService
   }
 
   async onModuleInit(): Promise<void> {
+    checkBun();
     if (this.options.mode !== 'ingest') {
       this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
     }

@@ -1,6 +1,7 @@
 import * as tls from 'node:tls';
 
-import { buildConnector } from 'undici';
+// By its file: Bun has something of its own under the name 'undici', which connects to nothing.
+import { buildConnector } from 'undici/index.js';
 
 import { AddressNotAllowedError, type NetworkPolicy } from './network.policy.js';
 

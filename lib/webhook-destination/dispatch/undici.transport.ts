@@ -1,4 +1,5 @@
-import { type buildConnector, type Dispatcher, Pool } from 'undici';
+// By its file: Bun has something of its own under the name 'undici', which connects to nothing.
+import { type buildConnector, type Dispatcher, Pool } from 'undici/index.js';
 
 import {
   MAX_RESPONSE_BYTES,

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { backupMark } from './backup.mark.cjs';
-import { sqliteCopyWorkerPath } from './sqlite-worker.path.cjs';
+import { sqliteCopyWorkerPath } from './sqlite-copy-worker.path.cjs';
 
 /** Copies that are begun before it is given up: each but the last met a log that began anew. */
 const MAX_COPIES = 20;

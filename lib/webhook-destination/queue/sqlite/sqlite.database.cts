@@ -178,7 +178,18 @@ export class SqliteDatabase {
 
   close(): void {
     if (this.db.inTransaction) this.db.exec('ROLLBACK');
+    // Elsewhere the file is let go of with the thread.
+    if (process.versions.bun !== undefined && !this.isReadOnly) this.release();
     this.db.close();
+  }
+
+  /** Gives up the exclusive lock, which ends with the write-ahead log only. */
+  private release(): void {
+    try {
+      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema');
+    } catch {
+      // The disk is full or gone; the lock ends with the process.
+    }
   }
 
   /** Rows that were changed since the file was opened: a batch may hold a body that no delivery is counted for. */

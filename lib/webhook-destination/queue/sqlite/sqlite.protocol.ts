@@ -12,6 +12,8 @@ export interface SqliteWorkerData {
   isReadOnly: boolean;
   /** Memory of the `ThreadLock`. */
   lock: SharedArrayBuffer;
+  /** The file from which the thread requires `libsql`. */
+  driver: string;
 }
 
 /** What the thread that runs the SQL can be asked to do. */

@@ -20,7 +20,8 @@ import type {
   SqliteOperations,
   SqliteWorkerData,
 } from './sqlite.protocol.js';
-import { sqliteWorkerPath } from './sqlite-worker.path.cjs';
+import { explainThreadError, findDriver } from './sqlite.driver.cjs';
+import { sqliteWorkerSource } from './sqlite-worker.source.cjs';
 import { ThreadLock } from './thread.lock.cjs';
 
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
@@ -62,8 +63,15 @@ export class SqliteStore implements DeliveryStore {
   async open(): Promise<void> {
     const { path, messageIds, isReadOnly } = this;
     const memory = ThreadLock.allocate();
-    const worker = new Worker(sqliteWorkerPath, {
-      workerData: { path, messageIds, isReadOnly, lock: memory } satisfies SqliteWorkerData,
+    const worker = new Worker(sqliteWorkerSource, {
+      eval: true,
+      workerData: {
+        path,
+        messageIds,
+        isReadOnly,
+        lock: memory,
+        driver: this.findDriver(),
+      } satisfies SqliteWorkerData,
     });
     const lock = new ThreadLock(memory);
     const letFinish = () => lock.acquire(EXIT_WAIT);
@@ -72,7 +80,7 @@ export class SqliteStore implements DeliveryStore {
     this.failure = undefined;
     worker.unref();
     worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
-    worker.on('error', (error) => this.fail(error));
+    worker.on('error', (error) => this.fail(new Error(explainThreadError(error))));
     this.ended = new Promise((resolve) => {
       worker.on('exit', () => {
         process.off('exit', letFinish);
@@ -154,6 +162,14 @@ export class SqliteStore implements DeliveryStore {
       // The driver lets go of the file only with its thread, which runs to its end by itself.
       this.worker.ref();
       await this.ended;
+    }
+  }
+
+  private findDriver(): string {
+    try {
+      return findDriver();
+    } catch (error) {
+      throw this.explain(describe(error));
     }
   }
 

@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const PACKAGE = 'nestjs-analytics-relay/package.json';
+
+/**
+ * A file from which `libsql` can be required.
+ *
+ * In a bundle that is the bundle itself, or else this package where it is installed beside it: with pnpm, only this
+ * package sees what it depends on.
+ *
+ * @throws {Error} that says what to install, and where
+ */
+export function findDriver(): string {
+  // Only a bundle of ES modules has no `__filename`.
+  const places = [
+    typeof __filename === 'string' ? __filename : (process.argv[1] ?? process.cwd()),
+    join(process.cwd(), 'package.json'),
+  ];
+  for (const place of places) {
+    for (const file of [place, resolveFrom(place, PACKAGE)]) {
+      if (file !== undefined && resolveFrom(file, 'libsql') !== undefined) return file;
+    }
+  }
+  throw new Error(
+    `the package libsql is not installed, searched from ${places.join(' and ')}. ` +
+      'Bundlers leave it out because it is native code: run npm install libsql@0.5 where the bundle runs',
+  );
+}
+
+/**
+ * What is wrong when the thread ends with an error.
+ *
+ * `libsql` is installed as two packages, and the second one differs with the platform.
+ */
+export function explainThreadError({ code, message }: NodeJS.ErrnoException): string {
+  const [, name] = /'(@libsql\/[^']+)'/.exec(message) ?? [];
+  if (code !== 'MODULE_NOT_FOUND' || name === undefined) return message;
+  return (
+    `the package ${name}, the native code of libsql for this platform, is not installed: ` +
+    'run npm install on this platform, with optional dependencies'
+  );
+}
+
+function resolveFrom(file: string, name: string): string | undefined {
+  try {
+    return createRequire(file).resolve(name);
+  } catch {
+    return undefined;
+  }
+}
