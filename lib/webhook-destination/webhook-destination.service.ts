@@ -46,8 +46,9 @@ export class WebhookDestinationService
   private createTransport!: TransportFactory;
   private readonly mount: IngestMount | undefined;
   private resolveOpened!: (opening: Promise<void>) => void;
+  private rejectOpened!: (reason: Error) => void;
   /** Fulfilled once the queue is open: what other providers record while the application starts waits for it. */
-  private readonly opened = new Promise<void>((resolve) => (this.resolveOpened = resolve));
+  private readonly opened: Promise<void>;
   private stopped: Promise<void> | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
@@ -69,6 +70,11 @@ export class WebhookDestinationService
     const { ingest } = options;
     if (ingest && endpoint) this.mount = new IngestMount(adapterHost, ingest.prefix, endpoint);
     this.mount?.onExpress();
+    this.opened = new Promise((resolve, reject) => {
+      this.resolveOpened = resolve;
+      this.rejectOpened = reject;
+    });
+    this.opened.catch(() => undefined); // it may be that nobody waits
   }
 
   /**
@@ -145,6 +151,7 @@ export class WebhookDestinationService
 
   /** Comes before the server closes. */
   onModuleDestroy(): void {
+    this.rejectOpened(new Error('the application closed before its queue was open'));
     this.endpoint?.close();
   }
 

@@ -98,6 +98,29 @@ describe('An application that records for its own WebhookDestinationModule', () 
     expect(log.matching(/not delivered/)).toEqual([]);
   });
 
+  it.each([
+    ['memoryQueue', () => memoryQueue()],
+    ['sqliteQueue', (path: string) => sqliteQueue({ path })],
+  ])('closes although it was never initialized, and says what was not delivered: %s', async (_name, createQueue) => {
+    const receiver = await startReceiver();
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    const log = new LogLines();
+    const testing = await Test.createTestingModule({
+      imports: [
+        AnalyticsModule.forRoot({ writeKey: 'wk_shop', maxRetries: 0 }),
+        relay('shop', receiver, 'v1', createQueue(folder.path('relay.db'))),
+      ],
+    })
+      .setLogger(log)
+      .compile();
+    testing.get(AnalyticsService).track({ userId: 'u1', event: 'Never' });
+    await testing.close();
+    expect(log.matching(/not delivered/)).toEqual([
+      'error Events not delivered: 1 (the application closed before its queue was open)',
+    ]);
+  });
+
   it.each(['shop', 'app'])('finds the source %s, whichever of two modules has it', async (source) => {
     const receivers = { shop: await startReceiver(), app: await startReceiver() };
     const imports = [relay('shop', receivers.shop), relay('app', receivers.app, 'app/v1')];

@@ -58,6 +58,7 @@ export class SqliteStore implements DeliveryStore {
     private readonly isReadOnly = false,
   ) {
     this.path = resolve(path);
+    this.failure = this.explain('it is not open');
   }
 
   async open(): Promise<void> {

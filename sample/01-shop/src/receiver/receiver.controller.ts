@@ -17,15 +17,14 @@ export class ReceiverController {
 
   constructor(private readonly config: ConfigService) {}
 
-  /** Takes a webhook: first the signature, over the bytes as they came, then the content. */
+  /** Verifies the signature over the raw body before using the content. */
   @Post('webhooks')
   @HttpCode(204)
   receive(@Req() request: RawBodyRequest<Request>, @Headers('x-signature') signature: string | undefined): void {
     if (this.isOff) throw new ServiceUnavailableException();
-    const rawBody = request.rawBody ?? Buffer.alloc(0);
     const secret = this.config.getOrThrow<string>('WEBHOOK_SECRET');
-    if (!verifySignature(rawBody, signature, secret)) throw new UnauthorizedException();
-    console.log(`[receiver] signature verified: ${rawBody.toString()}`);
+    if (!verifySignature(request.rawBody, signature, secret)) throw new UnauthorizedException();
+    console.log(`[receiver] signature verified: ${String(request.rawBody)}`);
   }
 
   /** Switches the receiver off and on. */
