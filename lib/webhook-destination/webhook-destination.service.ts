@@ -86,6 +86,7 @@ export class WebhookDestinationService
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     const source = this.sources.find(writeKey);
     if (source === undefined) throw new Error('the write key must be that of a source');
+    if (!Array.isArray(messages)) throw new Error('messages must be an array');
     await this.opened;
     return this.acceptor.accept(source, { messages: messages.map((message) => new ParsedMessage(message)), sentAt });
   }

@@ -118,6 +118,11 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     await receiver.received(1);
   });
 
+  it.each([null, undefined, {}])('refuses messages of its own process that are no array: %j', async (messages) => {
+    const { relay } = await start();
+    await expect(relay.accept('wk_shop', messages as never)).rejects.toThrow('messages must be an array');
+  });
+
   it('stores nothing of what has an unknown key in its body, or none', async () => {
     const { host, relay } = await start();
     const batch = [{ type: 'track', userId: 'u1', event: 'Order Completed' }];

@@ -64,7 +64,7 @@ export class DeletionEndpoint {
       sources !== undefined &&
       !(Array.isArray(sources) && sources.every(isNonEmptyString) && this.deletion.knows(sources))
     ) {
-      throw new IngestError(400, 'source_unknown', 'sources must be an array of names of sources', 'sources');
+      throw new IngestError(400, 'source_unknown', 'sources must be an array of one or more source names', 'sources');
     }
     const result = { notifications: 0, purged: 0 };
     for (const userId of new Set(userIds)) {

@@ -4,7 +4,7 @@ import type { DestinationRouter } from '../routing/destination.router.js';
 /** Whose data is to go, and where. */
 export interface DeletionRequest {
   userId: string;
-  /** Names of the sources affected. Default: every source. */
+  /** Names of the sources affected, at least one. Default: every source. */
   sources?: string[] | undefined;
 }
 
@@ -24,9 +24,9 @@ export class UserDeletion {
     private readonly queue: DeliveryQueue,
   ) {}
 
-  /** Whether all are names of sources. */
+  /** Whether these are names of sources, and at least one. */
   knows(sources: string[]): boolean {
-    return sources.every((source) => this.sources.includes(source));
+    return sources.length > 0 && sources.every((source) => this.sources.includes(source));
   }
 
   /**
@@ -35,7 +35,7 @@ export class UserDeletion {
    */
   async request({ userId, sources }: DeletionRequest): Promise<DeletionResult> {
     if (typeof userId !== 'string' || userId === '') throw new Error('userId must be a non-empty string');
-    if (sources && !this.knows(sources)) throw new Error('sources must name sources of this module');
+    if (sources && !this.knows(sources)) throw new Error('sources must name one or more sources of this module');
     const affected = [...new Set(sources ?? this.sources)];
     // Later than all that was accepted so far.
     const requestedAt = Date.now() + 1;

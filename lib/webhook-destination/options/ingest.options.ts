@@ -35,7 +35,10 @@ export class IngestOptions {
    * First part of every route, without slashes around it.
    * @default 'v1'
    */
-  @Must('be a path such as "v1", without slashes around it', (value) => /^[\w.~-]+(\/[\w.~-]+)*$/.test(String(value)))
+  @Must(
+    'be a path such as "v1", without slashes around it',
+    (value) => typeof value === 'string' && /^[\w.~-]+(\/[\w.~-]+)*$/.test(value),
+  )
   prefix: string = 'v1';
 
   /**

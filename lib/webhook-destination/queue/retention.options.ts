@@ -1,3 +1,8 @@
+import { ValidateNested } from 'class-validator';
+
+import { OptionsError } from '../../common/options.error.js';
+import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js';
+
 const HOUR = 3_600_000;
 
 /** How long records are kept: until they pass either bound. */
@@ -31,21 +36,52 @@ export interface RetentionOptions {
 /** The bounds with their defaults. */
 export type Retention = Record<'delivered' | 'dead' | 'messageIds', Required<RetentionBound>>;
 
+const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+class Bound implements Required<RetentionBound> {
+  @Must('be a whole number, 0 or above', isWholeNumber)
+  age: number = 24 * HOUR;
+
+  @Must('be a whole number, 0 or above', isWholeNumber)
+  count: number = 10_000;
+}
+
+class DeadBound extends Bound {
+  override age: number = 30 * 24 * HOUR;
+  override count: number = 100_000;
+}
+
+class MessageIdBound extends Bound {
+  override count: number = 1_000_000;
+}
+
+class CheckedRetention implements Retention {
+  @ValidateNested({ message: 'must be an object' })
+  delivered: Bound = new Bound();
+
+  @ValidateNested({ message: 'must be an object' })
+  dead: Bound = new DeadBound();
+
+  @ValidateNested({ message: 'must be an object' })
+  messageIds: Bound = new MessageIdBound();
+}
+
 /**
  * Fills in the defaults.
- * @throws {Error} that names the bound at fault; `factory` is whose option it is
+ * @throws {OptionsError} that names each bound at fault and its rule; `factory` is whose option it is
  */
-export function toRetention(factory: string, { delivered, dead, messageIds }: RetentionOptions = {}): Retention {
-  const retention = {
-    delivered: { age: 24 * HOUR, count: 10_000, ...delivered },
-    dead: { age: 30 * 24 * HOUR, count: 100_000, ...dead },
-    messageIds: { age: 24 * HOUR, count: 1_000_000, ...messageIds },
-  };
-  for (const [record, bounds] of Object.entries(retention)) {
-    for (const [bound, value] of Object.entries(bounds)) {
-      if (Number.isSafeInteger(value) && value >= 0) continue;
-      throw new Error(`${factory}: retention.${record}.${bound} must be a whole number, 0 or above`);
-    }
+export function toRetention(factory: string, given: RetentionOptions = {}): Retention {
+  const retention = toOptions(CheckedRetention, given);
+  if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['retention must be an object']);
+  retention.delivered = toOptions(Bound, given.delivered);
+  retention.dead = toOptions(DeadBound, given.dead);
+  retention.messageIds = toOptions(MessageIdBound, given.messageIds);
+  const faults = findOptionFaults(retention);
+  if (faults.length > 0) {
+    throw new OptionsError(
+      factory,
+      faults.map((fault) => `retention.${fault}`),
+    );
   }
   return retention;
 }

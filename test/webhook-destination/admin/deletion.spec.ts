@@ -164,6 +164,7 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     ['an empty user among others', { userIds: ['u1', ''] }, 'userId'],
     ['too many users', { userIds: Array.from({ length: 1_001 }, (_, index) => `u${index}`) }, 'userIds'],
     ['an unknown source', { userId: 'u1', sources: ['nowhere'] }, 'sources'],
+    ['an empty list of sources', { userId: 'u1', sources: [] }, 'sources'],
     ['sources that are no list', { userId: 'u1', sources: 'shop' }, 'sources'],
   ])('is refused with %s', async (_what, body, field) => {
     await start();
@@ -225,11 +226,14 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
 describe('requestDeletion', () => {
   const cleanUp = useCleanUps();
 
-  it.each([[{ userId: '' }], [{ userId: 'u1', sources: ['nowhere'] }]])('refuses %j', async (request) => {
-    const relay = await Relay.start({});
-    cleanUp(() => relay.stop());
-    await expect(relay.service.requestDeletion(request)).rejects.toThrow(/must/);
-  });
+  it.each([[{ userId: '' }], [{ userId: 'u1', sources: ['nowhere'] }], [{ userId: 'u1', sources: [] }]])(
+    'refuses %j',
+    async (request) => {
+      const relay = await Relay.start({});
+      cleanUp(() => relay.stop());
+      await expect(relay.service.requestDeletion(request)).rejects.toThrow(/must/);
+    },
+  );
 
   it('leaves a notification in the queue when it is asked for several times at once', async () => {
     const receiver = await ScriptedReceiver.start(hang);

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { memoryQueue, OptionsError, type RetentionOptions, sqliteQueue } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+const factories: [string, (retention: RetentionOptions) => unknown][] = [
+  ['memoryQueue', (retention) => memoryQueue({ retention })],
+  ['sqliteQueue', (retention) => sqliteQueue({ retention })],
+  ['bullmqQueue', (retention) => bullmqQueue({ connection: 'redis://localhost', retention })],
+];
+
+describe.each(factories)('The option retention of %s', (name, create) => {
+  it.each([
+    [{ dead: 7 }, ['retention.dead must be an object']],
+    [{ delivered: { aeg: 5 } }, ['retention.delivered.aeg is not an option']],
+    [{ deliverd: {} }, ['retention.deliverd is not an option']],
+    [null, ['retention must be an object']],
+    [
+      { delivered: { age: -1 }, messageIds: { count: 1.5 } },
+      [
+        'retention.delivered.age must be a whole number, 0 or above',
+        'retention.messageIds.count must be a whole number, 0 or above',
+      ],
+    ],
+  ])('says what is wrong with %j', (retention, faults) => {
+    expect(() => create(retention as RetentionOptions)).toThrow(new OptionsError(name, faults));
+  });
+
+  it('may leave anything out', () => {
+    expect(() => create({ dead: { age: 1, count: undefined }, delivered: undefined })).not.toThrow();
+  });
+});
