@@ -54,7 +54,22 @@ describe('A name that no AnalyticsModule has', () => {
   it('may be that of the default instance', async () => {
     const { log } = await start({ imports: [recorder('marketng')], providers: [Shop] });
     expect(log.matching(/^warn/)).toEqual([
-      'warn Shop.order is not recorded: no AnalyticsModule has the name "default" (known names: "marketng")',
+      'warn Shop.order is not recorded: the application has no default AnalyticsModule. Set instance to one of: "marketng"',
+    ]);
+  });
+
+  it('belongs to a module that does not import it, and it is not global', async () => {
+    const marketing = AnalyticsModule.forRoot({ writeKey: 'k', disable: true, name: 'marketng', isGlobal: false });
+    @Module({ imports: [marketing], providers: [Shop] })
+    class ShopModule {}
+    const made = { provide: 'made', useFactory: () => new Shop() };
+    const { log } = await start({
+      imports: [recorder(), ShopModule],
+      providers: [Shop, made],
+      controllers: [BookShop],
+    });
+    expect(log.matching(/^warn/)).toEqual([
+      'warn Shop.campaign is not recorded: its module does not import AnalyticsModule "marketng", which is not global',
     ]);
   });
 
@@ -83,7 +98,7 @@ describe('AnalyticsModule without options', () => {
     const log = new LogLines();
     const application = Test.createTestingModule({ imports: [AnalyticsModule], providers: [Injecting] });
     await expect(application.setLogger(log).compile()).rejects.toThrow('AnalyticsService');
-    expect(log.matching(/^error/)).toEqual([`error ${rule}`]);
+    expect(log.matching(/^error/)).toEqual([`error AnalyticsModule ${rule}`]);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import { describe } from '../../common/error.util.js';
 import { FaultLog } from '../../common/fault.log.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
-import { DEFAULT_INSTANCE } from '../analytics.tokens.js';
+import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated.methods.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';
 import { hiddenInstanceOf, injectHidden } from './hidden.instance.js';
