@@ -15,7 +15,7 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    */
   shutdownTimeout?: number;
   /**
-   * The event classes that track events are checked against, and what one gets that breaks its class.
+   * The event classes that track events are checked against, and what happens to an event that breaks its class.
    *
    * @default only events recorded as a class are checked, and a violation is logged
    */

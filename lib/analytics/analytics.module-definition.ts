@@ -1,14 +1,14 @@
 import { ConfigurableModuleBuilder, type DynamicModule } from '@nestjs/common';
 
+import { toOptions } from '../common/options.rules.js';
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { provideAnalytics } from './analytics.factory.js';
 import { AnalyticsService } from './analytics.service.js';
-import { ANALYTICS_OPTIONS, DEFAULT_INSTANCE } from './analytics.tokens.js';
+import { ANALYTICS_OPTIONS } from './analytics.tokens.js';
+import { DEFAULT_INSTANCE, InstanceOptions } from './instance.options.js';
 
-function addInstance(
-  module: DynamicModule,
-  { name = DEFAULT_INSTANCE, isGlobal = true }: AnalyticsModuleExtras,
-): DynamicModule {
+function addInstance(module: DynamicModule, extras: AnalyticsModuleExtras): DynamicModule {
+  const { name, isGlobal } = toOptions(InstanceOptions, extras);
   const instance = provideAnalytics({ name, isGlobal });
   const token = instance.provide;
   // The token of the default instance is the class, unless that is the class of the package's other build.

@@ -18,7 +18,7 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
     if (findInstanceNames(modules).length > 0) return;
     const rule = 'must be imported as AnalyticsModule.forRoot({ writeKey }) or AnalyticsModule.forRootAsync(...)';
     // Where AnalyticsService is injected, Nest stops with an error of its own first, which does not say this.
-    new Logger('AnalyticsModule').error(rule);
+    new Logger('AnalyticsModule').error(`AnalyticsModule ${rule}`);
     throw new OptionsError('AnalyticsModule', [rule]);
   }
 

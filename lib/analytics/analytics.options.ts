@@ -1,16 +1,22 @@
-import { ValidateNested } from 'class-validator';
+import { ValidateIf, ValidateNested } from 'class-validator';
 
 import type { AnalyticsSettings } from '../client/index.js';
 import { findSettingFaults, SETTING_NAMES } from '../client/settings.rules.js';
 import { OptionsError } from '../common/options.error.js';
-import { findAbsence, findOptionFaults, Must, MustIfPresent, toOptions } from '../common/options.rules.js';
-import { isNonEmptyString, isPositiveNumber } from '../common/value.util.js';
+import { findAbsence, findOptionFaults, Must, toOptions } from '../common/options.rules.js';
+import { isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
-import { DEFAULT_INSTANCE } from './analytics.tokens.js';
 import { CheckedAmbientOptions, toContextOptions } from './context/ambient.options.js';
+import { InstanceOptions } from './instance.options.js';
 import { findEventFaults, PlanOptions } from './tracking-plan/tracking-plan.options.js';
 
-const BESIDE_FACTORY = 'stand beside useFactory, and not in the options that it returns';
+/** A decorator for what the module must know before a factory runs. */
+function NextToFactory(): PropertyDecorator {
+  return (options, name) => {
+    ValidateIf((given: object) => name in given)(options, name);
+    Must('be set next to useFactory, not in the options it returns', () => false)(options, name);
+  };
+}
 
 /** The rules and defaults of the options that `Analytics` knows nothing of. */
 class ModuleOptions extends CheckedAmbientOptions {
@@ -20,46 +26,38 @@ class ModuleOptions extends CheckedAmbientOptions {
   @ValidateNested({ message: 'must be an object' })
   trackingPlan: PlanOptions = new PlanOptions();
 
-  // The module must know these two before a factory runs.
-  @MustIfPresent(BESIDE_FACTORY, () => false)
+  @NextToFactory()
   name?: never;
 
-  @MustIfPresent(BESIDE_FACTORY, () => false)
+  @NextToFactory()
   isGlobal?: never;
 }
 
-/** The rules of what says where an instance is found. */
-class InstanceOptions {
-  @Must('be a non-empty string', isNonEmptyString)
-  name: string = DEFAULT_INSTANCE;
-
-  @Must('be true or false', (value) => typeof value === 'boolean')
-  isGlobal: boolean = true;
-}
-
 /** The options of one instance, checked; those of the module with their defaults. */
-export type CheckedAnalyticsOptions = AnalyticsSettings & ModuleOptions;
+export type CheckedAnalyticsOptions = AnalyticsSettings & Omit<ModuleOptions, keyof InstanceOptions> & InstanceOptions;
 
 /**
  * The options with their defaults.
  * @throws {OptionsError} that names each option at fault and its rule.
  */
 export function checkOptions(given: AnalyticsModuleOptions, extras: AnalyticsModuleExtras): CheckedAnalyticsOptions {
+  const instance = toOptions(InstanceOptions, extras);
   const absence = findAbsence(given);
-  const [settings, others] = splitSettings(absence.length > 0 ? {} : given);
+  if (absence.length > 0) throw new OptionsError('AnalyticsModule', [...absence, ...findOptionFaults(instance)]);
+
+  const [settings, others] = splitSettings(given);
   const options = toOptions(ModuleOptions, others);
   options.context = toContextOptions(others.context);
   options.trackingPlan = toOptions(PlanOptions, others.trackingPlan);
 
   const faults = [
-    ...absence,
     ...findSettingFaults(settings).map(({ message }) => message),
     ...findOptionFaults(options),
     ...findEventFaults(options.trackingPlan?.events),
-    ...findOptionFaults(toOptions(InstanceOptions, extras)),
+    ...findOptionFaults(instance),
   ];
   if (faults.length > 0) throw new OptionsError('AnalyticsModule', faults);
-  return { ...settings, ...options };
+  return { ...settings, ...options, ...instance };
 }
 
 /** The settings of `Analytics`, and all else that was given. */

@@ -20,13 +20,14 @@ import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import { AmbientAnalytics } from './context/ambient.analytics.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
+import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
 /**
  * How long events wait in memory, in ms, before they go over to the relay in the same application. Batches save requests;
- * in process there are none, and what a crash loses is what waits.
+ * in process there are none, and a crash loses the events still waiting.
  */
 const IN_PROCESS_FLUSH_INTERVAL = 0;
 
@@ -113,11 +114,11 @@ export class AnalyticsService
     if (this.isConnected) return;
     this.isConnected = true;
     const { host, httpClient, flushInterval, writeKey } = this.options;
-    const ingests = host === undefined && httpClient === undefined ? this.findIngests() : [];
+    const ingests = host == null && httpClient == null ? this.findIngests() : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
       this.deferred.use(new InProcessHttpClient(ingest, writeKey));
-      if (flushInterval === undefined) this.flushWithin(IN_PROCESS_FLUSH_INTERVAL);
+      if (flushInterval == null) this.flushWithin(IN_PROCESS_FLUSH_INTERVAL);
       return;
     }
     if (ingests.length > 0) this.warnOfUnknownKey(ingests.flatMap(({ sourceNames }) => sourceNames));
@@ -134,9 +135,12 @@ export class AnalyticsService
   }
 
   private warnOfUnknownKey(sources: string[]): void {
+    const { name, disable } = this.options;
+    if (disable) return;
+    const subject = name === DEFAULT_INSTANCE ? '' : `AnalyticsModule ${JSON.stringify(name)}: `;
     this.logger.warn(
-      `writeKey is not the key of any source of WebhookDestinationModule (${sources.join(', ')}), so events are sent to ` +
-        `${DEFAULT_HOST}. Use the key of one of these sources, or set host`,
+      `${subject}No source of WebhookDestinationModule has this writeKey (sources: ${sources.join(', ')}), so events are ` +
+        `sent to ${DEFAULT_HOST}. Use the writeKey of one of these sources, or set host`,
     );
   }
 

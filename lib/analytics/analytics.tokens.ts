@@ -1,9 +1,7 @@
 import { Inject, type Type } from '@nestjs/common';
 
 import { AnalyticsService } from './analytics.service.js';
-
-/** Name of the instance that is used where no other is named. */
-export const DEFAULT_INSTANCE = 'default';
+import { DEFAULT_INSTANCE } from './instance.options.js';
 
 /** Options of one `AnalyticsModule`. */
 export const ANALYTICS_OPTIONS = Symbol.for('nestjs-analytics-relay:analytics-module-options');

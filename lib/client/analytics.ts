@@ -133,7 +133,7 @@ export class Analytics extends AnalyticsEmitter {
     const force = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER));
     }).then(() => {
-      const reason = new Error(`The event was not delivered within the ${timeout} ms that flush had`);
+      const reason = new Error(`The event was not delivered within the flush timeout of ${timeout} ms`);
       if (!close) return this.queue.abort(group, reason);
       this.queue.abortAll(reason);
       this.pipeline.abortAll(reason);

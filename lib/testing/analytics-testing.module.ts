@@ -4,7 +4,7 @@ import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics
 import { provideAnalytics } from '../analytics/analytics.factory.js';
 import { AnalyticsModule } from '../analytics/analytics.module.js';
 import type { AnalyticsService } from '../analytics/analytics.service.js';
-import { DEFAULT_INSTANCE } from '../analytics/analytics.tokens.js';
+import { DEFAULT_INSTANCE } from '../analytics/instance.options.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
 import { RecordingAnalytics } from './recording.analytics.js';
 

@@ -91,6 +91,12 @@ const { run, set } = AnalyticsContext;
 const track = (analytics: AnalyticsService, ids: { userId?: string; anonymousId?: string } = {}) =>
   analytics.track({ ...ids, event: 'E' });
 
+const repeat = (call: () => unknown) => Array.from({ length: 20 }, call);
+
+/** Runs it in scopes in each other that all name the visitor. */
+const nest = (depth: number, inner: () => void): void =>
+  run({ anonymousId: 'a1' }, () => (depth > 1 ? nest(depth - 1, inner) : inner()));
+
 describe('Where a middleware knows the visitor a1', () => {
   const afterwards = useCleanUps();
 
@@ -182,6 +188,49 @@ describe('Where a middleware knows the visitor a1', () => {
     expect(await idsOf(nested, undefined, { options: { identity }, prepare: () => undefined })).toEqual([
       ['u1', 'i1'],
       ['u2', undefined],
+    ]);
+  });
+
+  it.each<[string, Act]>([
+    ['the visitor', (analytics) => (repeat(() => set({ anonymousId: 'a1' })), track(analytics))],
+    ['the user', (analytics) => (repeat(() => set({ userId: 'u1' })), track(analytics))],
+    [
+      'the visitor and the user in turns',
+      (analytics) => (repeat(() => (set({ anonymousId: 'a1' }), set({ userId: 'u1' }))), track(analytics)),
+    ],
+    ['the visitor in scopes in each other', (analytics) => nest(20, () => track(analytics))],
+  ])('%s may be named any number of times', async (_how, what) => {
+    expect(await idsOf(what, 'u1')).toEqual([['u1', 'a1']]);
+  });
+
+  it('another visitor than before is another person, whom no signed-in user joins', async () => {
+    expect(await idsOf((analytics) => (set({ anonymousId: 'a2' }), track(analytics)), 'u1')).toEqual([
+      [undefined, 'a2'],
+    ]);
+  });
+
+  it.each<[string, Act, [string?, string?]]>([
+    [
+      'set with the user, then with the visitor',
+      (it) => (set(u2), set({ anonymousId: 'a2' }), track(it)),
+      ['u2', 'a2'],
+    ],
+    [
+      'set with the visitor, then with the user',
+      (it) => (set({ anonymousId: 'a2' }), set(u2), track(it)),
+      ['u2', 'a2'],
+    ],
+    [
+      'set with the user, and a message of the visitor',
+      (it) => (set(u2), track(it, { anonymousId: 'a2' })),
+      ['u2', 'a2'],
+    ],
+    ['set with the visitor', (it) => (set({ anonymousId: 'a2' }), track(it)), [undefined, 'a2']],
+    ['set with the user', (it) => (set(u2), track(it)), ['u2', 'i1']],
+  ])('%s counts before the visitor of the identity option', async (_how, what, ids) => {
+    const identity = () => ({ anonymousId: 'i1' });
+    expect(await idsOf(what, undefined, { options: { identity }, prepare: () => undefined })).toEqual([
+      [ids[0], ids[1]],
     ]);
   });
 

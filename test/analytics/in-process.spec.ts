@@ -3,6 +3,7 @@ import { Injectable, type ModuleMetadata, type OnModuleInit } from '@nestjs/comm
 import { Test } from '@nestjs/testing';
 import {
   AnalyticsModule,
+  type AnalyticsModuleExtras,
   type AnalyticsModuleOptions,
   AnalyticsService,
   memoryQueue,
@@ -46,7 +47,7 @@ describe('An application that records for its own WebhookDestinationModule', () 
     });
   }
 
-  async function start(options: AnalyticsModuleOptions, metadata: ModuleMetadata) {
+  async function start(options: AnalyticsModuleOptions & AnalyticsModuleExtras, metadata: ModuleMetadata) {
     const log = new LogLines();
     const testing = await Test.createTestingModule({
       ...metadata,
@@ -63,9 +64,12 @@ describe('An application that records for its own WebhookDestinationModule', () 
 
   const names = (receiver: Receiver) => receiver.webhooks.map(({ body }) => body.event);
 
-  it('hands events over without waiting for a batch', async () => {
+  it.each<[string, object]>([
+    ['left out', {}],
+    ['null', { host: null, httpClient: null, flushInterval: null }],
+  ])('hands events over without waiting for a batch where the settings are %s', async (_case, settings) => {
     const receiver = await startReceiver();
-    const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });
+    const { app } = await start({ writeKey: 'wk_shop', ...settings }, { imports: [relay('shop', receiver)] });
     const recordedAt = Date.now();
     for (const event of ['One', 'Two', 'Three']) app.get(AnalyticsService).track({ userId: 'u1', event });
     await receiver.received(3);
@@ -129,23 +133,29 @@ describe('An application that records for its own WebhookDestinationModule', () 
     await receivers[source as 'shop' | 'app'].received(1);
     await app.close();
     expect([...names(receivers.shop), ...names(receivers.app)]).toEqual([`Of ${source}`]);
-    expect(log.matching(/not the key/)).toEqual([]);
+    expect(log.matching(/writeKey/)).toEqual([]);
   });
 
-  it('warns at start of a key that no source has, and names the sources', async () => {
+  it.each<[string, Partial<AnalyticsModuleExtras>]>([
+    ['', {}],
+    ['AnalyticsModule "marketing": ', { name: 'marketing' }],
+  ])('warns at start of a key that no source has, and names the sources: %s', async (subject, extras) => {
     const receiver = await startReceiver();
     const imports = [relay('shop', receiver), relay('app', receiver, 'app/v1')];
-    const { log } = await start({ writeKey: 'wk_shpo' }, { imports });
+    const { log } = await start({ writeKey: 'wk_shpo', ...extras }, { imports });
     expect(log.matching(/writeKey/)).toEqual([
-      'warn writeKey is not the key of any source of WebhookDestinationModule (shop, app), so events are sent to ' +
-        'http://localhost:3000. Use the key of one of these sources, or set host',
+      `warn ${subject}No source of WebhookDestinationModule has this writeKey (sources: shop, app), so events are sent to ` +
+        'http://localhost:3000. Use the writeKey of one of these sources, or set host',
     ]);
     expect(log.matching(/wk_/)).toEqual([]);
   });
 
-  it('does not warn of a key that is meant for another host', async () => {
+  it.each([
+    ['meant for another host', { host: 'http://127.0.0.1:9' }],
+    ['not used', { disable: true }],
+  ])('does not warn of a key that is %s', async (_case, given) => {
     const receiver = await startReceiver();
-    const options = { writeKey: 'wk_elsewhere', host: 'http://127.0.0.1:9' };
+    const options = { writeKey: 'wk_elsewhere', ...given };
     const { log } = await start(options, { imports: [relay('shop', receiver)] });
     expect(log.matching(/writeKey/)).toEqual([]);
   });

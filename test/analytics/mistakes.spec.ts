@@ -54,7 +54,22 @@ describe('A name that no AnalyticsModule has', () => {
   it('may be that of the default instance', async () => {
     const { log } = await start({ imports: [recorder('marketng')], providers: [Shop] });
     expect(log.matching(/^warn/)).toEqual([
-      'warn Shop.order is not recorded: no AnalyticsModule has the name "default" (known names: "marketng")',
+      'warn Shop.order is not recorded: the application has no default AnalyticsModule. Set instance to one of: "marketng"',
+    ]);
+  });
+
+  it('belongs to a module that does not import it, and it is not global', async () => {
+    const marketing = AnalyticsModule.forRoot({ writeKey: 'k', disable: true, name: 'marketng', isGlobal: false });
+    @Module({ imports: [marketing], providers: [Shop] })
+    class ShopModule {}
+    const made = { provide: 'made', useFactory: () => new Shop() };
+    const { log } = await start({
+      imports: [recorder(), ShopModule],
+      providers: [Shop, made],
+      controllers: [BookShop],
+    });
+    expect(log.matching(/^warn/)).toEqual([
+      'warn Shop.campaign is not recorded: its module does not import AnalyticsModule "marketng", which is not global',
     ]);
   });
 
@@ -83,7 +98,7 @@ describe('AnalyticsModule without options', () => {
     const log = new LogLines();
     const application = Test.createTestingModule({ imports: [AnalyticsModule], providers: [Injecting] });
     await expect(application.setLogger(log).compile()).rejects.toThrow('AnalyticsService');
-    expect(log.matching(/^error/)).toEqual([`error ${rule}`]);
+    expect(log.matching(/^error/)).toEqual([`error AnalyticsModule ${rule}`]);
   });
 
   it.each([
@@ -122,6 +137,25 @@ describe('A decorator', () => {
   });
 });
 
+describe('A field of a decorator', () => {
+  const decorate = (options: object) => {
+    const decorator = Track('Ordered', options as TrackOptions) as (...args: unknown[]) => void;
+    return () => decorator(Shop.prototype, 'order', { value: () => undefined });
+  };
+
+  it.each<[string, object]>([
+    ['userId must be a string or a number', { userId: {} }],
+    [
+      'properties.total must not be a promise; mappers are synchronous, so await the value in the method',
+      { userId, properties: { total: Promise.reject(new Error('nobody handles this')) } },
+    ],
+  ])('is refused at once where its value is wrong: %s', (fault, options) => {
+    expect(decorate(options)).toThrow(
+      expect.objectContaining({ name: 'OptionsError', message: `Shop.order: ${fault}` }),
+    );
+  });
+});
+
 describe('A mapper', () => {
   const afterwards = useCleanUps();
   const afterAdvice = 'must not be a promise; mappers are synchronous, so await the value in the method';
@@ -130,6 +164,8 @@ describe('A mapper', () => {
   const loose = (options: object) => options as TrackOptions;
   // Jest fails a test that leaves a rejection unhandled.
   const rejects = () => Promise.reject(new Error('nobody handles this'));
+
+  const deep = (depth: number): Record<string, unknown> => ({ in: depth > 1 ? deep(depth - 1) : rejects() });
 
   const runQuery = jest.fn();
 
@@ -150,6 +186,12 @@ describe('A mapper', () => {
     @Track('Query', { userId, ...loose({ properties: () => ({ then: runQuery }) }) })
     query(): void {}
 
+    @Track('Map', { userId, properties: () => ({ byId: new Map([['o1', rejects()]]), all: new Set([rejects()]) }) })
+    map(): void {}
+
+    @Track('Deep', { userId, properties: () => deep(20) })
+    deep(): void {}
+
     @Page((() => rejects()) as unknown as () => string, { userId })
     page(): void {}
 
@@ -162,15 +204,59 @@ describe('A mapper', () => {
 
   it('that gives a promise is logged, with the method and the field, and nothing is recorded or rejects', async () => {
     const { target, log, events } = await startProvider(afterwards, Orders);
-    for (const method of ['properties', 'property', 'id', 'when', 'query', 'page'] as const) target[method]();
+    const fields = {
+      properties: 'properties',
+      property: 'properties.items.0.total',
+      id: 'userId',
+      when: 'when',
+      query: 'properties',
+      map: 'properties.byId.0',
+      deep: `properties${'.in'.repeat(20)}`,
+      page: 'name',
+    } as const;
+    for (const method of Object.keys(fields) as (keyof typeof fields)[]) target[method]();
     expect(await events()).toEqual([]);
     expect(log.matching(/^warn/)).toEqual(
-      ['properties', 'property', 'id', 'when', 'query', 'page'].map((method, index) => {
-        const field = ['properties', 'properties.items.0.total', 'userId', 'when', 'properties', 'name'][index];
-        return `warn Orders.${method} was not recorded: ${field} ${afterAdvice}`;
-      }),
+      Object.entries(fields).map(
+        ([method, field]) => `warn Orders.${method} was not recorded: ${field} ${afterAdvice}`,
+      ),
     );
     expect(runQuery).not.toHaveBeenCalled();
+  });
+
+  it('may give data with a promise that its toJSON leaves out, and that rejects', async () => {
+    @Injectable()
+    class Shown {
+      @Track('Shown', { userId, properties: () => ({ item: { lazy: rejects(), toJSON: () => 'shown' } }) })
+      show(): void {}
+    }
+    const { target, events } = await startProvider(afterwards, Shown);
+    target.show();
+    expect(await events()).toMatchObject([{ event: 'Shown', properties: { item: 'shown' } }]);
+  });
+
+  it('that gives data with objects that point back at each other is no slower for it', async () => {
+    let reads = 0;
+    const items = Array.from({ length: 1_000 }, () => ({}));
+    const order = {
+      items,
+      get total() {
+        return ++reads;
+      },
+    };
+    for (const item of items) Object.assign(item, { order });
+    @Injectable()
+    class Cyclic {
+      @Track('Cyclic', { userId, properties: () => order })
+      record(): void {}
+    }
+    const { target, analytics } = await startProvider(afterwards, Cyclic);
+    const errors: unknown[] = [];
+    analytics.on('error', ({ reason }) => errors.push(reason));
+    target.record();
+    await analytics.flush();
+    expect(reads).toBeLessThan(10);
+    expect(errors).toEqual([expect.objectContaining({ name: 'TypeError' })]);
   });
 
   it('may tell an id as a number', async () => {

@@ -100,7 +100,7 @@ describe.each(platforms)('At app.close() on $platform', ({ createAdapter }) => {
     await collecting.app.close();
     expect(Date.now() - closing).toBeLessThan(5_000);
     expect(collecting.log.matching(/not delivered/)).toEqual([
-      'error Events not delivered: 2 (The event was not delivered within the 200 ms that flush had)',
+      'error Events not delivered: 2 (The event was not delivered within the flush timeout of 200 ms)',
     ]);
   });
 

@@ -494,6 +494,37 @@ describe('ending with plugins', () => {
     expect(collector.requests).toHaveLength(0);
   });
 
+  it.each<[string, PluginType, PluginType[]]>([
+    ['before', 'before', ['before', 'enrichment', 'destination', 'after']],
+    ['enrichment', 'enrichment', ['enrichment', 'destination', 'after']],
+    ['destination', 'destination', ['after']],
+  ])(
+    'an event that closeAndFlush ended by force in a plugin of type %s goes no further',
+    async (_type, type, others) => {
+      const slow = deferred();
+      const later = jest.fn((ctx: Context) => ctx);
+      const track = async () => {
+        await slow.promise;
+        throw new Error('too late');
+      };
+      const analytics = create({
+        disable: true,
+        plugins: [
+          plugin({ type, name: 'slow', track: type === 'before' ? (ctx) => slow.promise.then(() => ctx) : track }),
+          ...others.map((other) => plugin({ type: other, name: `later ${other}`, track: later })),
+        ],
+      });
+      const errors = errorsOf(analytics);
+      analytics.track(event());
+      await analytics.closeAndFlush({ timeout: 30 });
+      const before = errors.length;
+      slow.resolve();
+      await settled();
+      expect(later).not.toHaveBeenCalled();
+      expect(errors.slice(before)).toEqual([]);
+    },
+  );
+
   it('an event that was delivered ends without an error even where a destination hangs', async () => {
     const collector = await collect();
     const track = () => new Promise<Context>(() => undefined);
@@ -716,9 +747,17 @@ describe('a plugin that takes longer than httpRequestTimeout', () => {
       '',
       `analytics.track({ userId: 'u', event: 'e' }); await analytics.closeAndFlush({ timeout: 50 });`,
     ],
+    [
+      'is not waited for where the event had others to go through by then',
+      'track: () => new Promise((resolve) => setTimeout(resolve, 200))',
+      `plugins: ['enrichment', 'destination'].map((type, index) => ({ ...plugin, type, name: type, ...(index && { track: hang }) }))`,
+      `analytics.track({ userId: 'u', event: 'e' }); await analytics.closeAndFlush({ timeout: 50 });`,
+    ],
+    ['is not waited for to unload', 'unload: hang', '', `await analytics.ready; void analytics.deregister('hung');`],
   ])('%s: the process ends', async (_when, fields, settings, program) => {
     const limit = 'httpRequestTimeout: 600_000';
-    expect(await run(fields, `${limit}, ${settings}`, `${program} console.log('end');`)).toEqual(['end']);
+    const lines = await run(fields, `${limit}, ${settings}`, `${program} console.log('end');`);
+    expect(lines.filter((line) => line !== 'delivery_failure')).toEqual(['end']);
   });
 
   it('does not end the process before closeAndFlush has', async () => {

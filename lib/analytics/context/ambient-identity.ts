@@ -47,35 +47,44 @@ function isSomebodyElse(ids: MessageIds, known: MessageIds): boolean {
  * Fills in the missing id from the ids known before. Ids of somebody else stay alone: an event with the ids of two
  * people would make them one to every receiver.
  */
-export function completeIds(ids: MessageIds, known: MessageIds): MessageIds {
+function completeIds(ids: MessageIds, known: MessageIds = {}): MessageIds {
   const { userId, anonymousId } = ids;
   if (isSomebodyElse(ids, known)) return { userId, anonymousId };
   return { userId: userId || known.userId, anonymousId: anonymousId || known.anonymousId };
 }
 
-/** The ids that `run` and `set` named, kept as they came: only an event knows the request's identity, which comes first. */
+/**
+ * The ids that steps named: calls of `run` and `set`, and the message. The request's identity comes before them all, but
+ * only an event knows it. A scope may live as long as the process, so what is kept does not grow with the steps.
+ */
 export interface NamedIds {
-  /** In the order of the calls. */
-  readonly steps: readonly MessageIds[];
-  /** Whether the steps are about somebody else than the request's identity, which then no longer counts. */
+  /** Each step completed by those before it. */
+  readonly ids: MessageIds;
+  /** The same from the first user on: where the identity has another one, the visitor named before is theirs. */
+  readonly idsSinceUser: MessageIds | undefined;
+  /** The first user and visitor, which the identity may be about. */
+  readonly first: MessageIds;
+  /** Whether the steps have named several people; the identity is about the first of them. */
   readonly isSealed: boolean;
 }
 
-const NOBODY: NamedIds = { steps: [], isSealed: false };
-
-/** A scope may live as long as the process: so many steps are enough to tell one person's ids from another's. */
-const MAX_STEPS = 8;
-
 /** Adds a step. */
-export function addIds(ids: MessageIds, named: NamedIds = NOBODY): NamedIds {
-  const { steps, isSealed } = named;
-  if (!ids.userId && !ids.anonymousId) return named;
-  const last = steps[steps.length - 1] ?? {};
-  if (!isSealed && !isSomebodyElse(ids, last) && steps.length < MAX_STEPS) return { steps: [...steps, ids], isSealed };
-  return { steps: [completeIds(ids, resolveIds(named))], isSealed: true };
+export function addIds(step: MessageIds, named?: NamedIds): NamedIds | undefined {
+  if (!step.userId && !step.anonymousId) return named;
+  const isSealed = named ? named.isSealed || isSomebodyElse(step, named.ids) : false;
+  const first = isSealed && named ? named.first : completeIds(step, named?.first);
+  return {
+    ids: completeIds(step, named?.ids),
+    idsSinceUser: first.userId ? completeIds(step, named?.idsSinceUser) : undefined,
+    first,
+    isSealed,
+  };
 }
 
-/** The ids of a scope: the first step is completed by the request's identity, each other one by those before it. */
-export function resolveIds({ steps, isSealed }: NamedIds = NOBODY, identity: MessageIds = {}): MessageIds {
-  return steps.reduce((known, ids) => completeIds(ids, known), isSealed ? {} : identity);
+/** The ids of an event: those of the steps, completed by the request's identity where it is about the same person. */
+export function resolveIds(named: NamedIds | undefined, identity: MessageIds = {}): MessageIds {
+  if (!named) return identity;
+  const { ids, idsSinceUser, first, isSealed } = named;
+  if (idsSinceUser && isSomebodyElse({ userId: identity.userId }, first)) return idsSinceUser;
+  return isSealed || isSomebodyElse(identity, first) ? ids : completeIds(ids, identity);
 }

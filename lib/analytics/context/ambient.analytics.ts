@@ -15,7 +15,7 @@ import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
 import { FaultLog } from '../../common/fault.log.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
-import { completeIds, type IdentityResolver, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
+import { addIds, type IdentityResolver, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
 import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { anonymousIdOf } from './anonymous-visitor.js';
@@ -36,7 +36,7 @@ type AmbientMessage = MessageIds & { groupId?: string | undefined; context?: Ext
 /** How an instance fills in what its messages do not have themselves. */
 export interface AmbientOptions {
   /**
-   * Who the events of a request are about, asked when one is recorded, so that guards have run.
+   * Who a request's events are attributed to. Called when an event is recorded, after guards have run.
    *
    * @default `request.user?.id ?? request.user?.sub` as `userId`
    */
@@ -50,7 +50,7 @@ export interface AmbientOptions {
   /**
    * Whether an event that is recorded in an HTTP request where nobody is known gets an `anonymousId`: the one in the
    * cookie `ajs_anonymous_id` of the browser SDK, or a random one, the same for all events of the request.
-   * `false`: recording it throws a `ValidationError`, as it does outside of a request.
+   * `false`: recording it throws a `ValidationError`, as it does outside a request.
    *
    * @default true
    */
@@ -121,7 +121,7 @@ export abstract class AmbientAnalytics extends Analytics {
 
   private idsFor(type: MessageType, message: AmbientMessage, { named, request, visitor }: ContextScope): MessageIds {
     if (message.userId && message.anonymousId) return message;
-    const ids = completeIds(message, resolveIds(named, request && this.idsOf(request)));
+    const ids = resolveIds(addIds(message, named), request && this.idsOf(request));
     if (ids.userId || ids.anonymousId || type === 'alias' || !this.anonymous || !visitor || !request) return ids;
     return { anonymousId: anonymousIdOf(visitor, request) };
   }

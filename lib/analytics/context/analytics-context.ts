@@ -11,7 +11,7 @@ export interface AmbientFields extends AmbientIdentity {
   context?: ExtraContext | undefined;
 }
 
-/** What the code that runs has been told; what the `identity` option adds is not in it. */
+/** Values set through `AnalyticsContext`; what the `identity` option adds is not among them. */
 export interface AmbientContext {
   userId?: string | undefined;
   anonymousId?: string | undefined;
@@ -57,7 +57,7 @@ export const AnalyticsContext = {
     return scope !== undefined;
   },
 
-  /** What the code that runs has been told by `run` and `set`, and its request; undefined outside of a scope. */
+  /** Values set by `run` and `set`, and the request; undefined outside a scope. */
   get(): AmbientContext | undefined {
     const scope = scopes.getStore();
     if (!scope) return undefined;

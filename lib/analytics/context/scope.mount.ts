@@ -45,10 +45,9 @@ function mount({ httpAdapter }: HttpAdapterHost): void {
 function openBeforeMiddleware(fastify: Fastify): void {
   const use = Object.prototype.hasOwnProperty.call(fastify, 'use') ? fastify.use : undefined;
   if (!use) return;
-  let isAdded = false;
   fastify.use = function (this: Fastify, ...args) {
-    if (!isAdded) use.call(fastify, openInMiddleware);
-    isAdded = true;
+    fastify.use = use;
+    use.call(fastify, openInMiddleware);
     return use.apply(this, args);
   };
 }

@@ -4,6 +4,7 @@ import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 import { describe } from '../../common/error.util.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
+import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { type DecoratedMethod, decoratedMethodsOf } from './decorated.methods.js';
 import { giveHidden } from './hidden.instance.js';
 
@@ -25,25 +26,26 @@ export function findInstanceNames(modules: ModulesContainer): string[] {
 
 /**
  * Completes the decorators of an application, once its providers are there: gives those made by `useFactory` or
- * `useValue`, which Nest injects nothing into, the instances that they record with, and warns of decorators that name an
- * instance which the application does not have.
+ * `useValue`, which Nest injects nothing into, the instances that they record with, and warns of decorators whose
+ * instance the application does not have, or their module cannot inject.
  */
 export async function connectDecoratedProviders(modules: ModulesContainer): Promise<void> {
   if (connected.has(modules)) return;
   connected.add(modules);
-  const decorated = new Set<DecoratedMethod>();
+  const unconnected = new Set<DecoratedMethod>();
   for (const module of modules.values()) {
     const find = finderOf(module);
     for (const provider of [module.providers, module.injectables, module.controllers].flatMap(providersIn)) {
       const objects = isConstructed(provider) ? [] : objectsOf(provider);
-      for (const object of [provider.metatype?.prototype, ...objects] as unknown[]) {
-        decoratedMethodsOf(object).forEach((method) => decorated.add(method));
+      const prototype = provider.metatype?.prototype as unknown;
+      for (const object of [prototype, ...objects]) {
+        const missed = await connect(object, find, object !== prototype);
+        missed.forEach((method) => unconnected.add(method));
       }
-      for (const object of objects) await connect(object, find);
       if (provider.isFactory && isMadeAgain(provider)) connectLater(provider, find);
     }
   }
-  warnOfUnknown(decorated, findInstanceNames(modules));
+  warnOf(unconnected, findInstanceNames(modules));
 }
 
 /** The providers of a collection, without those that stand for another one. */
@@ -55,13 +57,19 @@ const isConstructed = (provider: Provider): boolean => !provider.isNotMetatype;
 
 const isMadeAgain = (provider: Provider): boolean => provider.isTransient || !provider.isDependencyTreeStatic();
 
-function warnOfUnknown(decorated: Iterable<DecoratedMethod>, names: string[]): void {
-  const known = names.map((name) => JSON.stringify(name)).join(', ');
-  for (const { subject, instance } of decorated) {
-    if (names.includes(instance)) continue;
-    const name = JSON.stringify(instance);
-    logger.warn(`${subject} is not recorded: no AnalyticsModule has the name ${name} (known names: ${known})`);
+function warnOf(unconnected: Iterable<DecoratedMethod>, names: string[]): void {
+  for (const { subject, instance } of unconnected) {
+    logger.warn(`${subject} is not recorded: ${whyUnconnected(instance, names)}`);
   }
+}
+
+function whyUnconnected(instance: string, names: string[]): string {
+  const name = JSON.stringify(instance);
+  const known = names.map((other) => JSON.stringify(other)).join(', ');
+  if (names.includes(instance)) return `its module does not import AnalyticsModule ${name}, which is not global`;
+  return instance === DEFAULT_INSTANCE
+    ? `the application has no default AnalyticsModule. Set instance to one of: ${known}`
+    : `no AnalyticsModule has the name ${name} (known names: ${known})`;
 }
 
 /** What a provider holds that is made by now. */
@@ -81,15 +89,21 @@ function connectLater(provider: Provider, find: InstanceFinder): void {
   provider.metatype = connecting;
 }
 
-async function connect(object: unknown, find: InstanceFinder): Promise<void> {
-  for (const { subject, instance } of decoratedMethodsOf(object)) {
+/** Finds the instances of an object's decorated methods, and gives them to it; answers the methods that have none. */
+async function connect(object: unknown, find: InstanceFinder, isGiven = true): Promise<DecoratedMethod[]> {
+  const methods = decoratedMethodsOf(object);
+  const missed: DecoratedMethod[] = [];
+  for (const name of new Set(methods.map(({ instance }) => instance))) {
+    const ofInstance = methods.filter(({ instance }) => instance === name);
     try {
-      const analytics = await find(instance);
-      if (analytics) giveHidden(object as object, instance, analytics);
+      const analytics = await find(name);
+      if (!analytics) missed.push(...ofInstance);
+      else if (isGiven) giveHidden(object as object, name, analytics);
     } catch (error) {
-      logger.warn(`${subject} is not recorded: ${describe(error)}`);
+      for (const { subject } of ofInstance) logger.warn(`${subject} is not recorded: ${describe(error)}`);
     }
   }
+  return missed;
 }
 
 /** Asks Nest, by the injection of a class in that module: the module's own providers, its imports and global modules. */

@@ -64,7 +64,7 @@ export interface RecordOptions<M extends AnyMethod = AnyMethod> {
   timestamp?: Mapped<Timestamp | undefined, M>;
   integrations?: Mapped<IntegrationsOptions | undefined, M>;
   /**
-   * Whether a call is recorded that returned, that failed, or both.
+   * Which calls are recorded: successful, failed, or both.
    *
    * @default 'success'
    */

@@ -2,7 +2,7 @@ import { describe } from '../../common/error.util.js';
 import { FaultLog } from '../../common/fault.log.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
-import { DEFAULT_INSTANCE } from '../analytics.tokens.js';
+import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated.methods.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';
 import { hiddenInstanceOf, injectHidden } from './hidden.instance.js';
@@ -15,15 +15,13 @@ const faultLogs = new WeakMap<AnalyticsService, FaultLog>();
  * A decorator that records an event at the end of each call of a method, with each field as a value or told from the
  * call; without an `AnalyticsModule` it does nothing.
  *
- * @throws {OptionsError} when what it decorates is not an instance method.
+ * @throws {OptionsError} when what it decorates is not an instance method, or a field has a value that cannot be recorded.
  */
 export function recordCall<Options extends RecordOptions>(
   options: Options,
   record: (analytics: AnalyticsService, message: object) => void,
 ): MethodDecorator {
   const { instance = DEFAULT_INSTANCE, on = 'success', when, ...fields } = options;
-  const toFields = fieldsMapper(fields);
-
   return (prototype, key, descriptor: PropertyDescriptor | undefined) => {
     const subject = subjectOf(prototype, key);
     if (typeof descriptor?.value !== 'function' || typeof prototype === 'function') {
@@ -31,6 +29,7 @@ export function recordCall<Options extends RecordOptions>(
         'an analytics decorator needs an instance method, not a property, arrow function, getter, setter or static method';
       throw new OptionsError(subject, [rule]);
     }
+    const toFields = checkedMapper(subject, fields);
     injectHidden(prototype, instance);
     addDecoratedMethod(prototype, { subject, instance });
     const recordEnd = (analytics: AnalyticsService, call: CallContext): boolean => {
@@ -49,6 +48,14 @@ export function recordCall<Options extends RecordOptions>(
       return analytics && ((call) => recordEnd(analytics, call));
     });
   };
+}
+
+function checkedMapper(subject: string, fields: object): (call: CallContext) => object {
+  try {
+    return fieldsMapper(fields);
+  } catch (error) {
+    throw new OptionsError(subject, [describe(error)]);
+  }
 }
 
 /** Class and name of a method, as log lines have it. */

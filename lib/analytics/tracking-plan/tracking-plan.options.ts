@@ -5,7 +5,7 @@ import { definitionOf, isEventClass } from './tracked-event.decorator.js';
 const VIOLATIONS = ['throw', 'drop', 'warn'] as const;
 
 /**
- * What an event gets that breaks its class or schema:
+ * What happens to an event that breaks its class or schema:
  *
  * - `warn`: it is recorded, and a line is logged.
  * - `drop`: it is not recorded, but counted, and a line is logged. Its callback and the `error` event tell of it.
@@ -25,7 +25,7 @@ export interface TrackingPlanOptions {
    */
   events?: readonly EventClass[];
   /**
-   * What an event gets that breaks its class or schema.
+   * What happens to an event that breaks its class or schema.
    *
    * @default 'warn'
    */

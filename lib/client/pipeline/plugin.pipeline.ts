@@ -73,20 +73,20 @@ export class PluginPipeline {
   /** Ends every event that is on its way through plugins. */
   abortAll(reason: Error): void {
     for (const [event, delivery] of this.underWay) this.ledger.settle(event, delivery ? delivery.reason : reason);
-    this.limit.stop();
+    this.limit.release();
   }
 
   /** Resolves with the reason why the event was not delivered, or undefined; rejects where it was not even tried. */
   private async run(event: PendingEvent): Promise<unknown> {
     event.context = new Context(event.json);
-    await this.untilLoaded(event.context);
+    await this.untilLoaded(event, event.context);
     event.context = await this.enrich(event.context, event);
     event.json = event.context.serialize();
     return event.group && this.deliver(event, event.context);
   }
 
   /** Waits for the plugins that events must not miss; rejects where a critical one has not loaded. */
-  private async untilLoaded(ctx: Context): Promise<void> {
+  private async untilLoaded(event: PendingEvent, ctx: Context): Promise<void> {
     const loading = this.registrations.filter(
       ({ isLoaded, plugin: { critical, type } }) =>
         !isLoaded && (critical || type === 'before' || type === 'enrichment'),
@@ -97,25 +97,28 @@ export class PluginPipeline {
           await this.whenLoaded(registration);
         } catch (error) {
           if (registration.plugin.critical) throw error;
-          this.report('plugin_failure', error, ctx);
+          this.reportOf(event, error, ctx);
         }
       }),
     );
   }
 
-  private async enrich(ctx: Context, { type }: PendingEvent): Promise<Context> {
+  private async enrich(ctx: Context, event: PendingEvent): Promise<Context> {
+    const { type } = event;
     for (const { plugin } of this.loadedOfType('before')) {
+      if (!event.group) return ctx;
       const returned = await this.handle(plugin, type, ctx);
       if (plugin[type] && !isContext(returned)) throw new Error(`Plugin "${plugin.name}" returned no context`);
       if (isContext(returned)) ctx = returned;
     }
     for (const { plugin } of this.loadedOfType('enrichment')) {
+      if (!event.group) return ctx;
       try {
         const returned = await this.handle(plugin, type, ctx);
         if (isContext(returned)) ctx = returned;
       } catch (error) {
         if (isCancelled(ctx, error)) throw error;
-        this.report('plugin_failure', error, ctx);
+        this.reportOf(event, error, ctx);
         if (error instanceof TimeLimitError) ctx = detach(ctx);
       }
     }
@@ -141,12 +144,14 @@ export class PluginPipeline {
     return reason;
   }
 
-  private async observe(registration: Registration, { type }: PendingEvent, ctx: Context): Promise<void> {
+  private async observe(registration: Registration, event: PendingEvent, ctx: Context): Promise<void> {
+    if (!event.group) return;
     try {
       await this.whenLoaded(registration);
-      if (this.registrations.includes(registration)) await this.handle(registration.plugin, type, ctx);
+      const isDue = event.group && this.registrations.includes(registration);
+      if (isDue) await this.handle(registration.plugin, event.type, ctx);
     } catch (error) {
-      this.report('plugin_failure', error, ctx);
+      this.reportOf(event, error, ctx);
     }
   }
 
@@ -194,7 +199,7 @@ export class PluginPipeline {
   private async unload(plugin: Plugin): Promise<void> {
     try {
       const unloaded = plugin.unload?.(systemContext(), this.analytics);
-      if (isThenable(unloaded)) await this.limit.enforce(`Unloading plugin "${plugin.name}"`, unloaded);
+      if (isThenable(unloaded)) await this.limit.enforce(`Unloading plugin "${plugin.name}"`, unloaded, false);
     } catch (error) {
       this.report('plugin_failure', error);
     }
@@ -206,6 +211,11 @@ export class PluginPipeline {
 
   private ofType(type: PluginType): Registration[] {
     return this.registrations.filter(({ plugin }) => plugin.type === type);
+  }
+
+  /** Tells that a plugin failed; nobody waits for what it does with an event that has ended. */
+  private reportOf(event: PendingEvent, reason: unknown, ctx: Context): void {
+    if (event.group) this.report('plugin_failure', reason, ctx);
   }
 
   private report(code: string, reason: unknown, ctx?: Context): void {
