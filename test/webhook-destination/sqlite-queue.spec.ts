@@ -52,7 +52,7 @@ describe('The file of the SQLite queue', () => {
     writeFileSync(path, 'no database, but a text that is longer than the header of one: '.repeat(20));
     const queue = createQueue();
     await expect(queue.open()).rejects.toThrow(
-      `SQLite queue ${path}: the file is not a SQLite database; set path to another file`,
+      `SQLite queue ${path}: the file is not a SQLite database; use another file`,
     );
     await queue.close();
     rmSync(path);

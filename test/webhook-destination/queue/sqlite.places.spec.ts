@@ -63,7 +63,7 @@ describe('The SQLite queue, where its file cannot be', () => {
     const { path } = await createFolder();
     mkdirSync(path('relay.db'));
     expect(await faultOf(path('relay.db'))).toBe(
-      `SQLite queue ${path('relay.db')}: it is a folder; set path to a file in it`,
+      `SQLite queue ${path('relay.db')}: it is a folder; use a file in it`,
     );
   });
 
@@ -71,12 +71,12 @@ describe('The SQLite queue, where its file cannot be', () => {
     const { path } = await createFolder();
     writeFileSync(path('file'), '');
     const queue = path(`file/${rest}`);
-    expect(await faultOf(queue)).toBe(`SQLite queue ${queue}: ${path('file')} is not a folder; set another path`);
+    expect(await faultOf(queue)).toBe(`SQLite queue ${queue}: ${path('file')} is not a folder; use another path`);
   });
 
   (process.platform === 'linux' ? it : it.skip)('ends its start where no folder can be made', async () => {
-    expect(await faultOf('/proc/relay/relay.db')).toMatch(/^SQLite queue \/proc\/relay\/relay.db: .*; set /);
-    expect(await faultOf('/proc/relay.db')).toMatch(/^SQLite queue \/proc\/relay.db: .*; set /);
+    expect(await faultOf('/proc/relay/relay.db')).toMatch(/^SQLite queue \/proc\/relay\/relay.db: .*; use /);
+    expect(await faultOf('/proc/relay.db')).toMatch(/^SQLite queue \/proc\/relay.db: .*; use /);
   });
 
   (canBeNobody ? it : it.skip)('names a folder or a file that the process may not use', async () => {
@@ -94,7 +94,7 @@ describe('The SQLite queue, where its file cannot be', () => {
     chmodSync(path('open/relay.db'), 0o400);
     const expectFault = async (file: string, action: string) =>
       expect(await faultIn(path(file), wrapper)).toBe(
-        `SQLite queue ${path(file)}: this process (user id ${uid}) may not ${action}; grant it, or set another path`,
+        `SQLite queue ${path(file)}: user ${uid} cannot ${action}; change its permissions, or use another path`,
       );
 
     await expectFault('read-only/relay.db', `write to the folder ${path('read-only')}`);
@@ -111,7 +111,7 @@ describe('The SQLite queue, where its file cannot be', () => {
       `SQLite queue ${file}: the disk is full; free some space on it`,
     );
     expect(await faultIn(file, mounting(path('disk'), 'ro'))).toBe(
-      `SQLite queue ${file}: ${path('disk')} is on a read-only file system; mount it writable, or set another path`,
+      `SQLite queue ${file}: ${path('disk')} is on a read-only file system; mount it writable, or use another path`,
     );
   });
 

@@ -5,7 +5,7 @@ import Database from 'libsql';
 import { reasonOf } from './sqlite.faults.cjs';
 import { layoutOf } from './sqlite.layout.cjs';
 
-/** Problems that are told of a damaged file. */
+/** Most problems listed for a damaged file. */
 const MAX_PROBLEMS = 3;
 
 /** Puts a copied file and its log together in one file, and checks it. */
