@@ -1,4 +1,4 @@
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 
@@ -6,32 +6,13 @@ import { describe, expect, it } from '@jest/globals';
 import { OptionsError, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
+import { canMount, mounting, works, type Wrapper } from '../../support/mounting.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-
-/** How to run a program so that it may do less than this one: its name and arguments. */
-type Wrapper = [string, ...string[]];
-
-const works = (...[command, ...args]: Wrapper) => {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 const isRoot = process.getuid?.() === 0;
 /** To root, every folder is open. */
 const asNobody: Wrapper = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 const canBeNobody = isRoot ? works(...asNobody, process.execPath, '--version') : process.getuid !== undefined;
-
-/** Runs a program in namespaces of its own, with a file system mounted. */
-const mounting = (folder: string, options: string): Wrapper => [
-  ...(['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'] as const),
-  `mount -t tmpfs -o ${options} tmpfs "$0" && exec "$@"`,
-  folder,
-];
-const canMount = works(...mounting('/tmp', 'size=1m'), 'true');
 
 describe('The SQLite queue, where its file cannot be', () => {
   const cleanUp = useCleanUps();
@@ -62,9 +43,7 @@ describe('The SQLite queue, where its file cannot be', () => {
   it('names a path that is a folder', async () => {
     const { path } = await createFolder();
     mkdirSync(path('relay.db'));
-    expect(await faultOf(path('relay.db'))).toBe(
-      `SQLite queue ${path('relay.db')}: it is a folder; use a file in it`,
-    );
+    expect(await faultOf(path('relay.db'))).toBe(`SQLite queue ${path('relay.db')}: it is a folder; use a file in it`);
   });
 
   it.each(['relay.db', 'data/relay.db'])('names a file in place of a folder of its path: %s', async (rest) => {

@@ -9,6 +9,12 @@ const PATH_CODES = /^(E[A-Z]+|SQLITE_(CANTOPEN|READONLY|IOERR)\w*)$/;
 /** The reason of a file that is locked. */
 export const OPEN_ELSEWHERE = 'it is open already; each process needs a file of its own, or a shared queue';
 
+/** Whether it is the disk or the path that is at fault, not what the file holds. */
+export function isFaultOfPlace(error: unknown): boolean {
+  const { message, code = '' } = error as Error & { code?: string };
+  return code === 'SQLITE_FULL' || PATH_CODES.test(code) || isConnectionFault(message);
+}
+
 /** Why the file cannot be used, and what to do about it. */
 export function reasonOf(error: unknown, path: string): string {
   const { message, code = '' } = error as Error & { code?: string };
@@ -16,12 +22,16 @@ export function reasonOf(error: unknown, path: string): string {
   if (code === 'SQLITE_NOTADB') return 'the file is not a SQLite database; use another file';
   if (code.startsWith('SQLITE_CORRUPT')) return `the file is damaged (${message}); restore a backup of it`;
   if (['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code)) return 'the disk is full; free some space on it';
-  const isOpening = message.startsWith('ConnectionFailed');
+  const isOpening = isConnectionFault(message);
   if (!isOpening && !PATH_CODES.test(code)) return message;
   const fault = findFault(path);
   if (fault !== undefined) return fault;
   if (code.startsWith('SQLITE_IOERR')) return `${message}; check the disk`;
   return `${isOpening ? 'the file cannot be opened' : message}; use another path`;
+}
+
+function isConnectionFault(message: string): boolean {
+  return message.startsWith('ConnectionFailed');
 }
 
 /** What the file system has against the path. */
@@ -31,7 +41,8 @@ function findFault(path: string): string | undefined {
   for (const folder of folders) {
     const found = statOf(folder);
     if (found === 'ENOENT') break;
-    if (found === 'EACCES') return `${forbids(`enter the folder ${parent}`)}; change its permissions, or use another path`;
+    if (found === 'EACCES')
+      return `${forbids(`enter the folder ${parent}`)}; change its permissions, or use another path`;
     if (typeof found !== 'string' && !found.isDirectory()) return `${folder} is not a folder; use another path`;
     parent = folder;
   }
