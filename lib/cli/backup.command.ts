@@ -26,7 +26,7 @@ export async function runBackup(args: string[]): Promise<number> {
     options: { from: { type: 'string' }, out: { type: 'string' }, force: { type: 'boolean', default: false } },
   });
   const { out, force } = values;
-  if (!out) throw new UsageError('backup', '--out must be the file that the copy is written to');
+  if (!out) throw new UsageError('backup', '--out <file> is required');
   const from = existingFile('backup', values.from);
   const interruption = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -24,7 +24,9 @@ export class UsageError extends Error {
 
 /** An option that is a whole number. */
 export function toCount(command: string, option: string, value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new UsageError(command, `--${option} must be a whole number above 0`);
+  if (!/^[1-9]\d{0,8}$/.test(value)) {
+    throw new UsageError(command, `--${option} must be a whole number from 1 to 999,999,999`);
+  }
   return Number(value);
 }
 

@@ -11,7 +11,7 @@ Changes nothing.
 
 ${QUEUE_USAGE}
   --destination <name>  those of one destination; default: all
-  --limit <count>       at most so many; default: 100
+  --limit <count>       maximum number to list; default: 100
   --json                as JSON, with the attempts; default: as a table
   --help                print this
 `;
@@ -41,7 +41,7 @@ export async function runDead(args: string[]): Promise<number> {
   const dead = await withQueue('dead', values, true, (queue) => list(queue, values.destination, limit));
   const listed = dead.slice(0, limit);
   process.stdout.write(values.json ? `${JSON.stringify(listed, null, 2)}\n` : toTable(listed));
-  if (dead.length > limit) process.stderr.write(`There are more: --limit ${limit} is reached\n`);
+  if (dead.length > limit) process.stderr.write(`More dead deliveries exist; raise --limit (now ${limit})\n`);
   return 0;
 }
 

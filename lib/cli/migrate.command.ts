@@ -7,14 +7,13 @@ import type {
   DeliveryState,
   Lease,
 } from '../webhook-destination/queue/delivery-queue.interface.js';
-import { sqliteQueue } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
 import { parseCommandArgs } from './command.args.js';
-import { existingFile, storeQueue } from './queue.source.js';
+import { DEFAULT_FILE, openFile, storeQueue } from './queue.source.js';
 
 export const MIGRATE_USAGE = `Usage: nestjs-analytics-relay migrate --to <url> [options]
 
-Moves the deliveries of a SQLite queue that are still to be made to a queue on Redis or PostgreSQL. The application
-that has the file open must have ended; the one that uses the new queue may run.
+Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL. The application that has the file
+open must have ended; the one that uses the new queue may run.
 
   --to <url>       redis://, rediss:// or postgres://
   --from <file>    the SQLite file; default: ./data/relay.db
@@ -30,8 +29,8 @@ const GROUP = 256;
 const GROUP_TIME = 5;
 
 /**
- * Moves the deliveries of a SQLite queue that are still to be made to a queue on Redis or PostgreSQL: each is added
- * there before it is done with here, so that the command can be broken off and run again.
+ * Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL: each is added there before it is
+ * done with here, so that the command can be broken off and run again.
  *
  * @returns The exit code.
  * @throws {Error} that tells what is wrong with the arguments, the file or the store.
@@ -40,17 +39,15 @@ export async function runMigrate(args: string[]): Promise<number> {
   const { values } = parseCommandArgs('migrate', {
     args,
     options: {
-      from: { type: 'string' },
+      from: { type: 'string', default: DEFAULT_FILE },
       to: { type: 'string' },
       prefix: { type: 'string' },
       dead: { type: 'boolean', default: false },
     },
   });
-  const { to, prefix, dead } = values;
+  const { from, to, prefix, dead } = values;
   const target = storeQueue('migrate', 'to', to, prefix, true);
-  const from = existingFile('migrate', values.from);
-  const source = sqliteQueue({ path: from })();
-  await source.open();
+  const source = await openFile('migrate', from, false);
   try {
     await target.open();
     if (dead) await source.replay({});

@@ -1,13 +1,15 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 import { createQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
 import type { BullmqDeliveryQueue } from '../webhook-destination/queue/bullmq/bullmq-delivery.queue.js';
 import { toBullmqOptions } from '../webhook-destination/queue/bullmq/bullmq.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
-import { sqliteQueue, sqliteReader } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
+import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite.faults.cjs';
+import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
 import { UsageError } from './command.args.js';
 
-const DEFAULT_FILE = './data/relay.db';
+/** The file where no other is named. */
+export const DEFAULT_FILE = './data/relay.db';
 
 /** Options that name a queue, for `parseArgs`. */
 export const QUEUE_OPTIONS = {
@@ -38,11 +40,10 @@ export async function withQueue<T>(
   isReadOnly: boolean,
   work: (queue: DeliveryQueue) => Promise<T>,
 ): Promise<T> {
-  if (store !== undefined && from !== undefined) throw new UsageError(command, 'give either --from or --store');
-  if (store === undefined && prefix !== undefined) throw new UsageError(command, '--prefix goes with --store');
+  if (store !== undefined && from !== undefined) throw new UsageError(command, '--from and --store cannot be combined');
+  if (store === undefined && prefix !== undefined) throw new UsageError(command, '--prefix requires --store');
   const queue =
-    store === undefined ? fileQueue(command, from, isReadOnly) : storeQueue(command, 'store', store, prefix);
-  await queue.open();
+    store === undefined ? await openFile(command, from, isReadOnly) : await openStore(command, store, prefix);
   try {
     return await work(queue);
   } finally {
@@ -73,12 +74,28 @@ export function storeQueue(
 
 /** The file of a SQLite queue. Commands never make one. */
 export function existingFile(command: string, file = DEFAULT_FILE): string {
-  if (!existsSync(file))
-    throw new UsageError(command, `--from must be the file of a SQLite queue; there is no ${file}`);
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw new UsageError(command, `${file} does not exist; set --from to the SQLite file`);
+  if (found.isDirectory()) throw new UsageError(command, `${file} is a folder; set --from to the SQLite file in it`);
   return file;
 }
 
-function fileQueue(command: string, from: string | undefined, isReadOnly: boolean): DeliveryQueue {
-  const path = existingFile(command, from);
-  return isReadOnly ? sqliteReader(path) : sqliteQueue({ path })();
+/** Opens the queue in a file. */
+export async function openFile(command: string, from: string | undefined, isReadOnly: boolean): Promise<DeliveryQueue> {
+  const file = existingFile(command, from);
+  const queue = sqliteTool(file, isReadOnly);
+  try {
+    await queue.open();
+  } catch (error) {
+    if (!(error as Error).message.endsWith(OPEN_ELSEWHERE)) throw error;
+    const advice = isReadOnly ? 'stop it, or run the command on a backup' : 'stop it first';
+    throw new Error(`${command}: the application has ${file} open; ${advice}`, { cause: error });
+  }
+  return queue;
+}
+
+async function openStore(command: string, url: string, prefix: string | undefined): Promise<DeliveryQueue> {
+  const queue = storeQueue(command, 'store', url, prefix);
+  await queue.open();
+  return queue;
 }

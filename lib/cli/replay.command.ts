@@ -36,7 +36,7 @@ export async function runReplay(args: string[]): Promise<number> {
   );
   process.stdout.write(`${count} ${count === 1 ? 'delivery' : 'deliveries'} replayed\n`);
   if (unknown.length === 0) return 0;
-  process.stderr.write(`Not replayed, as no dead delivery has this id: ${unknown.join(', ')}\n`);
+  process.stderr.write(`No dead delivery has this id: ${unknown.join(', ')}\n`);
   return 1;
 }
 

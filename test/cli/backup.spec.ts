@@ -1,5 +1,19 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import {
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
@@ -8,6 +22,7 @@ import { type DeliveryRecord, sqliteQueue } from 'nestjs-analytics-relay';
 import { useCleanUps } from '../support/clean-ups.js';
 import { runCommand } from '../support/command.js';
 import { newDelivery } from '../support/new-delivery.js';
+import { canMount, mounting } from '../support/mounting.js';
 import { post } from '../support/post.js';
 import { Receiver } from '../support/receiver.js';
 import { RelayProcess } from '../support/relay.process.js';
@@ -217,6 +232,40 @@ describe('backup', () => {
     await writeFile(path('copy.db-wal'), 'left behind');
     expect(await backup(path('copy.db'), '--force')).toMatchObject({ code: 0, stderr: '' });
     expect(await read(path('copy.db'))).toMatchObject([{ messageId: 'm1' }]);
+  });
+
+  it('says why a file changes faster than it can be copied', async () => {
+    const { path } = await createFolder();
+    await createQueue(path('relay.db'));
+    // Long enough to copy that the log changes meanwhile.
+    await truncate(path('relay.db'), 32 * 1024 * 1024);
+    const script =
+      `const fs = require('node:fs'); const log = fs.openSync(${JSON.stringify(path('relay.db-wal'))}, 'w');` +
+      `for (let count = 0; ; count++) fs.writeSync(log, String(count).padStart(32, '0'), 0);`;
+    const writer = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+    cleanUp(() => writer.kill('SIGKILL'));
+    await waitFor(async () => (await stat(path('relay.db-wal')).catch(() => undefined))?.size === 32);
+    const backup = () => runCommand('backup', '--from', path('relay.db'), '--out', path('copy.db'));
+    const start = `backup: ${path('relay.db')} changes faster than it can be copied; `;
+    await symlink('/proc/version', path('relay.db-backup')); // as if another user had left it behind: nobody can write it
+    expect(await backup()).toEqual({ code: 1, stdout: '', stderr: `${start}try again when there is less load\n` });
+    await mkdir(path('relay.db-backup'));
+    expect((await backup()).stderr).toBe(
+      `${start}the folder ${path('.')} cannot be written (ERR_FS_EISDIR), so the application was not asked to hold ` +
+        'back changes: run the command as a user that can write there\n',
+    );
+  });
+
+  (canMount ? it : it.skip)('names the disk of the copy when that is full', async () => {
+    const { path } = await createFolder();
+    await createQueue(path('relay.db'));
+    await mkdir(path('disk'));
+    const out = path('disk/copy.db');
+    const command = [process.execPath, 'bin/nestjs-analytics-relay.mjs', 'backup', '--from', path('relay.db')];
+    const [program, ...args] = [...mounting(path('disk'), 'size=16k'), ...command, '--out', out];
+    const { stderr } = await promisify(execFile)(program, args).catch((error: { stderr: string }) => error);
+    expect(stderr).toBe(`backup: ${out}: the disk is full; free some space on it\n`);
+    expect(await readdir(path('.'))).toEqual(['disk', 'relay.db']);
   });
 
   it.each([

@@ -36,7 +36,8 @@ describe('The command line', () => {
 
   it.each([
     [['plan', '--jsn'], 'plan: unknown option --jsn'],
-    [['dead', '--limit', 'many'], 'dead: --limit must be a whole number above 0'],
+    [['dead', '--limit', 'many'], 'dead: --limit must be a whole number from 1 to 999,999,999'],
+    [['dead', '--limit', '1000000000'], 'dead: --limit must be a whole number from 1 to 999,999,999'],
     [['dead', '--destination'], 'dead: --destination needs a value'],
     [['dead', '--json=yes'], 'dead: --json takes no value'],
     [['dead', 'Webhooks'], 'dead: unexpected argument "Webhooks"'],
@@ -44,12 +45,14 @@ describe('The command line', () => {
       ['dead', '--store', 'localhost'],
       'dead: --store must be the URL of a Redis (redis://, rediss://) or a PostgreSQL',
     ],
-    [['stats', '--from', 'nowhere.db'], 'stats: --from must be the file of a SQLite queue; there is no nowhere.db'],
-    [['stats', '--from', 'a', '--store', 'redis://h'], 'stats: give either --from or --store'],
-    [['stats', '--prefix', 'p'], 'stats: --prefix goes with --store'],
+    [['stats', '--from', 'nowhere.db'], 'stats: nowhere.db does not exist; set --from to the SQLite file'],
+    [['stats', '--from', 'test'], 'stats: test is a folder; set --from to the SQLite file in it'],
+    [['backup', '--out', 'x', '--from', 'test'], 'backup: test is a folder; set --from to the SQLite file in it'],
+    [['stats', '--from', 'a', '--store', 'redis://h'], 'stats: --from and --store cannot be combined'],
+    [['stats', '--prefix', 'p'], 'stats: --prefix requires --store'],
     [['replay'], 'replay: give ids, --destination or --all, and only one of them'],
     [['replay', '17', '--all'], 'replay: give ids, --destination or --all, and only one of them'],
-    [['backup'], 'backup: --out must be the file that the copy is written to'],
+    [['backup'], 'backup: --out <file> is required'],
     [['migrate', '--form', 'a'], 'migrate: unknown option --form'],
   ])('names what is wrong with %j, and how to get help', async (args, fault) => {
     const { code, stdout, stderr } = await runCommand(...args);

@@ -94,6 +94,6 @@ describe('migrate', () => {
   it('says what is wrong', async () => {
     const failure = (...args: string[]) => run(...args).catch((error: { stderr: string }) => error.stderr);
     expect(await failure()).toMatch('--to must be the URL');
-    expect(await failure('--to', 'redis://127.0.0.1:1', '--from', 'nowhere.db')).toMatch('there is no nowhere.db');
+    expect(await failure('--to', 'redis://127.0.0.1:1', '--from', 'nowhere.db')).toMatch('nowhere.db does not exist');
   });
 });

@@ -95,13 +95,13 @@ async function itListsAndReplays(where: string[]): Promise<void> {
   expect(table.stdout).not.toMatch('4111');
   const limited = await run('dead', '--limit', '2', '--json');
   expect(idsOf(limited.stdout)).toHaveLength(2);
-  expect(limited.stderr).toMatch('There are more: --limit 2 is reached');
+  expect(limited.stderr).toMatch('More dead deliveries exist; raise --limit (now 2)');
 
   const [first] = idsOf(listed.stdout);
   expect(await run('replay', first!)).toMatchObject({ code: 0, stdout: '1 delivery replayed\n', stderr: '' });
   const again = await run('replay', first!, '424242');
   expect(again).toMatchObject({ code: 1, stdout: '0 deliveries replayed\n' });
-  expect(again.stderr).toMatch(`no dead delivery has this id: ${first}, 424242`);
+  expect(again.stderr).toMatch(`No dead delivery has this id: ${first}, 424242`);
   expect((await run('replay', '--destination', 'Webhooks')).stdout).toBe('2 deliveries replayed\n');
   expect(await counts()).toEqual(['Other dead 1', 'Other queued 1', 'Webhooks queued 3']);
   expect((await run('replay', '--all')).stdout).toBe('1 delivery replayed\n');
@@ -157,11 +157,37 @@ describe('dead, replay and stats', () => {
     const queue = sqliteQueue({ path: path('relay.db') })();
     await queue.open();
     cleanUp(() => queue.close());
-    for (const args of [['dead'], ['stats'], ['replay', '--all']]) {
+    for (const [advice, ...args] of [
+      ['stop it, or run the command on a backup', 'dead'],
+      ['stop it, or run the command on a backup', 'stats'],
+      ['stop it first', 'replay', '--all'],
+      ['stop it first', 'migrate', '--to', 'redis://127.0.0.1:1'],
+    ] as [string, string, ...string[]][]) {
       const { code, stdout, stderr } = await runCommand(...args, '--from', path('relay.db'));
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-      expect(stderr).toMatch(`SQLite queue ${path('relay.db')}: it is open already`);
+      expect(stderr).toBe(`${args[0]}: the application has ${path('relay.db')} open; ${advice}\n`);
     }
+  });
+
+  it('remove no record that the application keeps longer than by default', async () => {
+    const { path } = await createFolder();
+    const retention = { messageIds: { age: Number.MAX_SAFE_INTEGER }, dead: { age: Number.MAX_SAFE_INTEGER } };
+    const factory = sqliteQueue({ path: path('relay.db'), retention });
+    await fill(factory);
+    const { default: Database } = await import('libsql');
+    const db = new Database(path('relay.db'));
+    db.exec('UPDATE accepted SET accepted_at = 1; UPDATE delivery SET ended_at = 1 WHERE ended_at IS NOT NULL');
+    db.close();
+    expect(await runCommand('replay', '--destination', 'Other', '--from', path('relay.db'))).toMatchObject({
+      code: 0,
+      stdout: '1 delivery replayed\n',
+    });
+    const queue = factory();
+    await queue.open();
+    cleanUp(() => queue.close());
+    expect(await queue.list({ state: 'dead' })).toHaveLength(3);
+    await queue.add([message('m1', 'Webhooks')]);
+    expect(await queue.list({})).toHaveLength(5);
   });
 
   it('make no file', async () => {
@@ -169,7 +195,7 @@ describe('dead, replay and stats', () => {
     for (const args of [['dead'], ['stats'], ['replay', '--all'], ['backup', '--out', path('copy.db')]]) {
       const { code, stderr } = await runCommand(...args, '--from', path('data/relay.db'));
       expect(code).toBe(1);
-      expect(stderr).toMatch(`there is no ${path('data/relay.db')}`);
+      expect(stderr).toMatch(`${path('data/relay.db')} does not exist; set --from to the SQLite file`);
     }
     expect(existsSync(path('data'))).toBe(false);
     expect(existsSync(path('copy.db'))).toBe(false);

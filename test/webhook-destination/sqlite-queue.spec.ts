@@ -1,4 +1,14 @@
-import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { describe, expect, it } from '@jest/globals';
@@ -52,7 +62,7 @@ describe('The file of the SQLite queue', () => {
     writeFileSync(path, 'no database, but a text that is longer than the header of one: '.repeat(20));
     const queue = createQueue();
     await expect(queue.open()).rejects.toThrow(
-      `SQLite queue ${path}: the file is not a SQLite database; set path to another file`,
+      `SQLite queue ${path}: the file is not a SQLite database; use another file`,
     );
     await queue.close();
     rmSync(path);
@@ -102,6 +112,83 @@ describe('The file of the SQLite queue', () => {
     expect(await queue.purge({ userId: 'u1' })).toBe(0);
     expect(readFileSync(`${path}-wal`)).toHaveLength(0);
     expect(readFileSync(path).toString('latin1').includes('secret of u2')).toBe(true);
+  });
+
+  describe('while a backup copies it', () => {
+    /** A file with what was purged in its log, and a backup that goes on until it is ended. */
+    async function purge() {
+      const { path, createQueue } = await setUp();
+      const queue = createQueue();
+      await queue.open();
+      afterwards(() => queue.close());
+      const endBackup = keepMark(path);
+      const message = (messageId: string, userId: string) => {
+        const body = Buffer.from(`{"text":"${`secret of ${userId} `.repeat(1_000)}"}`);
+        return { destination: 'W', source: 'shop', messageId, userId, body, acceptedAt: 1 };
+      };
+      await queue.add([message('m1', 'u1')]);
+      const log = () => readFileSync(`${path}-wal`);
+      const header = log().subarray(0, 32);
+      expect(await queue.purge({ userId: 'u1' })).toBe(1);
+      expect(log().subarray(0, 32).equals(header)).toBe(true);
+      expect(log().toString('latin1')).toContain('secret of u1');
+      return { path, queue, createQueue, log, endBackup, message };
+    }
+
+    /** Keeps the mark of a backup new. */
+    function keepMark(path: string): () => void {
+      const renew = () => {
+        writeFileSync(`${path}-backup`, '');
+        utimesSync(`${path}-backup`, new Date(), new Date());
+      };
+      renew();
+      const timer = setInterval(renew, 200);
+      const end = () => {
+        clearInterval(timer);
+        rmSync(`${path}-backup`, { force: true });
+      };
+      afterwards(end);
+      return end;
+    }
+
+    it('keeps its log with what was purged, and empties it afterwards', async () => {
+      const { queue, log, endBackup, message } = await purge();
+      await expect(queue.add([{ ...message('m2', 'u2'), acceptedAt: 'never' as never }])).rejects.toThrow();
+      endBackup();
+      await queue.add([message('m3', 'u3')]);
+      expect(log()).toHaveLength(0);
+    });
+
+    it('leaves nothing of what was purged when it closes', async () => {
+      const { path, queue } = await purge();
+      await queue.close();
+      expect(existsSync(`${path}-wal`)).toBe(false);
+      expect(readFileSync(path).toString('latin1')).not.toContain('secret of u1');
+    });
+
+    it('empties its log after a crash, when it is opened again', async () => {
+      const { path } = await purge();
+      const copy = `${path}.copy`;
+      for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
+      const again = sqliteQueue({ path: copy })();
+      await again.open();
+      afterwards(() => again.close());
+      expect(readFileSync(`${copy}-wal`)).toHaveLength(0);
+      expect(readFileSync(copy).toString('latin1')).not.toContain('secret of u1');
+    });
+
+    it('holds its log back up to a bound, as a backup may hang', async () => {
+      const { path, queue, message } = await purge();
+      for (let index = 0; index < 12; index++) {
+        await queue.add([{ ...message(`l${index}`, 'u2'), body: Buffer.alloc(1024 * 1024, 'x') }]);
+      }
+      const held = statSync(`${path}-wal`).size;
+      expect(held).toBeGreaterThan(12 * 1024 * 1024);
+      truncateSync(`${path}-wal`, 1024 * 1024 * 1024); // sparse, and beyond what SQLite reads of it
+      for (let index = 0; index < 2; index++) await queue.add([message(`m${index + 2}`, 'u2')]);
+      expect(statSync(`${path}-wal`).size).toBeLessThan(held);
+      expect(statSync(path).size).toBeGreaterThan(12 * 1024 * 1024);
+    });
   });
 
   it('does not change while a backup copies it, however much is written', async () => {

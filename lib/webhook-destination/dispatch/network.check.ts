@@ -27,6 +27,8 @@ export class NetworkCheck {
     private readonly policy: NetworkPolicy,
     private readonly queue: DeliveryQueue,
     private readonly destinations: DestinationOptions[],
+    /** Whether the transport may send through a proxy, which has an address of its own. */
+    private readonly mayHaveProxy: boolean,
   ) {}
 
   /** Never rejects. */
@@ -69,9 +71,10 @@ export class NetworkCheck {
     if (addresses.some((address) => this.policy.allows(address))) return true;
     this.missing.push(...addresses.flatMap(networksForName));
     if (this.stopped) return false;
+    const unless = this.mayHaveProxy ? ' without a proxy' : '';
     this.log.write(
       'warn',
-      `Destination ${destination}: nothing is sent to ${hostname}, as ${addresses.join(', ')} is not a public address. ` +
+      `Destination ${destination}: nothing is sent to ${hostname}${unless}, as ${addresses.join(', ')} is not a public address. ` +
         `To allow it, set ${this.policy.settingWith(this.missing)}`,
     );
     return false;

@@ -60,7 +60,8 @@ export class WebhookDispatcher {
         .pipe(takeUntil(this.stop$))
         .subscribe((lease) => void dispatcher.handle(lease));
     }
-    this.check = new NetworkCheck(new NetworkPolicy(delivery.allowedNetworks), this.queue, destinations);
+    const policy = new NetworkPolicy(delivery.allowedNetworks);
+    this.check = new NetworkCheck(policy, this.queue, destinations, delivery.transport === 'axios');
     void this.check.run();
   }
 

@@ -37,13 +37,13 @@ export class WebhookSignatureGuard implements CanActivate {
     checkSecrets('WebhookSignatureGuard', secrets);
   }
 
-  /** @throws {UnauthorizedException} when no signature fits the body. */
+  /** @throws {UnauthorizedException} when no signature matches the body. */
   canActivate(context: ExecutionContext): boolean {
     const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
     if (!rawBody) this.explain();
     const signatures = [headers['x-signature'], headers['x-signature-previous']];
     if (signatures.some((signature) => verifySignature(rawBody, signature, this.secrets))) return true;
-    throw new UnauthorizedException('the signature does not fit the body');
+    throw new UnauthorizedException('the signature does not match the body');
   }
 
   /** Once: anybody may send a request without a body. */

@@ -163,6 +163,17 @@ describe('Names that the network policy refuses', () => {
     ]);
   });
 
+  it('are warned of with reserve where a proxy may be used', async () => {
+    resolveNames({ 'crm.internal': '172.18.0.5' });
+    const delivery = { ...SOON, allowedNetworks: [], transport: 'axios' as const };
+    const started = await relay(['http://crm.internal/a'], [], { delivery });
+    await waitFor(() => started.log.matching(/^warn/).length > 0);
+    expect(started.log.matching(/^warn/)).toEqual([
+      'warn Destination Webhooks: nothing is sent to crm.internal without a proxy, as 172.18.0.5 is not a public ' +
+        "address. To allow it, set delivery.allowedNetworks: ['172.16.0.0/12']",
+    ]);
+  });
+
   it('hold up no start, whose look-ups may hang or fail', async () => {
     const lookup = jest.spyOn(dns.promises, 'lookup').mockImplementation((() => new Promise(() => undefined)) as never);
     const hanging = await relay(['http://crm.internal/'], []);

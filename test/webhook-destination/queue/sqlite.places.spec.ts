@@ -1,4 +1,4 @@
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 
@@ -6,32 +6,13 @@ import { describe, expect, it } from '@jest/globals';
 import { OptionsError, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
+import { canMount, mounting, works, type Wrapper } from '../../support/mounting.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-
-/** How to run a program so that it may do less than this one: its name and arguments. */
-type Wrapper = [string, ...string[]];
-
-const works = (...[command, ...args]: Wrapper) => {
-  try {
-    execFileSync(command, args, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 const isRoot = process.getuid?.() === 0;
 /** To root, every folder is open. */
 const asNobody: Wrapper = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 const canBeNobody = isRoot ? works(...asNobody, process.execPath, '--version') : process.getuid !== undefined;
-
-/** Runs a program in namespaces of its own, with a file system mounted. */
-const mounting = (folder: string, options: string): Wrapper => [
-  ...(['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'] as const),
-  `mount -t tmpfs -o ${options} tmpfs "$0" && exec "$@"`,
-  folder,
-];
-const canMount = works(...mounting('/tmp', 'size=1m'), 'true');
 
 describe('The SQLite queue, where its file cannot be', () => {
   const cleanUp = useCleanUps();
@@ -62,21 +43,19 @@ describe('The SQLite queue, where its file cannot be', () => {
   it('names a path that is a folder', async () => {
     const { path } = await createFolder();
     mkdirSync(path('relay.db'));
-    expect(await faultOf(path('relay.db'))).toBe(
-      `SQLite queue ${path('relay.db')}: it is a folder; set path to a file in it`,
-    );
+    expect(await faultOf(path('relay.db'))).toBe(`SQLite queue ${path('relay.db')}: it is a folder; use a file in it`);
   });
 
   it.each(['relay.db', 'data/relay.db'])('names a file in place of a folder of its path: %s', async (rest) => {
     const { path } = await createFolder();
     writeFileSync(path('file'), '');
     const queue = path(`file/${rest}`);
-    expect(await faultOf(queue)).toBe(`SQLite queue ${queue}: ${path('file')} is not a folder; set another path`);
+    expect(await faultOf(queue)).toBe(`SQLite queue ${queue}: ${path('file')} is not a folder; use another path`);
   });
 
   (process.platform === 'linux' ? it : it.skip)('ends its start where no folder can be made', async () => {
-    expect(await faultOf('/proc/relay/relay.db')).toMatch(/^SQLite queue \/proc\/relay\/relay.db: .*; set /);
-    expect(await faultOf('/proc/relay.db')).toMatch(/^SQLite queue \/proc\/relay.db: .*; set /);
+    expect(await faultOf('/proc/relay/relay.db')).toMatch(/^SQLite queue \/proc\/relay\/relay.db: .*; use /);
+    expect(await faultOf('/proc/relay.db')).toMatch(/^SQLite queue \/proc\/relay.db: .*; use /);
   });
 
   (canBeNobody ? it : it.skip)('names a folder or a file that the process may not use', async () => {
@@ -94,7 +73,7 @@ describe('The SQLite queue, where its file cannot be', () => {
     chmodSync(path('open/relay.db'), 0o400);
     const expectFault = async (file: string, action: string) =>
       expect(await faultIn(path(file), wrapper)).toBe(
-        `SQLite queue ${path(file)}: this process (user id ${uid}) may not ${action}; grant it, or set another path`,
+        `SQLite queue ${path(file)}: user ${uid} cannot ${action}; change its permissions, or use another path`,
       );
 
     await expectFault('read-only/relay.db', `write to the folder ${path('read-only')}`);
@@ -111,7 +90,7 @@ describe('The SQLite queue, where its file cannot be', () => {
       `SQLite queue ${file}: the disk is full; free some space on it`,
     );
     expect(await faultIn(file, mounting(path('disk'), 'ro'))).toBe(
-      `SQLite queue ${file}: ${path('disk')} is on a read-only file system; mount it writable, or set another path`,
+      `SQLite queue ${file}: ${path('disk')} is on a read-only file system; mount it writable, or use another path`,
     );
   });
 

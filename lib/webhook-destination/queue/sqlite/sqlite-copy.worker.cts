@@ -2,11 +2,18 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import Database from 'libsql';
 
-import { reasonOf } from './sqlite.faults.cjs';
+import { isFaultOfPlace, reasonOf } from './sqlite.faults.cjs';
 import { layoutOf } from './sqlite.layout.cjs';
 
-/** Problems that are told of a damaged file. */
+/** Most problems listed for a damaged file. */
 const MAX_PROBLEMS = 3;
+
+/** What a check found: no reason when all is well. */
+export interface CopyCheck {
+  reason?: string;
+  /** Whether the copy's disk or folder is at fault, not what was copied. */
+  isFaultOfPlace?: boolean;
+}
 
 /** Puts a copied file and its log together in one file, and checks it. */
 function check(path: string): void {
@@ -23,14 +30,14 @@ function check(path: string): void {
   }
 }
 
-/** The driver lets go of the file only with its thread, which ends here; undefined when all is well. */
-function faultOf(path: string): string | undefined {
+/** The driver lets go of the file only with its thread, which ends here. */
+function resultOf(path: string): CopyCheck {
   try {
     check(path);
-    return undefined;
+    return {};
   } catch (error) {
-    return reasonOf(error, path);
+    return { reason: reasonOf(error, path), isFaultOfPlace: isFaultOfPlace(error) };
   }
 }
 
-parentPort!.postMessage(faultOf(workerData as string));
+parentPort!.postMessage(resultOf(workerData as string));

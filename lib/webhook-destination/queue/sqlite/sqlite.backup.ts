@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { type FileHandle, open, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, open, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { backupMark } from './backup.mark.cjs';
+import type { CopyCheck } from './sqlite-copy.worker.cjs';
+import { isFaultOfPlace, reasonOf } from './sqlite.faults.cjs';
 import { sqliteCopyWorkerPath } from './sqlite-copy-worker.path.cjs';
 
 /** Copies that are begun before it is given up: each but the last met a log that began anew. */
@@ -35,20 +37,30 @@ export interface BackupOptions {
   signal: AbortSignal;
 }
 
+/** Files of a backup. */
+interface Places {
+  source: string;
+  /** What is made of it, until it is complete. */
+  copy: string;
+  target: string;
+}
+
 /**
  * Copies a queue's file to another place, also while an application has it open: `target` is one file, checked, that
  * holds all that was committed before the call. Resolves with its size in bytes.
- * @throws {Error} when the file cannot be read, copied or checked; then `target` is as it was
+ * @throws {Error} when the file cannot be read, copied or checked; then `target` is as it was, except that a `target`
+ *   that could not be replaced at the last step may have lost its `-wal`
  */
 export async function backUp(path: string, target: string, { overwrites, signal }: BackupOptions): Promise<number> {
   const source = await realpath(path);
   await checkTarget(source, target, overwrites);
   const copy = `${target}.${randomUUID()}.tmp`;
   try {
-    await copyConsistently(source, copy, signal);
-    const size = await seal(copy, source);
+    const places = { source, copy, target };
+    await copyConsistently(places, signal);
+    const size = await seal(places);
     signal.throwIfAborted();
-    await publish(copy, target, overwrites);
+    await writing(target, () => publish(copy, target, overwrites));
     return size;
   } finally {
     await removeAll([copy, ...companionsOf(copy)]);
@@ -64,9 +76,7 @@ async function checkTarget(source: string, target: string, overwrites: boolean):
     throw new Error(`${target} belongs to the queue that is backed up; name another file`);
   }
   const found = [target, ...companionsOf(target)].find((file) => existsSync(file));
-  if (found !== undefined && !overwrites) {
-    throw new Error(`${found} exists already; name another file, or replace it with --force`);
-  }
+  if (found !== undefined && !overwrites) throw alreadyExists(found);
   const isFolder = (await stat(real).catch(() => undefined))?.isDirectory() ?? false;
   if (isFolder) throw new Error(`${target} is a folder; name a file in it`);
 }
@@ -76,41 +86,68 @@ async function checkTarget(source: string, target: string, overwrites: boolean):
  * the log anew only when all are copied: with the same log before and after, each page that has changed in the file
  * meanwhile is in the copied log, which replaces it. The log's end may be torn; its checksums tell.
  */
-async function copyConsistently(path: string, copy: string, signal: AbortSignal): Promise<void> {
-  const mark = await keepMark(path);
+async function copyConsistently(places: Places, signal: AbortSignal): Promise<void> {
+  const { source } = places;
+  const mark = await keepMark(source);
   try {
     for (let copies = 0; copies < MAX_COPIES; copies++) {
-      const before = await stateOf(path);
-      await copyFile(path, copy, signal);
-      await copyFile(`${path}-wal`, `${copy}-wal`, signal);
-      if ((await stateOf(path)) === before) return;
+      const before = await stateOf(source);
+      await copyFile(places, '', signal);
+      if ((await stateOf(source)) !== before) continue;
+      await copyFile(places, '-wal', signal);
+      if ((await stateOf(source)) === before) return;
     }
   } finally {
     await mark.remove();
   }
-  throw new Error(`${path} changes faster than it can be copied; try again when there is less load`);
+  const advice =
+    mark.fault === undefined
+      ? 'try again when there is less load'
+      : `the folder ${dirname(source)} cannot be written (${mark.fault}), so the application was not asked to hold back ` +
+        'changes: run the command as a user that can write there';
+  throw new Error(`${source} changes faster than it can be copied; ${advice}`);
 }
 
-/** Holds the log back from the file, so that no copy is in vain; where it cannot be written, the copies must be lucky. */
-async function keepMark(path: string): Promise<{ remove: () => Promise<void> }> {
+/** What holds the log back from the file, so that no copy is in vain. */
+interface Mark {
+  /** Why it cannot be written; the copies must be lucky then. */
+  fault: string | undefined;
+  remove: () => Promise<void>;
+}
+
+async function keepMark(path: string): Promise<Mark> {
   const mark = backupMark(path);
   const renew = async () => {
     await writeFile(mark, '', { mode: 0o600 });
     const now = new Date();
     await utimes(mark, now, now);
   };
-  await renew().catch(() => undefined);
-  const timer = setInterval(() => void renew().catch(() => undefined), MARK_INTERVAL);
+  // One that another user has left behind cannot be renewed.
+  let renewal = rm(mark, { force: true })
+    .then(renew)
+    .then(
+      () => undefined,
+      (error: NodeJS.ErrnoException) => error.code ?? error.message,
+    );
+  const fault = await renewal;
+  const timer = setInterval(() => {
+    renewal = renewal.then(renew).then(
+      () => undefined,
+      () => undefined,
+    );
+  }, MARK_INTERVAL);
   return {
-    remove: () => {
+    fault,
+    remove: async () => {
       clearInterval(timer);
-      return rm(mark, { force: true }).catch(() => undefined);
+      await renewal; // it would write the mark again
+      await rm(mark, { force: true }).catch(() => undefined);
     },
   };
 }
 
 /**
- * What is another whenever a copy made meanwhile may be torn: the header of the log, as each new log has another one.
+ * A value that changes whenever a copy made meanwhile may be torn: the header of the log, as each new log has another one.
  * Without a log nothing may change at all.
  */
 async function stateOf(path: string): Promise<string> {
@@ -142,12 +179,12 @@ async function changedAt(path: string): Promise<string> {
   }
 }
 
-/** Copies as much as there is at first; where there is no such file, there is no copy. */
-async function copyFile(source: string, copy: string, signal: AbortSignal): Promise<void> {
-  const file = await openIfThere(source);
-  if (!file) return rm(copy, { force: true });
+/** Copies as much as there is at first, of the file or its log; where there is no such file, there is no copy. */
+async function copyFile({ source, copy, target }: Places, suffix: '' | '-wal', signal: AbortSignal): Promise<void> {
+  const file = await openIfThere(source + suffix);
+  if (!file) return rm(copy + suffix, { force: true });
   try {
-    const target = await open(copy, 'w', 0o600);
+    const written = await writing(target, () => open(copy + suffix, 'w', 0o600));
     try {
       const buffer = Buffer.allocUnsafe(CHUNK);
       const { size } = await file.stat();
@@ -155,11 +192,11 @@ async function copyFile(source: string, copy: string, signal: AbortSignal): Prom
         signal.throwIfAborted();
         const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK, size - position), position);
         if (bytesRead === 0) break;
-        await write(target, buffer.subarray(0, bytesRead));
+        await writing(target, () => write(written, buffer.subarray(0, bytesRead)));
         position += bytesRead;
       }
     } finally {
-      await target.close();
+      await written.close();
     }
   } finally {
     await file.close();
@@ -169,6 +206,16 @@ async function copyFile(source: string, copy: string, signal: AbortSignal): Prom
 async function write(file: FileHandle, bytes: Buffer): Promise<void> {
   for (let position = 0; position < bytes.length;) {
     position += (await file.write(bytes, position)).bytesWritten;
+  }
+}
+
+/** Lets faults of the copy's disk or folder name the target. */
+async function writing<T>(target: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isFaultOfPlace(error)) throw error;
+    throw new Error(`${target}: ${reasonOf(error, target)}`, { cause: error });
   }
 }
 
@@ -182,13 +229,20 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
 }
 
 /** Puts file and log together, and makes them durable. */
-async function seal(copy: string, source: string): Promise<number> {
+async function seal({ source, copy, target }: Places): Promise<number> {
   const worker = new Worker(sqliteCopyWorkerPath, { workerData: copy });
-  const answers: (string | undefined)[] = [];
-  worker.on('message', (fault: string | undefined) => answers.push(fault));
+  const results: CopyCheck[] = [];
+  worker.on('message', (result: CopyCheck) => results.push(result));
   await once(worker, 'exit');
-  if (answers[0] !== undefined) throw new Error(`${source}: ${answers[0]}`);
-  const file = await open(copy, 'r+');
+  const [result] = results;
+  if (!result) throw new Error(`${target}: the copy could not be checked; run the command again`);
+  if (result.reason !== undefined) throw new Error(`${result.isFaultOfPlace ? target : source}: ${result.reason}`);
+  return writing(target, () => sync(copy));
+}
+
+/** Makes a file durable. Resolves with its size in bytes. */
+async function sync(path: string): Promise<number> {
+  const file = await open(path, 'r+');
   try {
     await file.sync();
     return (await file.stat()).size;
@@ -199,12 +253,32 @@ async function seal(copy: string, source: string): Promise<number> {
 
 /** Gives the copy its name. */
 async function publish(copy: string, target: string, overwrites: boolean): Promise<void> {
-  // A log of the file that is replaced would be taken for one of the copy.
-  if (overwrites) await removeAll(companionsOf(target));
-  // Of two backups to one target, the second fails.
-  else await (await open(target, 'wx', 0o600)).close();
-  await rename(copy, target);
+  if (overwrites) {
+    // A log of the file that is replaced would be taken for one of the copy.
+    await removeAll(companionsOf(target));
+    await rename(copy, target);
+  } else {
+    await moveToNew(copy, target);
+  }
   await syncFolder(dirname(target));
+}
+
+/** Of two backups to one target, the second fails. */
+async function moveToNew(copy: string, target: string): Promise<void> {
+  try {
+    await link(copy, target).catch(async (error: unknown) => {
+      if (codeOf(error) === 'EEXIST') throw error;
+      // Not every file system has links.
+      await (await open(target, 'wx', 0o600)).close();
+      await rename(copy, target);
+    });
+  } catch (error) {
+    throw codeOf(error) === 'EEXIST' ? alreadyExists(target) : error;
+  }
+}
+
+function alreadyExists(file: string): Error {
+  return new Error(`${file} exists already; name another file, or replace it with --force`);
 }
 
 function companionsOf(path: string): string[] {
@@ -223,5 +297,9 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  return codeOf(error) === 'ENOENT';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }

@@ -33,6 +33,9 @@ const CHECKPOINT_PAGES = 1_024;
 /** Bytes that the log keeps on disk once it is copied, where it has grown beyond. */
 const LOG_SIZE = 64 * 1024 * 1024;
 
+/** Size of the log in bytes from which it is not held back: a backup that hangs must not fill the disk. */
+const MAX_HELD_BACK = 1024 * 1024 * 1024;
+
 /** Memory for pages of the file. */
 const CACHE_KIB = 16_384;
 
@@ -50,8 +53,10 @@ export class SqliteDatabase {
   private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
   private readonly deliveries: DeliveryTable;
-  /** Whether the transaction under way has removed what nobody is to find. */
+  /** Whether the transaction under way has purged data. */
   private hasPurged = false;
+  /** Whether the log may still hold purged data, as it may after a crash. */
+  private mayLogHoldPurged = true;
   /** Whether the log is held back from the file. */
   private isHeldBack = false;
   private readonly path: string;
@@ -92,6 +97,8 @@ export class SqliteDatabase {
       this.accepted.write();
       this.db.exec('COMMIT');
       this.accepted.commit();
+      this.mayLogHoldPurged ||= this.hasPurged;
+      this.hasPurged = false;
       this.overwritePurged();
     } catch (error) {
       this.batches.forget();
@@ -134,7 +141,7 @@ export class SqliteDatabase {
     return unsettled;
   }
 
-  /** Overwrites what it removes, as nobody is to find it in the file: what the sweep removes stays until it is reused. */
+  /** Overwrites what it removes, so that the file holds no purged data: what the sweep removes stays until it is reused. */
   purge(query: DeliveryQuery, before: number): Slice<number> {
     this.db.exec('PRAGMA secure_delete = ON');
     try {
@@ -197,14 +204,14 @@ export class SqliteDatabase {
     return (this.db.prepare('SELECT total_changes() AS count').get() as { count: number }).count;
   }
 
-  /** The log still has the pages as they were. */
+  /** The log still has the pages as they were. It is emptied once no backup is copying it: that would begin again. */
   private overwritePurged(): void {
-    if (!this.hasPurged) return;
-    this.hasPurged = false;
+    if (!this.mayLogHoldPurged || this.isHeldBack) return;
     try {
       this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      this.mayLogHoldPurged = false;
     } catch {
-      // The disk is full; what was committed stays so, and the log is overwritten later.
+      // The disk is full; what was committed stays so, and the log is emptied with a later commit.
     }
   }
 
@@ -222,10 +229,14 @@ export class SqliteDatabase {
 
   /** A backup copies the file and then its log; meanwhile the log is not copied into the file, but grows. */
   private holdBackLog(): void {
-    const isHeldBack = isBackupUnderWay(this.path);
+    const isHeldBack = isBackupUnderWay(this.path) && this.logSize() < MAX_HELD_BACK;
     if (isHeldBack === this.isHeldBack) return;
     this.db.exec(`PRAGMA wal_autocheckpoint = ${isHeldBack ? 0 : CHECKPOINT_PAGES}`);
     this.isHeldBack = isHeldBack;
+  }
+
+  private logSize(): number {
+    return statSync(`${this.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   }
 
   private prepareFile(): void {

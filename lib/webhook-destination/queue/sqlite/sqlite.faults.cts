@@ -6,21 +6,32 @@ const { R_OK, W_OK, X_OK } = constants;
 /** Codes of the file system, and of the driver, for a path that cannot be used; the driver gives none where it cannot open. */
 const PATH_CODES = /^(E[A-Z]+|SQLITE_(CANTOPEN|READONLY|IOERR)\w*)$/;
 
+/** The reason of a file that is locked. */
+export const OPEN_ELSEWHERE = 'it is open already; each process needs a file of its own, or a shared queue';
+
+/** Whether it is the disk or the path that is at fault, not what the file holds. */
+export function isFaultOfPlace(error: unknown): boolean {
+  const { message, code = '' } = error as Error & { code?: string };
+  return code === 'SQLITE_FULL' || PATH_CODES.test(code) || isConnectionFault(message);
+}
+
 /** Why the file cannot be used, and what to do about it. */
 export function reasonOf(error: unknown, path: string): string {
   const { message, code = '' } = error as Error & { code?: string };
-  if (code.startsWith('SQLITE_BUSY')) {
-    return 'it is open already; each process needs a file of its own, or a shared queue';
-  }
-  if (code === 'SQLITE_NOTADB') return 'the file is not a SQLite database; set path to another file';
+  if (code.startsWith('SQLITE_BUSY')) return OPEN_ELSEWHERE;
+  if (code === 'SQLITE_NOTADB') return 'the file is not a SQLite database; use another file';
   if (code.startsWith('SQLITE_CORRUPT')) return `the file is damaged (${message}); restore a backup of it`;
   if (['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code)) return 'the disk is full; free some space on it';
-  const isOpening = message.startsWith('ConnectionFailed');
+  const isOpening = isConnectionFault(message);
   if (!isOpening && !PATH_CODES.test(code)) return message;
   const fault = findFault(path);
   if (fault !== undefined) return fault;
   if (code.startsWith('SQLITE_IOERR')) return `${message}; check the disk`;
-  return `${isOpening ? 'the file cannot be opened' : message}; set another path`;
+  return `${isOpening ? 'the file cannot be opened' : message}; use another path`;
+}
+
+function isConnectionFault(message: string): boolean {
+  return message.startsWith('ConnectionFailed');
 }
 
 /** What the file system has against the path. */
@@ -30,20 +41,21 @@ function findFault(path: string): string | undefined {
   for (const folder of folders) {
     const found = statOf(folder);
     if (found === 'ENOENT') break;
-    if (found === 'EACCES') return `${forbids(`enter the folder ${parent}`)}; grant it, or set another path`;
-    if (typeof found !== 'string' && !found.isDirectory()) return `${folder} is not a folder; set another path`;
+    if (found === 'EACCES')
+      return `${forbids(`enter the folder ${parent}`)}; change its permissions, or use another path`;
+    if (typeof found !== 'string' && !found.isDirectory()) return `${folder} is not a folder; use another path`;
     parent = folder;
   }
   const file = statOf(path);
-  if (typeof file !== 'string' && file.isDirectory()) return 'it is a folder; set path to a file in it';
+  if (typeof file !== 'string' && file.isDirectory()) return 'it is a folder; use a file in it';
   const checks: [target: string, mode: number, action: string][] = [
     [parent, W_OK | X_OK, `write to the folder ${parent}`],
   ];
   if (typeof file !== 'string') checks.unshift([path, R_OK | W_OK, 'read and write the file']);
   for (const [target, mode, action] of checks) {
     const code = accessOf(target, mode);
-    if (code === 'EROFS') return `${target} is on a read-only file system; mount it writable, or set another path`;
-    if (code !== undefined) return `${forbids(action)}; grant it, or set another path`;
+    if (code === 'EROFS') return `${target} is on a read-only file system; mount it writable, or use another path`;
+    if (code !== undefined) return `${forbids(action)}; change its permissions, or use another path`;
   }
   return undefined;
 }
@@ -57,7 +69,7 @@ function ancestorsOf(path: string): string[] {
 
 function forbids(action: string): string {
   const uid = process.getuid?.();
-  return `this process${uid === undefined ? '' : ` (user id ${uid})`} may not ${action}`;
+  return `${uid === undefined ? 'this process' : `user ${uid}`} cannot ${action}`;
 }
 
 function statOf(path: string): { isDirectory(): boolean } | string {

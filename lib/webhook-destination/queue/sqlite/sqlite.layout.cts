@@ -25,7 +25,7 @@ export function layoutOf(db: Database.Database): number {
   if (isUnmarked && version === OLDEST && objects.join() === UNMARKED_OBJECTS.join()) return version;
   const isKnown = objects.includes('delivery') && objects.every((name) => UNMARKED_OBJECTS.includes(name));
   if (isUnmarked && version > 0 && version < OLDEST && isKnown) return version;
-  throw new Error('the file is a database of another application; set path to another file');
+  throw new Error('the file is a database of another application; use another file');
 }
 
 /** @throws {Error} for a layout that cannot be read */
@@ -33,13 +33,13 @@ export function checkLayout(layout: number): void {
   if (layout > NEWEST) {
     throw new Error(
       `the file has layout ${layout}, from a newer version of nestjs-analytics-relay; this version reads layouts up to ` +
-        `${NEWEST}: install the newer version, or set path to another file`,
+        `${NEWEST}: install the newer version, or use another file`,
     );
   }
   if (layout > 0 && layout < OLDEST) {
     throw new Error(
       `the file has layout ${layout}, from before the first release of nestjs-analytics-relay; this version reads ` +
-        `layouts from ${OLDEST} on: remove the file, or set path to another one`,
+        `layouts from ${OLDEST} on: remove the file, or use another one`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { OptionsError } from '../../../common/options.error.js';
 import { isNonEmptyString } from '../../../common/value.util.js';
 import type { DeliveryQueue, DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { EmbeddedQueue } from '../embedded/embedded.queue.js';
-import { type RetentionOptions, toRetention } from '../retention.options.js';
+import { type RetentionBound, type RetentionOptions, toRetention } from '../retention.options.js';
 import { SqliteStore } from './sqlite.store.js';
 
 /** Options of {@link sqliteQueue}. */
@@ -30,11 +30,16 @@ export function sqliteQueue({ path = './data/relay.db', retention }: SqliteQueue
   return () => new EmbeddedQueue(new SqliteStore(path, bounds.messageIds), bounds);
 }
 
+/** Keeps every record. */
+const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, count: Number.MAX_SAFE_INTEGER };
+
 /**
- * A queue to list and count: it locks the file, and changes nothing in it.
+ * A queue for a tool, which removes no record for its age or number: how long the application keeps them is not known.
+ *
+ * @param isReadOnly whether it only lists and counts: it locks the file, and changes nothing in it
  * @internal
  */
-export function sqliteReader(path: string): DeliveryQueue {
-  const bounds = toRetention('sqliteReader');
-  return new EmbeddedQueue(new SqliteStore(path, bounds.messageIds, true), bounds);
+export function sqliteTool(path: string, isReadOnly: boolean): DeliveryQueue {
+  const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED };
+  return new EmbeddedQueue(new SqliteStore(path, bounds.messageIds, isReadOnly), bounds);
 }
