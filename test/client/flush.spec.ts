@@ -101,7 +101,7 @@ describe('flush', () => {
     analytics.track(event(), callback);
     await analytics.flush({ timeout: 50 });
     expect(callback).toHaveBeenCalledTimes(1);
-    expect((callback.mock.calls[0]![0] as Error).message).toContain('within the 50 ms');
+    expect((callback.mock.calls[0]![0] as Error).message).toContain('within the flush timeout of 50 ms');
     await collector.closed();
     const later = tracked(analytics);
     await analytics.flush({ timeout: 5000 });
@@ -113,7 +113,7 @@ describe('flush', () => {
     const analytics = create({ host: collector.url });
     const outcome = tracked(analytics);
     await analytics.flush({ timeout: 100 });
-    expect(((await outcome).err as Error).message).toContain('within the 100 ms');
+    expect(((await outcome).err as Error).message).toContain('within the flush timeout of 100 ms');
     expect(collector.requests).toHaveLength(1);
   });
 
@@ -122,7 +122,7 @@ describe('flush', () => {
     const analytics = create({ host: collector.url });
     const outcome = tracked(analytics);
     await analytics.flush({ timeout: 100 });
-    expect(((await outcome).err as Error).message).toContain('within the 100 ms');
+    expect(((await outcome).err as Error).message).toContain('within the flush timeout of 100 ms');
   });
 });
 
@@ -183,7 +183,7 @@ describe('closeAndFlush', () => {
     const outcomes = Array.from({ length: 50 }, () => tracked(analytics));
     await analytics.closeAndFlush({ timeout: 100 });
     expect(analytics.pendingCount).toBe(0);
-    for (const { err } of await Promise.all(outcomes)) expect((err as Error).message).toContain('within the 100 ms');
+    for (const { err } of await Promise.all(outcomes)) expect((err as Error).message).toContain('within the flush timeout of 100 ms');
     await collector.closed();
     expect(collector.requests.length).toBeLessThanOrEqual(16);
   });
