@@ -183,7 +183,8 @@ describe('closeAndFlush', () => {
     const outcomes = Array.from({ length: 50 }, () => tracked(analytics));
     await analytics.closeAndFlush({ timeout: 100 });
     expect(analytics.pendingCount).toBe(0);
-    for (const { err } of await Promise.all(outcomes)) expect((err as Error).message).toContain('within the flush timeout of 100 ms');
+    for (const { err } of await Promise.all(outcomes))
+      expect((err as Error).message).toContain('within the flush timeout of 100 ms');
     await collector.closed();
     expect(collector.requests.length).toBeLessThanOrEqual(16);
   });
