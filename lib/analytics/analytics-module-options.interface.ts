@@ -8,6 +8,12 @@ import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.
  */
 export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOptions {
   /**
+   * Milliseconds after which events are sent even though they do not make a batch.
+   *
+   * @default 10_000; 0 (the end of the turn) in an application whose `WebhookDestinationModule` gets the events
+   */
+  flushInterval?: number | undefined;
+  /**
    * How long the application waits at shutdown for queued events to be delivered, in ms.
    * What is not delivered by then is dropped, and logged with its count.
    *
