@@ -86,15 +86,16 @@ export function adminPrefix({ admin, ingest = new IngestOptions() }: WebhookDest
  */
 export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDestinationOptions {
   const absence = findAbsence(given);
-  const options = toOptions(WebhookDestinationOptions, absence.length > 0 ? {} : given);
+  if (absence.length > 0) throw new OptionsError('WebhookDestinationModule', absence);
+  const options = toOptions(WebhookDestinationOptions, given);
   const all = <T extends object>(type: new () => T, list: unknown) =>
     Array.isArray(list) ? list.map((item) => toOptions(type, item)) : (list as T[]);
-  options.sources = all(SourceOptions, given?.sources);
-  options.destinations = all(DestinationOptions, given?.destinations);
-  options.delivery = toOptions(DeliveryOptions, given?.delivery);
-  options.ingest = given?.ingest === false ? undefined : toOptions(IngestOptions, given?.ingest);
+  options.sources = all(SourceOptions, given.sources);
+  options.destinations = all(DestinationOptions, given.destinations);
+  options.delivery = toOptions(DeliveryOptions, given.delivery);
+  options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
-  const faults = [...absence, ...findOptionFaults(options)];
+  const faults = findOptionFaults(options);
   if (faults.length === 0) faults.push(...findRelationFaults(options));
   if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
   return options;

@@ -30,7 +30,7 @@ const NO_URL = 'destinations[0].urls must be an array of http or https URLs';
 const HEADERS = 'destinations[0].headers must map';
 
 const cases: [what: string, options: unknown, error: string][] = [
-  ['no options', undefined, 'sources must be an array'],
+  ['no options', undefined, 'the options must be an object'],
   ['no sources', { destinations: [] }, 'sources must be an array'],
   ['no destinations', { sources: [] }, 'destinations must be an array'],
   ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not an option'],
