@@ -82,7 +82,7 @@ async function givesUp({ Analytics }, settings) {
   const analytics = new Analytics({ writeKey: 'wk', host: collector.url, ...settings });
   const outcome = tracked(analytics, { userId: 'u', event: 'E' });
   await analytics.closeAndFlush({ timeout: 200 });
-  assert.match((await outcome).err.message, /within the 200 ms/);
+  assert.match((await outcome).err.message, /within the flush timeout of 200 ms/);
   while (collector.sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
   await collector.stop();
 }
