@@ -1,21 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { type FileHandle, link, open, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 import { backupMark } from './backup.mark.cjs';
+import { keepMark } from './backup-mark.keeper.js';
 import type { CopyCheck } from './sqlite-copy.worker.cjs';
 import { isFaultOfPlace, reasonOf } from './sqlite.faults.cjs';
 import { sqliteCopyWorkerPath } from './sqlite-copy-worker.path.cjs';
 
 /** Copies that are begun before it is given up: each but the last met a log that began anew. */
 const MAX_COPIES = 20;
-
-/** How often the mark of a backup is renewed, in ms. */
-const MARK_INTERVAL = 1_000;
 
 /** Longer than the clock of any file system takes for a tick, in ms. */
 const CLOCK_TICK = 50;
@@ -106,44 +104,6 @@ async function copyConsistently(places: Places, signal: AbortSignal): Promise<vo
       : `the folder ${dirname(source)} cannot be written (${mark.fault}), so the application was not asked to hold back ` +
         'changes: run the command as a user that can write there';
   throw new Error(`${source} changes faster than it can be copied; ${advice}`);
-}
-
-/** What holds the log back from the file, so that no copy is in vain. */
-interface Mark {
-  /** Why it cannot be written; the copies must be lucky then. */
-  fault: string | undefined;
-  remove: () => Promise<void>;
-}
-
-async function keepMark(path: string): Promise<Mark> {
-  const mark = backupMark(path);
-  const renew = async () => {
-    await writeFile(mark, '', { mode: 0o600 });
-    const now = new Date();
-    await utimes(mark, now, now);
-  };
-  // One that another user has left behind cannot be renewed.
-  let renewal = rm(mark, { force: true })
-    .then(renew)
-    .then(
-      () => undefined,
-      (error: NodeJS.ErrnoException) => error.code ?? error.message,
-    );
-  const fault = await renewal;
-  const timer = setInterval(() => {
-    renewal = renewal.then(renew).then(
-      () => undefined,
-      () => undefined,
-    );
-  }, MARK_INTERVAL);
-  return {
-    fault,
-    remove: async () => {
-      clearInterval(timer);
-      await renewal; // it would write the mark again
-      await rm(mark, { force: true }).catch(() => undefined);
-    },
-  };
 }
 
 /**
