@@ -1,5 +1,10 @@
+import type { IdKey } from './id.hash.cjs';
+
 /** Parts of the table, which grow one by one: no pause is long, and no peak of memory is twice what is held. */
 const PARTS = 256;
+
+/** Numbers of an entry: both of its key, and its batch. */
+const WIDTH = 3;
 
 /** Entries that a part has room for, at least. */
 const SMALLEST = 16;
@@ -9,11 +14,11 @@ const FULLEST = 0.75;
 const FILLED = 0.5;
 
 /**
- * In which batch an id may be, by a hash of the id: 11 to 16 bytes an entry. Many ids may have one hash.
+ * In which batch an id is, by a key that stands for the id: 16 to 24 bytes an entry.
  *
- * A hash of 32 bits and the number of a batch lie side by side, at the first free place from the one that the hash
- * says on. What is forgotten stays there until its part is made anew. Of a batch's number 32 bits are kept: those
- * remembered at one time may be 2^31 apart, beyond which a forgotten one seems to be there again.
+ * An entry lies at the first free place from the one on that its key says. What is forgotten stays there until its part
+ * is made anew. Of a batch's number 32 bits are kept: those remembered at one time may be 2^31 apart, beyond which a
+ * forgotten one seems to be there again.
  */
 export class IdTable {
   private readonly parts = Array.from({ length: PARTS }, () => createPart(0));
@@ -27,41 +32,41 @@ export class IdTable {
     this.parts.forEach((_, index) => (this.parts[index] = createPart(entries / PARTS)));
   }
 
-  /** Adds an entry, unless there is one of the hash; tells whether it did. */
-  addNew(hash: number, batch: number): boolean {
-    const key = hash || 1; // 0 marks a free place
+  /**
+   * Adds an entry, unless there is one of the key; tells whether it did.
+   * @param since the first batch whose entries count, where that is after those forgotten
+   */
+  addNew({ first, second }: IdKey, batch: number, since = 0): boolean {
+    const key = first || 1; // 0 marks a free place
+    const from = since > this.oldest ? since : this.oldest;
     const part = this.parts[key >>> 24]!;
     let place = placeOf(key, part);
     for (let found = part[place]!; found !== 0; found = part[place]!) {
-      if (found === key && this.isKept(part[place + 1]!)) return false;
+      if (found === key && part[place + 1] === second && isFrom(from, part[place + 2]!)) return false;
       place = next(place, part);
     }
-    this.take(key, batch, place);
+    this.take(key, second, batch, place);
     return true;
   }
 
-  /** Adds an entry, also beside others of the hash. */
-  add(hash: number, batch: number): void {
-    const key = hash || 1;
+  /** Adds an entry, also beside others of the key. */
+  add({ first, second }: IdKey, batch: number): void {
+    const key = first || 1;
     const part = this.parts[key >>> 24]!;
     let place = placeOf(key, part);
     while (part[place] !== 0) place = next(place, part);
-    this.take(key, batch, place);
-  }
-
-  /** The batches that the entries of a hash are of. */
-  batchesOf(hash: number): number[] {
-    return this.placesOf(hash).map((place) => {
-      const low = this.parts[(hash || 1) >>> 24]![place + 1]!;
-      return this.oldest + ((low - this.oldest) >>> 0);
-    });
+    this.take(key, second, batch, place);
   }
 
   /** Removes an entry. */
-  remove(hash: number, batch: number): void {
-    const part = this.parts[(hash || 1) >>> 24]!;
-    const place = this.placesOf(hash).find((place) => part[place + 1] === (batch | 0));
-    if (place !== undefined) part[place + 1] = this.oldest - 1;
+  remove({ first, second }: IdKey, batch: number): void {
+    const key = first || 1;
+    const part = this.parts[key >>> 24]!;
+    for (let place = placeOf(key, part); part[place] !== 0; place = next(place, part)) {
+      if (part[place] !== key || part[place + 1] !== second || part[place + 2] !== (batch | 0)) continue;
+      part[place + 2] = this.oldest - 1;
+      return;
+    }
   }
 
   /** Forgets the entries of all batches before this one. */
@@ -74,59 +79,52 @@ export class IdTable {
     return this.parts.reduce((size, { byteLength }) => size + byteLength, 0);
   }
 
-  private take(key: number, batch: number, place: number): void {
+  private take(key: number, second: number, batch: number, place: number): void {
     this.oldest ??= batch;
     const index = key >>> 24;
     const part = this.parts[index]!;
     part[place] = key;
-    part[place + 1] = batch;
+    part[place + 1] = second;
+    part[place + 2] = batch;
     const taken = ++this.taken[index]!;
-    if (2 * taken > part.length * FULLEST) this.renew(index);
-  }
-
-  private isKept(low: number): boolean {
-    return ((low - this.oldest) | 0) >= 0;
-  }
-
-  private placesOf(hash: number): number[] {
-    const key = hash || 1;
-    const part = this.parts[key >>> 24]!;
-    const places: number[] = [];
-    for (let place = placeOf(key, part); part[place] !== 0; place = next(place, part)) {
-      if (part[place] === key && this.isKept(part[place + 1]!)) places.push(place);
-    }
-    return places;
+    if (WIDTH * taken > part.length * FULLEST) this.renew(index);
   }
 
   /** Makes a part anew, without what is forgotten, and with room for more. */
   private renew(index: number): void {
     const old = this.parts[index]!;
     let kept = 0;
-    for (let place = 0; place < old.length; place += 2) {
-      if (old[place] !== 0 && this.isKept(old[place + 1]!)) kept++;
+    for (let place = 0; place < old.length; place += WIDTH) {
+      if (old[place] !== 0 && isFrom(this.oldest, old[place + 2]!)) kept++;
     }
     const part = createPart(kept);
-    for (let from = 0; from < old.length; from += 2) {
-      if (old[from] === 0 || !this.isKept(old[from + 1]!)) continue;
+    for (let from = 0; from < old.length; from += WIDTH) {
+      if (old[from] === 0 || !isFrom(this.oldest, old[from + 2]!)) continue;
       let place = placeOf(old[from]!, part);
       while (part[place] !== 0) place = next(place, part);
       part[place] = old[from]!;
       part[place + 1] = old[from + 1]!;
+      part[place + 2] = old[from + 2]!;
     }
     this.parts[index] = part;
     this.taken[index] = kept;
   }
 }
 
+/** Whether an entry's batch, of which 32 bits are known, is another one or one after it. */
+function isFrom(batch: number, low: number): boolean {
+  return ((low - batch) | 0) >= 0;
+}
+
 function createPart(entries: number): Int32Array {
-  return new Int32Array(2 * Math.max(SMALLEST, Math.ceil(entries / FILLED)));
+  return new Int32Array(WIDTH * Math.max(SMALLEST, Math.ceil(entries / FILLED)));
 }
 
 /** Where a key belongs: a greater one never before a smaller, so that a part is copied from front to back. */
 function placeOf(key: number, part: Int32Array): number {
-  return 2 * Math.floor(((key & 0xffffff) * (part.length / 2)) / 0x1000000);
+  return WIDTH * Math.floor(((key & 0xffffff) * (part.length / WIDTH)) / 0x1000000);
 }
 
 function next(place: number, part: Int32Array): number {
-  return place + 2 === part.length ? 0 : place + 2;
+  return place + WIDTH === part.length ? 0 : place + WIDTH;
 }

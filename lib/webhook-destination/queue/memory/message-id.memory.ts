@@ -1,19 +1,14 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
-import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.cjs';
+import { AcceptedIds } from '../embedded/accepted.ids.cjs';
 import { AcceptedSlices } from '../embedded/accepted.slices.cjs';
 import type { RetentionBound } from '../retention.options.js';
-
-interface AcceptedBatch extends AcceptedMessages {
-  /** In ms since the epoch. */
-  acceptedAt: number;
-}
 
 /** Remembers which messages were accepted, within both bounds. */
 export class MessageIdMemory {
   private readonly ids = new AcceptedIds();
   private readonly slices: AcceptedSlices;
-  /** Those remembered, the oldest first, without gaps in their numbers. */
-  private readonly batches: AcceptedBatch[] = [];
+  /** When the batches that are remembered were accepted, the oldest first, in ms since the epoch. */
+  private readonly acceptedAt: number[] = [];
   private lastBatch = 0;
 
   constructor(private readonly bound: Required<RetentionBound>) {
@@ -24,35 +19,22 @@ export class MessageIdMemory {
   takeNew(deliveries: NewDelivery[], now: number): NewDelivery[] {
     const { destination, source } = deliveries[0]!;
     const messageIds = deliveries.map(({ messageId }) => messageId);
-    const batch: AcceptedBatch = { batch: this.lastBatch + 1, destination, source, messageIds, acceptedAt: now };
-    const repeated = this.ids.add(batch, (other, messageId) => this.has(other, batch, messageId));
-    if (repeated.length === deliveries.length) return [];
+    const batch = { batch: this.lastBatch + 1, destination, source, messageIds };
+    const repeated = new Set(this.ids.add(batch, this.firstBatch(now)));
+    if (repeated.size === deliveries.length) return [];
     this.lastBatch++;
-    this.batches.push(batch);
-    this.slices.note(this.lastBatch, deliveries.length - repeated.length, now);
-    this.trim(now);
-    return repeated.length === 0 ? deliveries : deliveries.filter((_, position) => !repeated.includes(position));
-  }
-
-  /** Number of the last batch that is not remembered any more. */
-  private get forgotten(): number {
-    return this.lastBatch - this.batches.length;
-  }
-
-  private trim(now: number): void {
+    this.acceptedAt.push(now);
+    this.slices.note(this.lastBatch, deliveries.length - repeated.size, now);
     const last = this.slices.trim(now);
-    if (last === undefined) return;
-    this.batches.splice(0, last - this.forgotten);
-    this.ids.forgetUpTo(last);
+    if (last !== undefined) this.ids.forgetUpTo(last);
+    return repeated.size === 0 ? deliveries : deliveries.filter((_, position) => !repeated.has(position));
   }
 
-  private has(number: number, { destination, source, acceptedAt }: AcceptedBatch, messageId: string): boolean {
-    const known = this.batches[number - this.forgotten - 1];
-    return (
-      known?.destination === destination &&
-      known.source === source &&
-      known.acceptedAt > acceptedAt - this.bound.age &&
-      known.messageIds.includes(messageId)
-    );
+  /** The first batch that is not past its age. */
+  private firstBatch(now: number): number {
+    let old = 0;
+    while (this.acceptedAt[old]! <= now - this.bound.age) old++;
+    if (old > 0) this.acceptedAt.splice(0, old);
+    return this.lastBatch - this.acceptedAt.length + 1;
   }
 }

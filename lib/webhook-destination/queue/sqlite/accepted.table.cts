@@ -7,20 +7,20 @@ import type { RetentionBound } from '../retention.options.js' with { 'resolution
 /** Rows that are read at once. */
 const SLICE = 100;
 
-/** Ids of a row, give or take a batch: all of it is parsed to find one. */
+/** Ids of a row, give or take a batch: they reach their age together. */
 const ROW_IDS = 256;
-
-/** Batches that are kept once they are read, at most. */
-const MAX_KNOWN = 1_000;
 
 /** Messages on their way into the file: their ids as a JSON list, in the form that is stored. */
 export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
   messageIds: string;
 }
 
-interface AcceptedRow {
+interface AcceptedTime {
   last_batch: number;
   accepted_at: number;
+}
+
+interface AcceptedRow extends AcceptedTime {
   batches: string;
 }
 
@@ -35,8 +35,8 @@ interface NewRow {
 
 /**
  * Remembers which messages were accepted. The file holds their ids in the order in which they came, a row for what is
- * committed together, or part of it, since an index would cost a page for each id; memory holds the batches in which
- * an id may be, by a hash of it.
+ * committed together, or part of it, since an index would cost a page for each id; memory holds the batch of each id, by
+ * a hash of it.
  */
 export class AcceptedTable {
   private readonly ids = new AcceptedIds();
@@ -48,8 +48,10 @@ export class AcceptedTable {
   private removed: number | undefined;
   /** Makes the slices what they were before it. */
   private restoreSlices: (() => void) | undefined;
-  /** The batches that it has read: what is posted again asks for the same ones many times. */
-  private readonly known = new Map<number, AcceptedMessages>();
+  /** The oldest row that is not past its age, as far as it was looked at. */
+  private oldest: AcceptedTime | undefined;
+  /** The last batch that is past its age. */
+  private lastOld = 0;
   private readonly statements;
 
   constructor(
@@ -59,7 +61,7 @@ export class AcceptedTable {
     this.slices = new AcceptedSlices(bound);
     this.statements = {
       insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?)'),
-      read: db.prepare('SELECT * FROM accepted WHERE last_batch >= ? ORDER BY last_batch LIMIT 1'),
+      next: db.prepare('SELECT last_batch, accepted_at FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT 1'),
       all: db.prepare('SELECT * FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT ?'),
       count: db.prepare('SELECT count(*) AS count FROM accepted'),
       remove: db.prepare('DELETE FROM accepted WHERE last_batch <= ?'),
@@ -89,7 +91,7 @@ export class AcceptedTable {
     const messageIds = JSON.parse(messages.messageIds) as string[];
     const all = { batch, destination, source, messageIds };
     this.added.push(all);
-    const repeated = this.ids.add(all, (other, messageId) => this.has(other, messages, messageId, now));
+    const repeated = this.ids.add(all, this.firstBatch(now));
     const count = messageIds.length - repeated.length;
     if (count === 0) return repeated;
     const stored = repeated.length === 0 ? messages.messageIds : without(messageIds, repeated);
@@ -143,32 +145,24 @@ export class AcceptedTable {
   private settle(): void {
     this.added = [];
     this.row = undefined;
-    this.known.clear();
     this.removed = undefined;
     this.restoreSlices = undefined;
   }
 
-  /** Whether the message is in a batch, and not for too long. */
-  private has(batch: number, { destination, source }: NewAcceptedMessages, messageId: string, now: number): boolean {
-    const found = this.find(batch, now);
-    return found?.destination === destination && found.source === source && found.messageIds.includes(messageId);
-  }
-
-  /** The messages of a batch that is remembered. */
-  private find(batch: number, now: number): AcceptedMessages | undefined {
-    if (this.removed !== undefined && batch <= this.removed) return undefined;
-    const found = this.known.get(batch) ?? this.added.find((messages) => messages.batch === batch);
-    if (found) return found;
-    const row = this.statements.read.get(batch) as AcceptedRow | undefined;
-    if (!row || row.accepted_at <= now - this.bound.age) return undefined;
-    if (this.known.size >= MAX_KNOWN) this.known.clear();
-    for (const messages of toBatches(row)) this.known.set(messages.batch, messages);
-    return this.known.get(batch);
+  /** The first batch that is neither past its age nor removed; a row is looked at once, when it reaches its age. */
+  private firstBatch(now: number): number {
+    while (this.oldest === undefined || this.oldest.accepted_at <= now - this.bound.age) {
+      this.lastOld = this.oldest?.last_batch ?? this.lastOld;
+      this.oldest = this.statements.next.get(this.lastOld) as AcceptedTime | undefined;
+      if (!this.oldest) break;
+    }
+    return Math.max(this.lastOld, this.removed ?? 0) + 1;
   }
 }
 
 function without(messageIds: string[], positions: number[]): string {
-  return JSON.stringify(messageIds.filter((_, position) => !positions.includes(position)));
+  const left = new Set(positions);
+  return JSON.stringify(messageIds.filter((_, position) => !left.has(position)));
 }
 
 function toBatches({ batches }: AcceptedRow): AcceptedMessages[] {
