@@ -1,11 +1,9 @@
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import type { Worker } from 'node:worker_threads';
 
 import { describe, expect, it } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { type DeliveryOutcome, type Lease, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
+import { type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -27,8 +25,6 @@ const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDeliv
   acceptedAt: 1,
   ...fields,
 });
-
-const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: 1, results: [] } });
 
 const hasPrlimit = (() => {
   try {
@@ -53,13 +49,6 @@ describe('The SQLite queue, when things break', () => {
     await queue.open();
     afterwards(() => queue.close());
     return { path, queue };
-  }
-
-  /** The thread is not terminated: within the driver, that ends the process. */
-  async function endThread(queue: unknown): Promise<void> {
-    const { worker } = (queue as { store: { worker: Worker } }).store;
-    worker.postMessage([{ id: -1, operation: 'close', args: [] }]);
-    await once(worker, 'exit');
   }
 
   /** A process that has the file open. */
@@ -126,40 +115,6 @@ describe('The SQLite queue, when things break', () => {
       const child = fork('test/apps/exiting-queue.app.mjs', [await createPath()]);
       expect(await once(child, 'exit')).toEqual([7, null]);
     }
-  });
-
-  it('refuses everything once its thread has ended, and says so', async () => {
-    Logger.overrideLogger(false);
-    const { path, queue } = await openQueue();
-    await endThread(queue);
-    const error = `SQLite queue ${path}: its thread has ended; open the queue again`;
-    await expect(queue.add([message('m')])).rejects.toThrow(error);
-    await expect(queue.list({})).rejects.toThrow(error);
-    await queue.open();
-    expect(await queue.list({})).toEqual([]);
-  });
-
-  it('hands out to its consumers what was in flight once it is opened again, and heeds no lease from before', async () => {
-    Logger.overrideLogger(false);
-    const { queue } = await openQueue();
-    const leases: Lease[] = [];
-    const consumer = queue.consume('W', 2).subscribe((lease) => leases.push(lease));
-    afterwards(() => consumer.unsubscribe());
-    for (const messageId of ['m0', 'm1', 'm2', 'm3']) await queue.add([message(messageId)]);
-    await waitFor(() => leases.length === 2);
-    await endThread(queue);
-    const late = expect(leases[0]!.settle(delivered())).rejects.toThrow('its thread has ended');
-    await waitFor(() => leases.length === 3);
-    await queue.open();
-    await late;
-    for (const lease of leases.slice(1, 3)) await expect(lease.settle(delivered())).rejects.toThrow('was closed');
-    for (let index = 3; index < 7; index++) {
-      await waitFor(() => leases.length > index);
-      expect(await leases[index]!.settle(delivered())).toBe(true);
-    }
-    await queue.idle();
-    expect(leases.slice(3).map(({ delivery }) => delivery.messageId)).toEqual(['m0', 'm1', 'm2', 'm3']);
-    expect(await queue.counts()).toEqual([{ destination: 'W', state: 'delivered', count: 4 }]);
   });
 
   it('refuses what cannot cross to its thread, and that alone', async () => {

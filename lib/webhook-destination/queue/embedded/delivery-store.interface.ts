@@ -64,12 +64,20 @@ export interface Claim {
   nextDueAt: number | undefined;
 }
 
+/** Who has what a store has leased: a store that failed opens again by itself, and must know. */
+export interface LeaseHolder {
+  /** Ids of the deliveries whose outcome is not recorded yet. Their leases go on; others are due again. */
+  leased(): string[];
+  /** Called once the store is open again. */
+  reopened(): void;
+}
+
 /**
  * What an embedded queue needs of the place where its deliveries lie. It answers in the order of the calls.
- * A lease is a mark of the store; it ends when the store is opened again.
+ * A lease is a mark of the store; it ends when the store is opened, unless somebody holds it.
  */
 export interface DeliveryStore {
-  open(): Promise<void>;
+  open(holder: LeaseHolder): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
    * of each batch that is leased.

@@ -49,6 +49,8 @@ export class DestinationFeed {
   private claiming = false;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
+  /** Whether the store could not be read the last time. */
+  private failing = false;
   /** Runs while a store that could not be read is left alone. */
   private retryTimer: NodeJS.Timeout | undefined;
   private stopped = false;
@@ -59,7 +61,8 @@ export class DestinationFeed {
     private readonly destination: string,
     private readonly concurrency: number,
     private readonly subscriber: Subscriber<Lease>,
-    private settle: Settle,
+    private readonly settle: Settle,
+    private readonly leased: Set<Delivery>,
   ) {
     this.window = concurrency * WINDOW_FACTOR;
     this.logger = new Logger(`DeliveryQueue(${destination})`);
@@ -81,8 +84,7 @@ export class DestinationFeed {
   /** Hands over what was stored of the deliveries that have places. */
   push(deliveries: Delivery[], reserved: NewDelivery[]): void {
     this.drop(reserved);
-    this.hold(deliveries);
-    for (const delivery of deliveries) this.ready.push(delivery);
+    this.take(deliveries);
     this.pump();
   }
 
@@ -117,10 +119,8 @@ export class DestinationFeed {
     this.pump();
   }
 
-  /** Tells that the store was opened anew: what was leased is due again. */
-  restart(settle: Settle): void {
-    this.settle = settle;
-    this.drop(this.ready.drain());
+  /** Tells that the store, which could not be read, was opened anew. */
+  restart(): void {
     this.endRetryTimer();
     this.wake();
   }
@@ -167,7 +167,6 @@ export class DestinationFeed {
   }
 
   private toLease(delivery: Delivery): Lease {
-    const { settle } = this;
     let settled = false;
     return {
       delivery,
@@ -178,7 +177,7 @@ export class DestinationFeed {
         // would fill the commits that others wait for.
         const isPlaceFree = outcome.state === 'delivered';
         if (isPlaceFree) this.inFlight--;
-        const recorded = settle({ delivery, outcome }, () => {
+        const recorded = this.settle({ delivery, outcome }, () => {
           if (!isPlaceFree) this.inFlight--;
           this.unrecorded--;
           this.drop([delivery]);
@@ -195,9 +194,20 @@ export class DestinationFeed {
     for (const { body } of deliveries) this.heldBytes += body.length;
   }
 
+  private take(deliveries: Delivery[]): void {
+    this.hold(deliveries);
+    for (const delivery of deliveries) {
+      this.leased.add(delivery);
+      this.ready.push(delivery);
+    }
+  }
+
   private drop(deliveries: NewDelivery[]): void {
     this.held -= deliveries.length;
-    for (const { body } of deliveries) this.heldBytes -= body.length;
+    for (const delivery of deliveries) {
+      this.heldBytes -= delivery.body.length;
+      this.leased.delete(delivery as Delivery);
+    }
   }
 
   private giveBack(): void {
@@ -218,14 +228,15 @@ export class DestinationFeed {
       .claim(this.destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes }, Date.now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
-          this.hold(deliveries);
-          for (const delivery of deliveries) this.ready.push(delivery);
+          this.failing = false;
+          this.take(deliveries);
           this.backlog ||= more;
           if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
         },
         (error: unknown) => {
           if (this.stopped) return;
-          this.logger.error(`Due deliveries could not be read, trying again: ${describe(error)}`);
+          if (!this.failing) this.logger.error(`Due deliveries cannot be read, trying again: ${describe(error)}`);
+          this.failing = true;
           this.backlog = true;
           this.retryTimer = setTimeout(() => {
             this.endRetryTimer();

@@ -25,6 +25,8 @@ const MAX_BATCH = 256;
  */
 export class EmbeddedQueue implements DeliveryQueue {
   private readonly feeds = new Map<string, DestinationFeed>();
+  /** What was handed out, or is about to be, and has no outcome on record. */
+  private readonly leased = new Set<Delivery>();
   private writer: SettlementWriter;
 
   constructor(
@@ -35,10 +37,12 @@ export class EmbeddedQueue implements DeliveryQueue {
   }
 
   async open(): Promise<void> {
-    await this.writer.close();
-    this.writer = new SettlementWriter(this.store);
-    await this.store.open();
-    for (const feed of this.feeds.values()) feed.restart(this.createSettle());
+    await this.store.open({
+      leased: () => Array.from(this.leased, ({ id }) => id),
+      reopened: () => {
+        for (const feed of this.feeds.values()) feed.restart();
+      },
+    });
   }
 
   async add(deliveries: NewDelivery[]): Promise<void> {
@@ -65,7 +69,8 @@ export class EmbeddedQueue implements DeliveryQueue {
   consume(destination: string, concurrency: number): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
-      const feed = new DestinationFeed(this.store, destination, concurrency, subscriber, this.createSettle());
+      const settle = this.createSettle();
+      const feed = new DestinationFeed(this.store, destination, concurrency, subscriber, settle, this.leased);
       this.feeds.set(destination, feed);
       feed.wake();
       return () => {
@@ -110,6 +115,9 @@ export class EmbeddedQueue implements DeliveryQueue {
     this.feeds.clear();
     await this.writer.close();
     await this.store.close();
+    // Leases end with the store; those of the next opening have a writer of their own.
+    this.leased.clear();
+    this.writer = new SettlementWriter(this.store);
   }
 
   /** What settles the leases of this opening, and of no other. */

@@ -19,6 +19,8 @@ interface Entry {
   onEnd: () => void;
   resolve: (settled: boolean) => void;
   reject: (error: Error) => void;
+  /** Whether the store failed to answer: it may have been recorded all the same. */
+  isInDoubt: boolean;
 }
 
 /**
@@ -30,6 +32,8 @@ export class SettlementWriter {
   private readonly closing = new AbortController();
   private group: Entry[] = [];
   private writing: Promise<void> | undefined;
+  /** Whether the store could not write the last group. */
+  private failing = false;
 
   constructor(private readonly store: DeliveryStore) {}
 
@@ -43,7 +47,7 @@ export class SettlementWriter {
       return Promise.reject(new Error('the queue was closed, and the lease ended with it'));
     }
     return new Promise((resolve, reject) => {
-      this.group.push({ settlement, onEnd, resolve, reject });
+      this.group.push({ settlement, onEnd, resolve, reject, isInDoubt: false });
       this.writing ??= this.run();
     });
   }
@@ -60,9 +64,10 @@ export class SettlementWriter {
       const entries = this.takeGroup();
       try {
         const settled = await this.store.settle(entries.map(({ settlement }) => settlement));
-        entries.forEach(({ onEnd, resolve }, index) => {
+        this.failing = false;
+        entries.forEach(({ onEnd, resolve, isInDoubt }, index) => {
           onEnd();
-          resolve(settled[index]!);
+          resolve(settled[index]! || isInDoubt);
         });
       } catch (error) {
         if (this.closing.signal.aborted) {
@@ -72,9 +77,9 @@ export class SettlementWriter {
           }
           continue;
         }
-        this.logger.error(
-          `Outcomes of ${entries.length} deliveries are not recorded, trying again: ${describe(error)}`,
-        );
+        if (!this.failing) this.logger.error(`Outcomes are not recorded, trying again: ${describe(error)}`);
+        this.failing = true;
+        for (const entry of entries) entry.isInDoubt = true;
         this.group.unshift(...entries);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
       }

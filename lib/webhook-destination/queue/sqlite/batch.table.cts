@@ -90,11 +90,20 @@ export class BatchTable {
     this.lastRead = undefined;
   }
 
-  /** Leases that ended with their process are void. */
-  recover(): void {
-    this.db.exec(
-      `UPDATE batch SET state = 'r' WHERE state = 'l' AND NOT EXISTS (SELECT * FROM outcome WHERE batch = id AND open = 0)`,
-    );
+  /** Leases are void that ended with their process or thread; those named go on, as do all of a batch at once. */
+  recover(leased: number[]): void {
+    const batches = new Set<number>();
+    for (const id of leased) {
+      const batch = Math.floor(id / BATCH_SLOTS);
+      if (this.pendingOf(batch).has(id % BATCH_SLOTS)) batches.add(batch);
+    }
+    this.pending.clear();
+    this.db
+      .prepare(
+        `UPDATE batch SET state = 'r' WHERE state = 'l' AND id NOT IN (SELECT value FROM json_each(?))
+           AND NOT EXISTS (SELECT * FROM outcome WHERE batch = id AND open = 0)`,
+      )
+      .run(JSON.stringify([...batches]));
   }
 
   /** Stores a batch, save what repeats an accepted message. */

@@ -40,9 +40,14 @@ export class DeliveryTable {
     };
   }
 
-  /** Leases that ended with their process are void. */
-  recover(): void {
-    this.db.exec(`UPDATE delivery SET state = 'waiting' WHERE state = 'delivering'`);
+  /** Leases are void that ended with their process or thread; those named go on. */
+  recover(leased: number[]): void {
+    this.db
+      .prepare(
+        `UPDATE delivery SET state = 'waiting'
+         WHERE state = 'delivering' AND id NOT IN (SELECT value FROM json_each(?))`,
+      )
+      .run(JSON.stringify(leased));
   }
 
   /** A delivery that leaves its batch, with its first attempt where it had one. */

@@ -64,7 +64,7 @@ export class SqliteDatabase {
   readonly walk: SqliteWalk;
   readonly sweep: SqliteSweep;
 
-  constructor({ path, messageIds, isReadOnly }: SqliteWorkerData) {
+  constructor({ path, messageIds, isReadOnly, leased }: SqliteWorkerData) {
     this.isReadOnly = isReadOnly;
     if (!isReadOnly) makeFolder(dirname(path));
     this.db = new Database(path);
@@ -77,8 +77,8 @@ export class SqliteDatabase {
       this.walk = new SqliteWalk(this.db, this.batches);
       this.sweep = new SqliteSweep(this.db, this.batches, this.accepted);
       this.transaction(() => {
-        this.batches.recover();
-        this.deliveries.recover();
+        this.batches.recover(leased);
+        this.deliveries.recover(leased);
         if (!isReadOnly) this.accepted.recover(Date.now());
       });
     } catch (error) {

@@ -10,6 +10,8 @@ export interface SqliteWorkerData {
   messageIds: Required<RetentionBound>;
   /** Whether nothing is to change: only `list` and `counts` are called, and leases end in what they show alone. */
   isReadOnly: boolean;
+  /** Deliveries whose leases go on. */
+  leased: number[];
   /** Memory of the `ThreadLock`. */
   lock: SharedArrayBuffer;
   /** The file from which the thread requires `libsql`. */

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
+import { Logger } from '@nestjs/common';
+
 import { describe } from '../../../common/error.util.js';
 import type {
   Delivery,
@@ -9,7 +11,14 @@ import type {
   DeliveryQuery,
   DeliveryRecord,
 } from '../delivery-queue.interface.js';
-import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../embedded/delivery-store.interface.js';
+import type {
+  Claim,
+  ClaimLimit,
+  DeliveryStore,
+  LeaseHolder,
+  Settlement,
+  StoreBatch,
+} from '../embedded/delivery-store.interface.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.cjs';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
@@ -22,6 +31,7 @@ import type {
 } from './sqlite.protocol.js';
 import { explainThreadError, findDriver } from './sqlite.driver.cjs';
 import { sqliteWorkerSource } from './sqlite-worker.source.cjs';
+import { StoreReopening } from './store.reopening.js';
 import { ThreadLock } from './thread.lock.cjs';
 
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
@@ -38,9 +48,20 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
-/** Deliveries in a SQLite file, written by a thread of its own: disk never blocks the event loop. */
+/**
+ * Deliveries in a SQLite file, written by a thread of its own: disk never blocks the event loop. When the thread ends,
+ * its calls reject, and another one is started.
+ */
 export class SqliteStore implements DeliveryStore {
+  private readonly logger = new Logger('SqliteQueue');
   private readonly path: string;
+  private holder: LeaseHolder | undefined;
+  /** Whether the end of the thread would be a fault. */
+  private isOpen = false;
+  private readonly reopening = new StoreReopening(
+    () => this.reopen(),
+    (reason) => this.logger.error(`${reason}; trying again`),
+  );
   private worker: Worker | undefined;
   private ended: Promise<void> | undefined;
   private failure: Error | undefined;
@@ -61,7 +82,13 @@ export class SqliteStore implements DeliveryStore {
     this.failure = this.explain('it is not open');
   }
 
-  async open(): Promise<void> {
+  async open(holder?: LeaseHolder): Promise<void> {
+    await this.reopening.stop();
+    this.holder = holder;
+    if (!this.isOpen) await this.startThread();
+  }
+
+  private async startThread(): Promise<void> {
     const { path, messageIds, isReadOnly } = this;
     const memory = ThreadLock.allocate();
     const worker = new Worker(sqliteWorkerSource, {
@@ -70,6 +97,7 @@ export class SqliteStore implements DeliveryStore {
         path,
         messageIds,
         isReadOnly,
+        leased: this.holder?.leased().map(Number) ?? [],
         lock: memory,
         driver: this.findDriver(),
       } satisfies SqliteWorkerData,
@@ -81,21 +109,39 @@ export class SqliteStore implements DeliveryStore {
     this.failure = undefined;
     worker.unref();
     worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
-    worker.on('error', (error) => this.fail(new Error(explainThreadError(error))));
+    worker.on('error', (error) => {
+      const reason = explainThreadError(error);
+      this.fail(new Error(this.isOpen ? `its thread has ended (${reason})` : reason));
+    });
     this.ended = new Promise((resolve) => {
       worker.on('exit', () => {
         process.off('exit', letFinish);
-        if (this.worker === worker) this.fail(new Error('its thread has ended; open the queue again'));
+        if (this.worker === worker) this.handleEnd();
         resolve();
       });
     });
     try {
       await this.call('open');
+      this.isOpen = true;
     } catch (error) {
-      await this.close().catch(() => undefined);
+      await this.endThread().catch(() => undefined);
       this.failure = error as Error;
       throw error;
     }
+  }
+
+  private async reopen(): Promise<void> {
+    await this.startThread();
+    this.logger.log(`SQLite queue ${this.path}: it is open again`);
+    this.holder?.reopened();
+  }
+
+  private handleEnd(): void {
+    this.fail(new Error('its thread has ended'));
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.logger.error(`${this.failure!.message}; opening it again`);
+    this.reopening.start();
   }
 
   async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
@@ -155,6 +201,12 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async close(): Promise<void> {
+    await this.reopening.stop();
+    await this.endThread();
+  }
+
+  private async endThread(): Promise<void> {
+    this.isOpen = false;
     if (!this.worker || this.failure) return;
     try {
       await this.call('close');
