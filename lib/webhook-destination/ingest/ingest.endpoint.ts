@@ -5,6 +5,7 @@ import { Logger } from '@nestjs/common';
 import { describe } from '../../common/error.util.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { IngestOptions } from '../options/ingest.options.js';
+import { isQueueFull } from '../queue/queue-full.error.js';
 import { parseBody, readBody } from './body.reader.js';
 import { CorsPolicy } from './cors.policy.js';
 import { IngestError, QUEUE_RETRY_AFTER } from './ingest.error.js';
@@ -90,7 +91,8 @@ export class IngestEndpoint {
 
   private toIngestError(error: unknown): IngestError {
     if (error instanceof IngestError) return error;
-    this.log.write('error', `Messages could not be queued: ${describe(error)}`);
+    // A queue says by itself when it becomes full.
+    if (!isQueueFull(error)) this.log.write('error', `Messages could not be queued: ${describe(error)}`);
     const rule = 'the queue takes no messages now; try again later';
     return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
   }

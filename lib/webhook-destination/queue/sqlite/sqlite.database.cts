@@ -59,13 +59,17 @@ export class SqliteDatabase {
   private mayLogHoldPurged = true;
   /** Whether the log is held back from the file. */
   private isHeldBack = false;
+  /** Whether it holds `maxBytes`. */
+  private isFull = false;
   private readonly path: string;
   private readonly isReadOnly: boolean;
+  private readonly maxBytes: number;
   readonly walk: SqliteWalk;
   readonly sweep: SqliteSweep;
 
-  constructor({ path, messageIds, isReadOnly, leased }: SqliteWorkerData) {
+  constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased }: SqliteWorkerData) {
     this.isReadOnly = isReadOnly;
+    this.maxBytes = maxBytes;
     if (!isReadOnly) makeFolder(dirname(path));
     this.db = new Database(path);
     this.path = realpathSync(path); // where SQLite keeps the log
@@ -91,6 +95,7 @@ export class SqliteDatabase {
   transaction(work: () => void): void {
     if (this.isReadOnly) return work(); // within the transaction that ends with the file's closing
     this.holdBackLog();
+    this.measure();
     this.db.exec('BEGIN IMMEDIATE');
     try {
       work();
@@ -109,7 +114,9 @@ export class SqliteDatabase {
     }
   }
 
-  insert(batches: NewBatchRow[]): InsertedBatch[] {
+  /** Undefined, with nothing inserted, where it holds `maxBytes`. */
+  insert(batches: NewBatchRow[]): InsertedBatch[] | undefined {
+    if (this.isFull) return undefined;
     const now = Date.now();
     return batches.map((batch) => this.batches.insert(batch, now));
   }
@@ -206,13 +213,26 @@ export class SqliteDatabase {
 
   /** The log still has the pages as they were. It is emptied once no backup is copying it: that would begin again. */
   private overwritePurged(): void {
-    if (!this.mayLogHoldPurged || this.isHeldBack) return;
+    if (this.mayLogHoldPurged) this.emptyLog();
+  }
+
+  private emptyLog(): void {
+    if (this.isHeldBack) return;
     try {
       this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       this.mayLogHoldPurged = false;
     } catch {
       // The disk is full; what was committed stays so, and the log is emptied with a later commit.
     }
+  }
+
+  /** Learns whether the file is full: its pages in use, and its log. A log that grew long stays so until it is emptied. */
+  private measure(): void {
+    if (this.maxBytes === Infinity) return;
+    const count = (name: string) => Object.values((this.db.pragma(name) as [Record<string, number>])[0])[0]!;
+    const used = (count('page_count') - count('freelist_count')) * count('page_size');
+    if (used + this.logSize() >= this.maxBytes && this.logSize() > PAGE_SIZE * CHECKPOINT_PAGES) this.emptyLog();
+    this.isFull = used + this.logSize() >= this.maxBytes;
   }
 
   private settleOne(settlement: SettlementRow, now: number): boolean {

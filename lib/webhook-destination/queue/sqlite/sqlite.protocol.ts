@@ -8,6 +8,8 @@ import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, Settlement
 export interface SqliteWorkerData {
   path: string;
   messageIds: Required<RetentionBound>;
+  /** Size in bytes from which nothing is inserted. */
+  maxBytes: number | undefined;
   /** Whether nothing is to change: only `list` and `counts` are called, and leases end in what they show alone. */
   isReadOnly: boolean;
   /** Deliveries whose leases go on. */
@@ -21,7 +23,8 @@ export interface SqliteWorkerData {
 /** What the thread that runs the SQL can be asked to do. */
 export interface SqliteOperations {
   open(): void;
-  insert(batches: NewBatchRow[]): InsertedBatch[];
+  /** Undefined, with nothing inserted, where the file holds `maxBytes`. */
+  insert(batches: NewBatchRow[]): InsertedBatch[] | undefined;
   claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim;
   /** Ids of those that were not leased, and so are not settled. */
   settle(delivered: DeliveredRows, others: SettlementRow[]): number[];

@@ -14,7 +14,18 @@ export interface SqliteQueueOptions {
   path?: string;
   /** How long records of ended deliveries are kept. */
   retention?: RetentionOptions;
+  /**
+   * Size in bytes from which new messages are refused: ingest answers `503`, and in-process recording tries again. What
+   * counts is the pages of the file that are in use, whatever the size of the file, and the write-ahead log beside it,
+   * some 8 MiB. Deliveries, sweeps and deletions go on, and below the size messages are taken again. The last group of
+   * messages may exceed it. A whole number, 16,777,216 (16 MiB) or above.
+   * @default no limit
+   */
+  maxBytes?: number;
 }
+
+/** Least `maxBytes`: twice what the log has most of the time. */
+const MIN_BYTES = 16 * 1024 * 1024;
 
 /**
  * The embedded queue: a SQLite file in WAL mode, synced at each commit, so that what it took survives a crash.
@@ -22,12 +33,19 @@ export interface SqliteQueueOptions {
  * written; a file of an older layout is migrated, and one of a newer layout refused.
  * @throws {OptionsError} that names the option at fault
  */
-export function sqliteQueue({ path = './data/relay.db', retention }: SqliteQueueOptions = {}): DeliveryQueueFactory {
+export function sqliteQueue({
+  path = './data/relay.db',
+  retention,
+  maxBytes,
+}: SqliteQueueOptions = {}): DeliveryQueueFactory {
   if (!isNonEmptyString(path) || path.includes('\0')) {
     throw new OptionsError('sqliteQueue', ['path must be a non-empty string without NUL characters']);
   }
+  if (maxBytes !== undefined && !(Number.isSafeInteger(maxBytes) && maxBytes >= MIN_BYTES)) {
+    throw new OptionsError('sqliteQueue', [`maxBytes must be a whole number, ${MIN_BYTES} (16 MiB) or above`]);
+  }
   const bounds = toRetention('sqliteQueue', retention);
-  return () => new EmbeddedQueue(new SqliteStore(path, bounds.messageIds), bounds);
+  return () => new EmbeddedQueue(new SqliteStore(path, { messageIds: bounds.messageIds, maxBytes }), bounds);
 }
 
 /** Keeps every record. */
@@ -41,5 +59,5 @@ const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, coun
  */
 export function sqliteTool(path: string, isReadOnly: boolean): DeliveryQueue {
   const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED };
-  return new EmbeddedQueue(new SqliteStore(path, bounds.messageIds, isReadOnly), bounds);
+  return new EmbeddedQueue(new SqliteStore(path, { messageIds: UNBOUNDED, isReadOnly }), bounds);
 }

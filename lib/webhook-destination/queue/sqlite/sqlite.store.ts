@@ -19,6 +19,7 @@ import type {
   Settlement,
   StoreBatch,
 } from '../embedded/delivery-store.interface.js';
+import { QueueFullError } from '../queue-full.error.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.cjs';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
@@ -43,6 +44,15 @@ const FULL_GROUP = 12;
 /** Longest wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
 const EXIT_WAIT = 5_000;
 
+/** What a store is made with, beside its path. */
+export interface SqliteStoreOptions {
+  messageIds: Required<RetentionBound>;
+  /** Size in bytes from which nothing is inserted. */
+  maxBytes?: number | undefined;
+  /** Whether nothing is to change in the file. */
+  isReadOnly?: boolean;
+}
+
 interface PendingCall {
   resolve: (result: never) => void;
   reject: (error: Error) => void;
@@ -58,6 +68,8 @@ export class SqliteStore implements DeliveryStore {
   private holder: LeaseHolder | undefined;
   /** Whether the end of the thread would be a fault. */
   private isOpen = false;
+  /** Whether the last insert was refused, as the file holds `maxBytes`. */
+  private isFull = false;
   private readonly reopening = new StoreReopening(
     () => this.reopen(),
     (reason) => this.logger.error(`${reason}; trying again`),
@@ -75,8 +87,7 @@ export class SqliteStore implements DeliveryStore {
 
   constructor(
     path: string,
-    private readonly messageIds: Required<RetentionBound>,
-    private readonly isReadOnly = false,
+    private readonly options: SqliteStoreOptions,
   ) {
     this.path = resolve(path);
     this.failure = this.explain('it is not open');
@@ -89,13 +100,15 @@ export class SqliteStore implements DeliveryStore {
   }
 
   private async startThread(): Promise<void> {
-    const { path, messageIds, isReadOnly } = this;
+    const { path } = this;
+    const { messageIds, maxBytes, isReadOnly = false } = this.options;
     const memory = ThreadLock.allocate();
     const worker = new Worker(sqliteWorkerSource, {
       eval: true,
       workerData: {
         path,
         messageIds,
+        maxBytes,
         isReadOnly,
         leased: this.holder?.leased().map(Number) ?? [],
         lock: memory,
@@ -146,6 +159,10 @@ export class SqliteStore implements DeliveryStore {
 
   async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
     const inserted = await this.call('insert', batches.map(toBatchRow));
+    if (inserted === undefined) throw this.refuse();
+    if (this.isFull)
+      this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes; it takes new messages again`);
+    this.isFull = false;
     return inserted.map((row, index) => toInserted(batches[index]!, row));
   }
 
@@ -285,6 +302,15 @@ export class SqliteStore implements DeliveryStore {
     }
     if (this.pending.size === 0) this.worker?.unref();
     this.schedule();
+  }
+
+  private refuse(): Error {
+    const { message } = this.explain(
+      `its size has reached maxBytes (${this.options.maxBytes} bytes); it takes no new messages until it is smaller`,
+    );
+    if (!this.isFull) this.logger.warn(message);
+    this.isFull = true;
+    return new QueueFullError(message);
   }
 
   private explain(reason: string): Error {
