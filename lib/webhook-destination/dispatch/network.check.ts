@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { from, lastValueFrom, mergeMap } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
 import { LogLimiter } from '../../common/log.limiter.js';
@@ -10,10 +11,12 @@ import { networksForName, type NetworkPolicy, toHostname } from './network.polic
 /** How long names are looked up after a start, in ms. */
 const CHECK_TIME = 30_000;
 
+/** Destinations whose names are looked up at once: a name whose DNS is silent must not hold up all others. */
+const CONCURRENCY = 16;
+
 /**
- * Looks up where the destinations are once the relay has started, one name at a time, as the look-ups of deliveries share
- * few threads with these. It warns of names that the network policy refuses, and sends again what the policy had stopped
- * and allows now.
+ * Looks up where the destinations are once the relay has started: it warns of names that the network policy refuses, and
+ * sends again what the policy had stopped and allows now.
  */
 export class NetworkCheck {
   private readonly logger = new Logger('WebhookDestination');
@@ -34,21 +37,24 @@ export class NetworkCheck {
   /** Never rejects. */
   async run(): Promise<void> {
     const end = Date.now() + CHECK_TIME;
-    for (const destination of this.destinations) {
-      if (this.stopped || Date.now() > end) return;
-      try {
-        if (await this.allowsAll(destination)) await this.replay(destination);
-      } catch (error) {
-        if (this.stopped) return; // the queue closes
-        const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
-        this.logger.warn(`${what} cannot be sent again: ${describe(error)}`);
-      }
-    }
+    const checks = from(this.destinations).pipe(mergeMap((destination) => this.check(destination, end), CONCURRENCY));
+    await lastValueFrom(checks, { defaultValue: undefined });
   }
 
   stop(): void {
     this.stopped = true;
     this.log.end();
+  }
+
+  private async check(destination: DestinationOptions, end: number): Promise<void> {
+    if (this.stopped || Date.now() > end) return;
+    try {
+      if (await this.allowsAll(destination)) await this.replay(destination);
+    } catch (error) {
+      if (this.stopped) return; // the queue closes
+      const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
+      this.logger.warn(`${what} cannot be sent again: ${describe(error)}`);
+    }
   }
 
   private async allowsAll({ name, urls }: DestinationOptions): Promise<boolean> {

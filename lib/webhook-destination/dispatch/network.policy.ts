@@ -1,7 +1,8 @@
-import { type LookupAddress, type LookupAllOptions, type LookupOptions, promises as dns } from 'node:dns';
+import type { LookupAddress, LookupOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
+import { type HostLookup, hostLookup } from './host.lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
@@ -131,15 +132,14 @@ export function networksForName(address: string): string[] {
 /** Which addresses webhooks may be sent to: the public ones and those of the allowed networks. */
 export class NetworkPolicy {
   private readonly allowed: BlockList;
-  private readonly pending = new Map<string, Promise<LookupAddress[]>>();
 
   /**
    * @param allowedNetworks exempt from the rule: CIDRs, addresses, `localhost`
-   * @param ask looks a name up
+   * @param hosts looks names up
    */
   constructor(
     private readonly allowedNetworks: string[],
-    private readonly ask: (hostname: string, options: LookupAllOptions) => Promise<LookupAddress[]> = dns.lookup,
+    private readonly hosts: Pick<HostLookup, 'addressesOf'> = hostLookup(),
   ) {
     this.allowed = toBlockList(allowedNetworks);
   }
@@ -163,31 +163,20 @@ export class NetworkPolicy {
 
   /** The addresses of a name as they are now. Rejects when it has none. */
   async addressesOf(hostname: string): Promise<string[]> {
-    return (await this.resolve(hostname, {})).map(({ address }) => address);
+    return (await this.hosts.addressesOf(hostname)).map(({ address }) => address);
   }
 
-  /** `dns.lookup` that answers with allowed addresses only, and fails when a name has none. */
-  readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
-    this.resolve(hostname, options).then(
+  /** Takes the place of `dns.lookup`: answers with allowed addresses only, and fails when a name has none. */
+  readonly lookup = (hostname: string, { all }: LookupOptions, callback: LookupCallback): void => {
+    this.hosts.addressesOf(hostname).then(
       (addresses) => {
         const usable = addresses.filter(({ address }) => this.allows(address));
         const [first] = usable;
         if (!first) return callback(new AddressNotAllowedError(addresses[0]?.address ?? hostname), []);
-        if (options.all) callback(null, usable);
+        if (all) callback(null, usable);
         else callback(null, first.address, first.family);
       },
       (error: Error) => callback(error, []),
     );
   };
-
-  /** One question at a time for a name: look-ups that hang would take up the few threads that all names share. */
-  private resolve(hostname: string, { family, hints }: LookupOptions): Promise<LookupAddress[]> {
-    const key = `${hostname} ${family} ${hints}`;
-    let answer = this.pending.get(key);
-    if (!answer) {
-      answer = this.ask(hostname, { family, hints, all: true }).finally(() => this.pending.delete(key));
-      this.pending.set(key, answer);
-    }
-    return answer;
-  }
 }

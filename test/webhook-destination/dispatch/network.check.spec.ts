@@ -1,10 +1,10 @@
-import dns from 'node:dns';
 import { hostname } from 'node:os';
 
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { memoryQueue, sqliteQueue, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
+import { DnsServer } from '../../support/dns-server.js';
 import { Relay } from '../../support/relay.js';
 import { type Script, ScriptedReceiver, sequence, status } from '../../support/scripted-receiver.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -26,9 +26,6 @@ describe('Names that the network policy refuses', () => {
     const folder = await temporaryFolder();
     cleanUp(folder.remove);
     path = folder.path('relay.db');
-  });
-  afterEach(() => {
-    jest.restoreAllMocks();
   });
 
   /** A receiver at this machine's name, which is not a public one. */
@@ -61,11 +58,11 @@ describe('Names that the network policy refuses', () => {
   }
 
   /** Lets names have addresses; all others have none. */
-  function resolveNames(addresses: Record<string, string>) {
-    return jest.spyOn(dns.promises, 'lookup').mockImplementation(((name: string) => {
-      const address = addresses[name];
-      return address ? Promise.resolve([{ address, family: 4 }]) : Promise.reject(new Error(`ENOTFOUND ${name}`));
-    }) as never);
+  async function resolveNames(addresses: Record<string, string>): Promise<DnsServer> {
+    const server = await DnsServer.start();
+    cleanUp(() => server.stop());
+    Object.assign(server.answers, addresses);
+    return server;
   }
 
   it('are warned of at start, with the value to set, and what they stopped is sent once it is set', async () => {
@@ -142,14 +139,14 @@ describe('Names that the network policy refuses', () => {
 
   it('are why a delivery dies that one of them might have taken, whatever the others answered, and when', async () => {
     const { receiver } = await receive(sequence(status(500), status(404)));
-    resolveNames({ 'crm.internal': '10.1.2.3' });
+    await resolveNames({ 'crm.internal': '10.1.2.3' });
     const started = await relay([`http://127.0.0.1:${receiver.port}/hook`, 'http://crm.internal/hook'], ['127.0.0.1']);
     await started.track('m1');
     expect(await started.settled('dead')).toMatchObject([{ attempt: 2, reason: REASON, results: [{ status: 404 }] }]);
   });
 
   it('have their private network in the value to set, and each is warned of once', async () => {
-    resolveNames({ 'crm.internal': '172.18.0.5', 'erp.internal': '169.254.1.2' });
+    await resolveNames({ 'crm.internal': '172.18.0.5', 'erp.internal': '169.254.1.2' });
     const urls = ['http://crm.internal/a', 'http://crm.internal/b', 'http://erp.internal/', 'http://unknown.internal/'];
     const started = await relay(urls, ['127.0.0.1']);
     await waitFor(() => started.log.matching(WARNING).length === 2);
@@ -164,7 +161,7 @@ describe('Names that the network policy refuses', () => {
   });
 
   it('are warned of with reserve where a proxy may be used', async () => {
-    resolveNames({ 'crm.internal': '172.18.0.5' });
+    await resolveNames({ 'crm.internal': '172.18.0.5' });
     const delivery = { ...SOON, allowedNetworks: [], transport: 'axios' as const };
     const started = await relay(['http://crm.internal/a'], [], { delivery });
     await waitFor(() => started.log.matching(/^warn/).length > 0);
@@ -175,31 +172,38 @@ describe('Names that the network policy refuses', () => {
   });
 
   it('hold up no start, whose look-ups may hang or fail', async () => {
-    const lookup = jest.spyOn(dns.promises, 'lookup').mockImplementation((() => new Promise(() => undefined)) as never);
-    const hanging = await relay(['http://crm.internal/'], []);
-    await waitFor(() => lookup.mock.calls.length > 0);
-    await hanging.stop();
-    resolveNames({});
-    const failing = await relay(['http://crm.internal/'], []);
-    await waitFor(() => lookup.mock.calls.length > 1);
-    await failing.stop();
-    expect([...hanging.log.lines, ...failing.log.lines].filter((line) => /^(warn|error)/.test(line))).toEqual([]);
+    const server = await resolveNames({ 'hung.internal': 'silence' });
+    for (const name of ['hung.internal', 'unknown.internal']) {
+      const started = await relay([`http://${name}/`], []);
+      await waitFor(() => server.asked.includes(name));
+      await started.stop();
+      expect(started.log.lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
+    }
+  });
+
+  it('are warned of while the look-ups of other names hang', async () => {
+    const server = await resolveNames({ 'silent.internal': 'silence', 'erp.internal': '172.18.0.5' });
+    const started = await relay([], [], {
+      destinations: [{ name: 'Silent', urls: ['http://silent.internal/'] }, { urls: ['http://erp.internal/'] }],
+    });
+    await warnedSetting(started);
+    expect(server.asked).toContain('silent.internal');
   });
 
   it('are not looked up where nothing is delivered', async () => {
-    const lookup = resolveNames({ 'crm.internal': '10.1.2.3' });
+    const server = await resolveNames({ 'crm.internal': '10.1.2.3' });
     const shared = () => Object.assign(memoryQueue(), { isShared: true });
     const ingesting = await relay(['http://crm.internal/'], [], { queue: shared(), mode: 'ingest' });
     await ingesting.track('m1');
     await ingesting.stop();
-    expect(lookup).not.toHaveBeenCalled();
+    expect(server.asked).toEqual([]);
     const off = await relay([], [], {
       queue: memoryQueue(),
       destinations: [{ urls: ['http://crm.internal/'], enabled: false }],
     });
     await off.stop();
-    expect(lookup).not.toHaveBeenCalled();
+    expect(server.asked).toEqual([]);
     await relay(['http://crm.internal/'], [], { queue: shared(), mode: 'deliver' });
-    await waitFor(() => lookup.mock.calls.length > 0);
+    await waitFor(() => server.asked.length > 0);
   });
 });

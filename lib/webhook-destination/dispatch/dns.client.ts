@@ -1,0 +1,106 @@
+import { getDefaultResultOrder, type LookupAddress, promises } from 'node:dns';
+import { networkInterfaces } from 'node:os';
+
+import { SystemFile } from './system.file.js';
+
+/** Wait for the first answer of a server, in ms; doubled for each further try. */
+const TIMEOUT = 1_000;
+
+/** Questions to each server. */
+const TRIES = 3;
+
+/** Failures that say at once that DNS does not know a name; all others may be over later. */
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
+
+/** The default of `ndots`: a name with fewer dots is looked for in the search domains first. */
+const DEFAULT_NDOTS = 1;
+
+interface SearchRules {
+  domains: string[];
+  ndots: number;
+}
+
+/** Whether a failed look-up means that DNS does not know the name. */
+export function isUnknown(error: unknown): boolean {
+  return UNKNOWN.has(String((error as { code?: unknown }).code));
+}
+
+/** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so a silent one takes up no thread. */
+export class DnsClient {
+  private readonly search: SystemFile<SearchRules>;
+  /** The servers of the system when this client was made: other ones in `getServers()` were set by the application. */
+  private readonly systemServers = String(new promises.Resolver().getServers());
+  private current: { resolver: promises.Resolver; configuration: string } | undefined;
+
+  constructor(resolvConf = '/etc/resolv.conf') {
+    this.search = new SystemFile(resolvConf, parseSearchRules);
+  }
+
+  /** All addresses of a name, in the order in which to try them. Rejects with the code of the failure. */
+  async addressesOf(hostname: string): Promise<LookupAddress[]> {
+    const resolver = this.currentResolver();
+    let failure: unknown;
+    for (const name of candidates(hostname, this.search.read())) {
+      try {
+        return await ask(resolver, name);
+      } catch (error) {
+        if ((error as { code?: unknown }).code === 'ETIMEOUT') throw error;
+        if (failure === undefined || !isUnknown(error)) failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  /** A resolver reads the system's servers only once, so there is a new one when they have changed. */
+  private currentResolver(): promises.Resolver {
+    // As a named import, `getServers` would not know of servers that were set later.
+    const servers = promises.getServers();
+    const configuration = `${this.search.version} ${String(servers)}`;
+    if (this.current?.configuration !== configuration) {
+      const resolver = new promises.Resolver({ timeout: TIMEOUT, tries: TRIES });
+      if (String(servers) !== this.systemServers) resolver.setServers(servers);
+      this.current = { resolver, configuration };
+    }
+    return this.current.resolver;
+  }
+}
+
+async function ask(resolver: promises.Resolver, name: string): Promise<LookupAddress[]> {
+  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+  const lists = [toAddresses(ipv4, 4), toAddresses(ipv6, 6)].filter(({ length }) => length > 0);
+  if (lists.length === 2 && prefersIpv6()) lists.reverse();
+  if (lists.length > 0) return lists.flat();
+  const failures = [ipv4, ipv6].map((answer) => (answer as PromiseRejectedResult).reason as unknown);
+  throw failures.find((error) => !isUnknown(error)) ?? failures[0];
+}
+
+function toAddresses(answer: PromiseSettledResult<string[]>, family: number): LookupAddress[] {
+  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+}
+
+/** As the system's look-up does by default, IPv6 comes first where this machine has a public IPv6 address (RFC 6724). */
+function prefersIpv6(): boolean {
+  const order: string = getDefaultResultOrder();
+  if (order !== 'verbatim') return order === 'ipv6first';
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.some(({ family, address }) => family === 'IPv6' && /^[23]/.test(address));
+}
+
+function candidates(hostname: string, { domains, ndots }: SearchRules): string[] {
+  if (hostname.endsWith('.')) return [hostname];
+  const inDomains = domains.map((domain) => `${hostname}.${domain}`);
+  return hostname.split('.').length > ndots ? [hostname, ...inDomains] : [...inDomains, hostname];
+}
+
+function parseSearchRules(lines: string[][]): SearchRules {
+  const rules: SearchRules = { domains: [], ndots: DEFAULT_NDOTS };
+  for (const [keyword, ...values] of lines) {
+    if (keyword === 'search' || keyword === 'domain') rules.domains = values.filter((domain) => domain !== '.');
+    if (keyword !== 'options') continue;
+    for (const option of values) {
+      const [, ndots] = /^ndots:(\d+)$/.exec(option) ?? [];
+      if (ndots !== undefined) rules.ndots = Number(ndots);
+    }
+  }
+  return rules;
+}

@@ -1,0 +1,84 @@
+import { type LookupAddress, promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+
+import { DnsClient, isUnknown } from './dns.client.js';
+import { SystemFile } from './system.file.js';
+
+const HOSTS_FILE =
+  process.platform === 'win32'
+    ? join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'drivers', 'etc', 'hosts')
+    : '/etc/hosts';
+
+/**
+ * Looks names up as `dns.lookup` does, but without its threads: the process has few of them, and a silent DNS server
+ * holds one for seconds. The hosts file comes first, then DNS; only a name unknown to both is left to the system, which
+ * may have other sources, such as mDNS.
+ */
+export class HostLookup {
+  private readonly pending = new Map<string, Promise<LookupAddress[]>>();
+  private readonly hosts: SystemFile<Map<string, LookupAddress[]>>;
+  private system: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    hostsFile = HOSTS_FILE,
+    private readonly client = new DnsClient(),
+  ) {
+    this.hosts = new SystemFile(hostsFile, parseHosts);
+  }
+
+  /**
+   * All addresses of a name, in the order in which to try them. Those who ask for a name that is being looked up share
+   * the answer; later ones ask anew.
+   */
+  addressesOf(hostname: string): Promise<LookupAddress[]> {
+    let answer = this.pending.get(hostname);
+    if (!answer) {
+      answer = this.find(hostname).finally(() => this.pending.delete(hostname));
+      this.pending.set(hostname, answer);
+    }
+    return answer;
+  }
+
+  private async find(hostname: string): Promise<LookupAddress[]> {
+    const family = isIP(hostname);
+    if (family !== 0) return [{ address: hostname, family }];
+    const listed = this.hosts.read().get(hostname.toLowerCase());
+    if (listed) return listed;
+    try {
+      return await this.client.addressesOf(hostname);
+    } catch (error) {
+      if (isUnknown(error)) return this.askSystem(hostname);
+      throw error;
+    }
+  }
+
+  /** One name at a time: of the threads that look-ups may take, two by default, the application's have one left. */
+  private askSystem(hostname: string): Promise<LookupAddress[]> {
+    const answer = this.system.then(() => dns.lookup(hostname, { all: true }));
+    this.system = answer.catch(() => undefined);
+    return answer;
+  }
+}
+
+function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
+  const hosts = new Map<string, LookupAddress[]>();
+  for (const [address = '', ...names] of lines) {
+    const family = isIP(address);
+    if (family === 0 || address.includes('%')) continue;
+    for (const name of names.map((each) => each.toLowerCase())) {
+      hosts.set(name, [...(hosts.get(name) ?? []), { address, family }]);
+    }
+  }
+  return hosts;
+}
+
+const KEY = Symbol.for('nestjs-analytics-relay:host-lookup');
+
+/** Both copies of the package in a process share the one. */
+const shared = globalThis as { [KEY]?: HostLookup };
+
+/** The look-up of this process. */
+export function hostLookup(): HostLookup {
+  return (shared[KEY] ??= new HostLookup());
+}
