@@ -11,9 +11,10 @@ import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
 import { describe } from '../common/error.util.js';
-import { createAdminGate } from './admin/admin.gate.js';
+import { type AdminGate, createAdminGate } from './admin/admin.gate.js';
 import { mountDeletion } from './admin/admin.mount.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import { probeGate } from './admin/gate.probe.js';
 import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
@@ -50,6 +51,7 @@ export class WebhookDestinationService
   /** Fulfilled once the queue is open: what other providers record while the application starts waits for it. */
   private readonly opened: Promise<void>;
   private stopped: Promise<void> | undefined;
+  private adminGate: AdminGate | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
@@ -135,7 +137,7 @@ export class WebhookDestinationService
     if (this.options.mode !== 'ingest') {
       this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
     }
-    await this.openAdmin();
+    await this.mountAdmin();
     this.resolveOpened(this.queue.open());
     await this.opened;
     this.mount?.onFastify();
@@ -143,6 +145,7 @@ export class WebhookDestinationService
   }
 
   async onApplicationBootstrap(): Promise<void> {
+    await this.openAdmin();
     if (this.options.mode === 'ingest') return;
     await this.warnOfOrphans().catch((error) =>
       this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${describe(error)}`),
@@ -179,12 +182,24 @@ export class WebhookDestinationService
     );
   }
 
-  private async openAdmin(): Promise<void> {
+  private async mountAdmin(): Promise<void> {
     const { admin } = this.options;
     const prefix = adminPrefix(this.options);
     if (!admin || prefix === undefined || !this.deletionEndpoint) return;
-    this.deletionEndpoint.open(await createAdminGate(admin, this.moduleRef));
+    this.adminGate = await createAdminGate(admin, this.moduleRef);
     mountDeletion(this.adapterHost, prefix, this.deletionEndpoint);
+  }
+
+  /** Only now, as a guard may rely on what other providers do in `onModuleInit`. */
+  private async openAdmin(): Promise<void> {
+    if (!this.adminGate) return;
+    try {
+      await probeGate(this.adminGate, this.adapterHost.httpAdapter);
+    } catch (error) {
+      await this.onApplicationShutdown(); // the queue is open by now, and would keep the process alive
+      throw error;
+    }
+    this.deletionEndpoint?.open(this.adminGate);
   }
 
   private async warnOfOrphans(): Promise<void> {

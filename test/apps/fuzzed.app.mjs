@@ -8,6 +8,10 @@ import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from
 
 const { platform, database, url } = JSON.parse(process.argv[2]);
 
+/** Each request as if from another client: these tests send more than one may. */
+let requests = 0;
+const clientAddress = () => `10.0.${(requests++ >> 8) % 4}.${requests % 256}`;
+
 class FuzzedApp {}
 const app = await NestFactory.create(
   {
@@ -17,6 +21,7 @@ const app = await NestFactory.create(
         sources: [{ name: 'shop', writeKey: 'wk_shop' }],
         destinations: [{ urls: [url], sharedSecret: 'shh' }],
         queue: sqliteQueue({ path: database }),
+        ingest: { clientAddress },
         delivery: { allowedNetworks: ['127.0.0.0/8'] },
       }),
     ],

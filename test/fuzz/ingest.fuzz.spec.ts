@@ -8,7 +8,7 @@ import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
-import { FuzzedRelay } from './support/fuzzed.relay.js';
+import { FuzzedRelay } from '../support/fuzzed.relay.js';
 import { type HostileRequest, hostileRequest } from './support/hostile.requests.js';
 import { Random } from '../support/random.js';
 import { type RawAnswer, RawConnection } from './support/raw.connection.js';

@@ -1,3 +1,5 @@
+import { createConnection } from 'node:net';
+
 import { describe, expect, it, jest } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { WebhookDestinationModule, memoryQueue } from 'nestjs-analytics-relay';
@@ -48,6 +50,38 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     const { text } = await sendRaw(host, refused + request('/v1/track', 'Connection: close'));
     expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 401', 'HTTP/1.1 200']);
     await receiver.received(1);
+  });
+
+  it('answers 30 requests that come at once, in their order', async () => {
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter());
+    const refused = request('/v1/track', 'Authorization: Bearer wk_other');
+    const requests = Array.from({ length: 30 }, (_, i) => (i % 10 === 9 ? refused : request('/v1/track')));
+    const { text } = await sendRaw(host, requests.join('') + request('/v1/m', 'Connection: close'));
+    const expected = [...requests.map((sent) => (sent === refused ? '401' : '200')), '200'];
+    expect(text.match(/(?<=HTTP\/1.1 )\d+/g)).toEqual(expected);
+    await receiver.received(27);
+  });
+
+  it.each([
+    ['small requests', request('/v1/track').repeat(200)],
+    ['preflights', `OPTIONS /v1/track HTTP/1.1\r\nHost: relay\r\n\r\n`.repeat(200)],
+    [
+      'large bodies',
+      `POST /v1/track HTTP/1.1\r\nHost: relay\r\nContent-Length: 500000\r\n\r\n${' '.repeat(500_000)}`.repeat(3),
+    ],
+  ])('closes a connection on which too much waits for its turn: %s', async (_what, requests) => {
+    const queue = memoryQueue()();
+    const { host } = await startRelayApp(afterwards, createAdapter(), {
+      options: { queue: () => queue, ingest: { cors: true } },
+    });
+    const added = jest.spyOn(queue, 'add').mockReturnValue(new Promise(() => undefined));
+    const { port } = new URL(host);
+    const socket = createConnection(Number(port), '127.0.0.1');
+    socket.on('error', () => undefined).resume();
+    // The first is never answered, and so none behind it.
+    socket.write(request('/v1/track') + requests);
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(added.mock.calls.length).toBeLessThan(50);
   });
 
   it('ends a connection with the answer that it gives while the application closes', async () => {

@@ -59,6 +59,16 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     expect(webhook!.body.event).toBe('Kept');
   });
 
+  it('names the first 100 that it refuses of a batch, and says how many there are', async () => {
+    const { host, receiver } = await start();
+    const good = { type: 'track', userId: 'u1', event: 'Kept' };
+    const answer = await post(`${host}/v1/batch`, { batch: [...Array<number>(2_400).fill(0), good] });
+    const { rejected, ...rest } = (await answer.json()) as { rejected: { index: number }[] };
+    expect(rest).toEqual({ success: true, rejectedCount: 2_400 });
+    expect(rejected.map(({ index }) => index)).toEqual(Array.from({ length: 100 }, (_, index) => index));
+    await receiver.received(1);
+  });
+
   it('takes a batch of 500 KB, whatever its content type, plain or gzipped', async () => {
     const { host, receiver } = await start();
     const message = { type: 'track', userId: 'u1', event: 'Large', properties: { text: 'x'.repeat(30_000) } };

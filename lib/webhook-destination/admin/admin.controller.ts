@@ -24,7 +24,8 @@ const DELETE_DESCRIPTION: RouteDescription = {
     200: 'The notifications are in the queue, durably',
     400: 'Malformed, or a source is unknown',
     401: 'The admin token is wrong',
-    403: 'The guard does not let the caller in',
+    403: 'The guard does not let the caller in, or a page of another site sent the request',
+    415: 'Content-Type is not application/json',
     503: 'The deletion was not done',
   },
 };

@@ -8,7 +8,9 @@ import { isNonEmptyString } from '../../common/value.util.js';
 import { parseBody, readBody } from '../ingest/body.reader.js';
 import { IngestError, QUEUE_RETRY_AFTER } from '../ingest/ingest.error.js';
 import { answerError, answerJson } from '../ingest/json.answer.js';
+import { admitRequest } from '../ingest/pipeline.limit.js';
 import type { AdminGate } from './admin.gate.js';
+import { checkChange } from './change.check.js';
 import type { DeletionResult, UserDeletion } from './user.deletion.js';
 
 /** Users of one request, at most. */
@@ -18,7 +20,7 @@ const MAX_USERS = 1_000;
 export class DeletionEndpoint {
   private readonly logger = new Logger('WebhookDestinationAdmin');
 
-  private gate!: AdminGate;
+  private gate: AdminGate = { check: () => Promise.reject(new Error('the application is still starting')) };
 
   constructor(private readonly deletion: UserDeletion) {}
 
@@ -33,7 +35,9 @@ export class DeletionEndpoint {
    * @param context what the application's guard is asked with
    */
   async handle(request: IncomingMessage, response: ServerResponse, context: () => ExecutionContext): Promise<void> {
+    if (!admitRequest(request, response)) return;
     try {
+      checkChange(request);
       await this.gate.check(request, context);
       answerJson(request, response, 200, {
         success: true,

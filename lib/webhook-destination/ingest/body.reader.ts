@@ -1,8 +1,10 @@
 import { isAscii as isAsciiOnly, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { createGunzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
+import { BodyBuffer } from './body.buffer.js';
 import { IngestError } from './ingest.error.js';
 import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
 
@@ -18,6 +20,8 @@ const MAX_TIME = 30_000;
 /** By how much gzip may be larger than what is in it: a header with names, and what it does not compress. */
 const GZIP_OVERHEAD = 4_096;
 
+const gunzipWhole = promisify(gunzip);
+
 const BYTE_ORDER_MARK = /^\ufeff/;
 
 /** Levels of an envelope around its messages. */
@@ -28,7 +32,7 @@ export type RequestBody = { bytes: Buffer; isAscii: boolean } | { value: unknown
 
 /**
  * Reads a request's body, whatever its content type says: SDKs label it in many ways.
- * Bytes are counted as they come in, or as they are inflated.
+ * Bytes are counted as they come in, and as they are inflated.
  *
  * @throws {IngestError} 413 past the limit of §8, 408 when it does not come in time, 400 when it is not UTF-8.
  */
@@ -62,21 +66,20 @@ function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknow
 }
 
 function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const gunzip = isGzipped(request) ? request.pipe(createGunzip()) : undefined;
-  const most = MAX_BATCH_BYTES + (gunzip ? GZIP_OVERHEAD : 0);
+  if (!isGzipped(request)) return receive(request, MAX_BATCH_BYTES);
+  return receive(request, MAX_BATCH_BYTES + GZIP_OVERHEAD).then(inflate);
+}
+
+/** The bytes of a body as they were sent. */
+function receive(request: IncomingMessage, most: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const end = Date.now() + MAX_TIME;
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let received = 0;
+    const body = new BodyBuffer(most);
     let expected = STALL_BYTES;
     const finish = (outcome: () => void) => {
       clearTimeout(stall);
-      request.off('data', receive).off('close', cutOff);
-      if (gunzip) {
-        request.unpipe(gunzip);
-        gunzip.off('data', take).destroy();
-      }
+      // What stays on the request must not hold the body, as the request waits for its answer to be sent.
+      request.off('data', take).off('end', succeed).off('close', cutOff);
       outcome();
     };
     const fail = (status: number, code: string, rule: string) =>
@@ -87,32 +90,36 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
       STALL_TIME,
     );
     const take = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_BATCH_BYTES) finish(() => reject(tooLarge()));
-      else chunks.push(chunk);
-    };
-    const receive = (chunk: Buffer) => {
-      received += chunk.length;
+      const received = body.size + chunk.length;
       if (received >= expected) {
         expected = received + STALL_BYTES;
         stall.refresh();
       }
       if (Date.now() > end) fail(408, 'body_timeout', `come in within ${MAX_TIME} ms`);
       else if (received > most) finish(() => reject(tooLarge()));
-      else if (!gunzip) take(chunk);
+      else body.add(chunk);
     };
-    const succeed = () => finish(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)));
+    const succeed = () => finish(() => resolve(body.content()));
     const cutOff = () => {
       if (!request.complete) fail(400, 'body_incomplete', 'be complete');
     };
 
     if (Number(request.headers['content-length']) > most) return finish(() => reject(tooLarge()));
-    request.on('data', receive).on('close', cutOff).on('error', cutOff);
-    // How long it then takes to inflate is not the sender's fault.
-    request.once('end', gunzip ? () => clearTimeout(stall) : succeed);
-    gunzip?.on('data', take).once('end', succeed);
-    gunzip?.once('error', () => fail(400, 'body_not_gzip', 'be gzip, as its Content-Encoding says'));
+    request.on('data', take).on('end', succeed).on('close', cutOff).on('error', ignore);
   });
+}
+
+/** After an error, a request closes. */
+const ignore = () => undefined;
+
+/** It comes after the last byte: a gunzip that is fed by the sender keeps an object for each chunk, be it one byte. */
+async function inflate(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await gunzipWhole(bytes, { maxOutputLength: MAX_BATCH_BYTES });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+    throw new IngestError(400, 'body_not_gzip', 'the body must be gzip, as its Content-Encoding says', 'body');
+  }
 }
 
 const tooLarge = () =>

@@ -14,27 +14,31 @@ import type { MessageAcceptor } from './message.acceptor.js';
 import { toPostedBatch } from './posted.batch.js';
 import { readPosted } from './posted.body.js';
 import { answerError, answerJson } from './json.answer.js';
-import { RateLimiter } from './rate.limiter.js';
+import { admitRequest } from './pipeline.limit.js';
+import { RequestAdmission } from './request.admission.js';
 import type { SourceRegistry } from './source.registry.js';
 import { readKeyOfBody, readKeyOfHeader } from './write-key.reader.js';
 
 const SUCCESS = { success: true };
 
+/** Messages that an answer names, at most: it must not become many times the request. */
+const MAX_REJECTED = 100;
+
 /** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
 export class IngestEndpoint {
   private readonly log = new LogLimiter(new Logger('WebhookDestinationIngest'));
-  private readonly rateLimiter: RateLimiter | undefined;
+  private readonly admission: RequestAdmission;
   private closing = false;
   /** Which web pages may post; none where it is undefined. */
   readonly cors: CorsPolicy | undefined;
 
   constructor(
-    private readonly sources: SourceRegistry,
+    sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
-    { cors, rateLimit }: IngestOptions,
+    options: IngestOptions,
   ) {
-    this.cors = cors === false ? undefined : new CorsPolicy(cors);
-    this.rateLimiter = rateLimit && new RateLimiter(rateLimit);
+    this.cors = options.cors === false ? undefined : new CorsPolicy(options.cors);
+    this.admission = new RequestAdmission(sources, options);
   }
 
   /** The server is about to close: connections end with their next answer, or a busy client would keep it open. */
@@ -45,6 +49,7 @@ export class IngestEndpoint {
 
   /** Handles a POST to a route. Never rejects. */
   async handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!admitRequest(request, response)) return;
     this.cors?.apply(request, response);
     try {
       const answer = await this.take(route, request);
@@ -62,31 +67,22 @@ export class IngestEndpoint {
 
   private async take(route: IngestRoute, request: IncomingMessage): Promise<object> {
     if (route === 'metrics') {
+      this.admission.admitKeyless(request);
       parseBody(await readBody(request));
       return SUCCESS;
     }
     // A key in the header is judged before the body is read.
     const key = readKeyOfHeader(request.headers.authorization);
-    const known = key === undefined ? undefined : this.authenticate(key);
+    const known = key === undefined ? undefined : this.admission.authenticate(key, request);
     const posted = readPosted(route, await readBody(request));
-    const source = known ?? this.authenticate(readKeyOfBody(posted.value));
+    const source = known ?? this.admission.authenticate(readKeyOfBody(posted.value), request);
 
     const { rejected } = await this.acceptor.accept(source, toPostedBatch(route, posted));
     const [first] = rejected;
     if (first && route !== 'batch') throw new IngestError(400, first.code, first.message, first.field);
-    return first ? { ...SUCCESS, rejected } : SUCCESS;
-  }
-
-  /** The name of the source that has the key, if it may make one more request. */
-  private authenticate(writeKey: string | undefined): string {
-    const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
-    if (source === undefined) {
-      throw new IngestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
-    }
-    const wait = this.rateLimiter?.count(source);
-    if (wait === undefined) return source;
-    const seconds = Math.ceil(wait / 1000);
-    throw new IngestError(429, 'rate_limited', `the source must wait ${seconds} s`, 'writeKey', seconds);
+    if (!first) return SUCCESS;
+    if (rejected.length <= MAX_REJECTED) return { ...SUCCESS, rejected };
+    return { ...SUCCESS, rejected: rejected.slice(0, MAX_REJECTED), rejectedCount: rejected.length };
   }
 
   private toIngestError(error: unknown): IngestError {

@@ -8,6 +8,7 @@ import { IngestError } from './ingest.error.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
 import { answerError } from './json.answer.js';
+import { admitRequest } from './pipeline.limit.js';
 
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {
@@ -102,14 +103,16 @@ export class IngestMount {
     const route = this.find(request.url);
     if (route === undefined) return false;
     if (method === 'POST') void this.endpoint.handle(route, request, response);
-    else if (method === 'OPTIONS' && this.endpoint.cors) this.endpoint.cors.answerPreflight(request, response);
-    else return false;
+    else if (method === 'OPTIONS' && this.endpoint.cors) {
+      if (admitRequest(request, response)) this.endpoint.cors.answerPreflight(request, response);
+    } else return false;
     return true;
   }
 
   /** Whether a request that expects what HTTP does not know was for the endpoint, and so is refused as it refuses. */
   private takeExpecting(request: IncomingMessage, response: ServerResponse): boolean {
     if (!this.isPost(request)) return false;
+    if (!admitRequest(request, response)) return true;
     answerError(
       request,
       response,

@@ -38,7 +38,7 @@ const ANSWERS: Record<number, string> = {
   401: 'No source has this write key',
   408: 'The body did not come in time',
   413: 'The body is too large',
-  429: 'The source makes too many requests',
+  429: 'Too many requests of the source, or too many wrong write keys from the address',
   503: 'The queue takes no messages now',
 };
 

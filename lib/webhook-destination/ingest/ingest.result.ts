@@ -10,5 +10,6 @@ export interface RejectedMessage {
 /** What became of the messages posted together; those accepted are in the queue, durably. */
 export interface AcceptResult {
   accepted: number;
+  /** Every one that was not accepted; the answer to an HTTP request names the first 100. */
   rejected: RejectedMessage[];
 }

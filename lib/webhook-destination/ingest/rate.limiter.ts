@@ -1,19 +1,46 @@
 import type { RateLimitOptions } from '../options/ingest.options.js';
 
-/** Counts the requests of each source in windows of a fixed length. */
+/**
+ * Keys that are counted at a time. Past them, the one whose window ends first is forgotten. Who would get around a limit
+ * that way must send a request with each of as many other keys: more than a process answers in a window.
+ */
+const MAX_KEYS = 50_000;
+
+/** Counts requests by a key, such as their source or address, in windows of a fixed length. */
 export class RateLimiter {
+  /** In the order in which the windows end. */
   private readonly windows = new Map<string, { endsAt: number; requests: number }>();
 
-  constructor(private readonly options: RateLimitOptions) {}
+  constructor(private readonly options: Pick<RateLimitOptions, 'limit' | 'ttl'>) {}
+
+  /** How many keys are counted now. */
+  get size(): number {
+    return this.windows.size;
+  }
 
   /** Counts a request; answers undefined when it is within the limit, else the milliseconds until the next window. */
-  count(source: string, now: number = performance.now()): number | undefined {
-    let window = this.windows.get(source);
-    if (!window || window.endsAt <= now) {
-      window = { endsAt: now + this.options.ttl, requests: 0 };
-      this.windows.set(source, window);
+  count(key: string, now: number = performance.now()): number | undefined {
+    const wait = this.wait(key, now);
+    if (wait !== undefined) return wait;
+    const window = this.windows.get(key);
+    if (window && window.endsAt > now) window.requests++;
+    else this.open(key, now);
+    return undefined;
+  }
+
+  /** The milliseconds until the next window, where the limit is used up; counts nothing. */
+  wait(key: string, now: number = performance.now()): number | undefined {
+    const window = this.windows.get(key);
+    if (!window || window.endsAt <= now || window.requests < this.options.limit) return undefined;
+    return window.endsAt - now;
+  }
+
+  private open(key: string, now: number): void {
+    this.windows.delete(key);
+    for (const [oldest, { endsAt }] of this.windows) {
+      if (endsAt > now && this.windows.size < MAX_KEYS) break;
+      this.windows.delete(oldest);
     }
-    window.requests++;
-    return window.requests > this.options.limit ? window.endsAt - now : undefined;
+    this.windows.set(key, { endsAt: now + this.options.ttl, requests: 1 });
   }
 }

@@ -2,7 +2,7 @@ import { type CanActivate, type Type } from '@nestjs/common';
 
 /**
  * What opens the administrative routes: a token that comes as `Authorization: Bearer <token>`, or a guard of the
- * application's, as a class or an instance.
+ * application's, as a class or an instance. The start stops unless the guard refuses an anonymous request within 5 s.
  */
 export type AdminOptions = { token: string } | { guard: Type<CanActivate> | CanActivate };
 

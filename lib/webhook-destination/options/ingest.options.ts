@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 
@@ -13,6 +15,12 @@ export interface RateLimitOptions {
   limit: number;
   /** Length of the window, in ms. */
   ttl: number;
+  /**
+   * What has the limit: each source, or each client address of each source. With `'address'`, who has a public key, as of
+   * a browser, cannot use up the allowance of the source's other clients.
+   * @default 'source'
+   */
+  by?: 'source' | 'address' | undefined;
 }
 
 const isOrigin = (value: unknown): boolean =>
@@ -25,8 +33,9 @@ function isCors(value: unknown): boolean {
 }
 
 function isRateLimit(value: unknown): boolean {
-  const { limit, ttl } = (value ?? {}) as Partial<RateLimitOptions>;
-  return isPositiveInteger(limit) && isPositiveNumber(ttl);
+  const { limit, ttl, by = 'source', ...others } = (value ?? {}) as Partial<RateLimitOptions>;
+  if (Object.keys(others).length > 0) return false;
+  return isPositiveInteger(limit) && isPositiveNumber(ttl) && (by === 'source' || by === 'address');
 }
 
 /** The routes that SDKs post to. */
@@ -48,8 +57,22 @@ export class IngestOptions {
   @Must('be a boolean, or an object whose origin is one or more origins such as "https://shop.example"', isCors)
   cors: boolean | CorsOptions = false;
 
-  /** How many requests each source may make; those above it are answered 429 with `Retry-After`. Default: no limit. */
+  /**
+   * How many requests each source, or each address, may send to each process; those above it are answered 429 with
+   * `Retry-After`. Default: no limit.
+   */
   @IfGiven()
-  @Must('have a whole number above 0 as limit and milliseconds above 0 as ttl', isRateLimit)
+  @Must(
+    "have a whole number above 0 as limit and milliseconds above 0 as ttl, and may have 'source' or 'address' as by",
+    isRateLimit,
+  )
   rateLimit?: RateLimitOptions;
+
+  /**
+   * The IP address that a request is counted by, where a proxy's is not to be. What is no IP address stands for the default.
+   * A header may only be relied on if the proxy sets it. Default: the address of the connection.
+   */
+  @IfGiven()
+  @Must('be a function', (value) => typeof value === 'function')
+  clientAddress?: (request: IncomingMessage) => string | undefined;
 }

@@ -178,10 +178,21 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     expect((await post('[]')).status).toBe(400);
   });
 
-  it('takes a body of any content type', async () => {
+  it.each<[string, Record<string, string>, object]>([
+    ['no content type but JSON', { 'Content-Type': 'text/plain' }, { status: 415, field: 'Content-Type' }],
+    ['the type of a form', { 'Content-Type': 'multipart/form-data; boundary=application/json' }, { status: 415 }],
+    ['a page of another site as sender', { 'Sec-Fetch-Site': 'cross-site' }, { status: 403, field: 'Sec-Fetch-Site' }],
+  ])('is refused with %s', async (_what, headers, { status, ...answer }: { status?: number; field?: string }) => {
     await start();
-    const headers = { Authorization: 'Bearer letmein', 'Content-Type': 'text/plain' };
-    expect((await post({ userId: 'u1' }, headers)).status).toBe(200);
+    const authorization = { Authorization: 'Bearer letmein' };
+    const refused = await post({ userId: 'u1' }, { ...authorization, ...headers });
+    expect(refused).toMatchObject({
+      status,
+      answer: { code: expect.any(String), message: expect.any(String), ...answer },
+    });
+    expect(await relay.service.stats()).toEqual([]);
+    const type = { 'Content-Type': 'Application/JSON; charset=utf-8', 'Sec-Fetch-Site': 'same-origin' };
+    expect((await post({ userId: 'u1' }, { ...authorization, ...type })).status).toBe(200);
   });
 
   it.each<[string, Record<string, string>]>([

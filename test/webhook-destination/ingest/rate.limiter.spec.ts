@@ -17,6 +17,31 @@ describe('RateLimiter', () => {
     expect(limiter.count('shop', 60_000)).toBeUndefined();
   });
 
+  it('tells how long to wait without counting', () => {
+    const limiter = new RateLimiter({ limit: 1, ttl: 60_000 });
+    expect([limiter.wait('shop', 0), limiter.wait('shop', 0)]).toEqual([undefined, undefined]);
+    limiter.count('shop', 0);
+    expect([limiter.wait('shop', 10), limiter.wait('shop', 60_000)]).toEqual([59_990, undefined]);
+  });
+
+  it('keeps a bounded number of windows, and forgets those first that end first', () => {
+    const limiter = new RateLimiter({ limit: 1, ttl: 60_000 });
+    for (let address = 0; address < 200_000; address++) limiter.count(`${address}`, address / 10_000);
+    expect(limiter.size).toBe(50_000);
+    expect([limiter.wait('149999', 30), limiter.wait('150000', 30), limiter.wait('199999', 30)]).toEqual([
+      undefined,
+      expect.any(Number),
+      expect.any(Number),
+    ]);
+  });
+
+  it('forgets windows that have ended', () => {
+    const limiter = new RateLimiter({ limit: 1, ttl: 60_000 });
+    for (let address = 0; address < 1_000; address++) limiter.count(`${address}`, 0);
+    limiter.count('another', 60_000);
+    expect(limiter.size).toBe(1);
+  });
+
   it('makes nobody wait longer because the clock was set back', () => {
     const limiter = new RateLimiter({ limit: 1, ttl: 60_000 });
     limiter.count('shop');

@@ -57,6 +57,16 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [source], destinations: [{ urls: [url] }, { urls: [url] }] },
     'destinations[1].name must differ',
   ],
+  ...[{ by: 'ip' }, { per: 'address' }, { limit: 0 }].map((fields): (typeof cases)[number] => [
+    `the rate limit ${JSON.stringify(fields)}`,
+    { sources: [], destinations: [], ingest: { rateLimit: { limit: 10, ttl: 1_000, ...fields } } },
+    'ingest.rateLimit must have a whole number above 0 as limit',
+  ]),
+  [
+    'a client address that is no function',
+    { sources: [], destinations: [], ingest: { clientAddress: 'x-forwarded-for' } },
+    'ingest.clientAddress must be a function',
+  ],
   ['an unknown mode', { sources: [], destinations: [], mode: 'both' }, "mode must be 'all', 'ingest' or 'deliver'"],
   [
     'half of the work with a queue of one process',

@@ -25,9 +25,13 @@ export class FuzzedRelay {
     child.stderr!.on('data', append);
   }
 
-  static async start(options: { platform: string; database: string; url: string }): Promise<FuzzedRelay> {
+  /** @param nodeOptions of the process, such as `--max-old-space-size=192` */
+  static async start(
+    options: { platform: string; database: string; url: string },
+    ...nodeOptions: string[]
+  ): Promise<FuzzedRelay> {
     const child = fork('test/apps/fuzzed.app.mjs', [JSON.stringify(options)], {
-      execArgv: ['--expose-gc'],
+      execArgv: ['--expose-gc', ...nodeOptions],
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const relay = new FuzzedRelay(child);

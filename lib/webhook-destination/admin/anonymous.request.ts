@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+
+import type { HttpAdapterHost } from '@nestjs/core';
+
+/** As much of an Express application as is used here: what it makes each request and response inherit from. */
+interface Express {
+  request: object;
+  response: object;
+}
+
+/** What middleware adds to every request, as it is for a caller that nobody knows. */
+const NOTHING_KNOWN = { body: {}, params: {}, cookies: {}, signedCookies: {}, session: {} };
+
+/** A request that nobody sent, without credentials, for a guard to judge. */
+export function createAnonymousRequest(adapter: HttpAdapterHost['httpAdapter'] | undefined): {
+  raw: IncomingMessage;
+  /** As the HTTP platform gives them to guards. */
+  platform: [request: unknown, response: unknown];
+  /** Fulfilled when somebody answers it. */
+  answered: Promise<unknown>;
+} {
+  const socket = new PassThrough().resume() as unknown as Socket;
+  const raw = new IncomingMessage(socket);
+  Object.assign(raw, { method: 'POST', url: '/' });
+  Object.assign(raw.headers, { host: 'localhost', 'content-type': 'application/json' });
+  const response = new ServerResponse(raw);
+  response.assignSocket(socket);
+  const answered = once(response, 'finish');
+  const isFastify = adapter?.getType() === 'fastify';
+  const platform = isFastify ? fastifyPair(raw, response) : expressPair(raw, response, adapter?.getInstance<Express>());
+  return { raw, platform, answered };
+}
+
+function expressPair(raw: IncomingMessage, response: ServerResponse, express: Partial<Express> = {}) {
+  if (express.request) Object.setPrototypeOf(raw, express.request);
+  if (express.response) Object.setPrototypeOf(response, express.response);
+  const request = Object.assign(raw, NOTHING_KNOWN, {
+    originalUrl: '/',
+    baseUrl: '',
+    res: response,
+    next: () => undefined,
+  });
+  return [request, Object.assign(response, { locals: {} })] as [unknown, unknown];
+}
+
+function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
+  const { headers, method, url, socket } = raw;
+  const request = {
+    raw,
+    id: 'probe',
+    headers,
+    method,
+    url,
+    originalUrl: url,
+    query: {},
+    socket,
+    hostname: 'localhost',
+  };
+  const reply = {
+    raw: response,
+    request,
+    code: (status: number) => ((response.statusCode = status), reply),
+    status: (status: number) => reply.code(status),
+    header: (name: string, value: string) => (response.setHeader(name, value), reply),
+    send: () => (response.end(), reply),
+    redirect: () => reply.send(),
+    hijack: () => reply,
+  };
+  return [Object.assign(request, { protocol: 'http', ips: [], log: console }, NOTHING_KNOWN), reply] as [
+    unknown,
+    unknown,
+  ];
+}

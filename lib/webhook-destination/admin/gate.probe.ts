@@ -1,0 +1,41 @@
+import type { HttpAdapterHost } from '@nestjs/core';
+
+import { OptionsError } from '../../common/options.error.js';
+import { within } from '../../common/time.util.js';
+import type { AdminGate } from './admin.gate.js';
+import { createAnonymousRequest } from './anonymous.request.js';
+import { DeletionEndpoint } from './deletion.endpoint.js';
+import { HttpContext } from './http.context.js';
+
+/** How long a guard may take to refuse a request, in ms. */
+const PROBE_TIME = 5_000;
+
+/**
+ * Asks the gate as an anonymous request would. Guards that look for metadata, such as the `RolesGuard` of Nest's
+ * documentation, find none outside the application's controllers, and many then let everybody in.
+ *
+ * @throws {OptionsError} when it lets the request in, or does not answer.
+ */
+export async function probeGate(gate: AdminGate, adapter: HttpAdapterHost['httpAdapter'] | undefined): Promise<void> {
+  const { raw, platform, answered } = createAnonymousRequest(adapter);
+  const admitted = gate
+    .check(raw, () => new HttpContext(DeletionEndpoint, platform))
+    .then(
+      () => true,
+      () => false, // however it refuses
+    );
+  let isOpen: boolean;
+  try {
+    isOpen = await within(PROBE_TIME, Promise.race([admitted, answered.then(() => false)]), 'admin.guard');
+  } catch {
+    throw fault(`must answer an anonymous request within ${PROBE_TIME / 1_000} s`);
+  }
+  if (isOpen) {
+    throw fault(
+      'must refuse an anonymous request, and let one in. A guard that reads roles from metadata finds none on the ' +
+        'administrative routes: use one that looks at the caller alone',
+    );
+  }
+}
+
+const fault = (rule: string) => new OptionsError('WebhookDestinationModule', [`admin.guard ${rule}`]);

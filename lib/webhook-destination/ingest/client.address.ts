@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP, SocketAddress } from 'node:net';
+
+import { describe } from '../../common/error.util.js';
+import { FaultLog } from '../../common/fault.log.js';
+import type { IngestOptions } from '../options/ingest.options.js';
+
+/** What clients are told apart by: an IPv4 address, or the network of an IPv6 address. */
+export type AddressReader = (request: IncomingMessage) => string;
+
+/** Reads the address of the socket, or what the application says to be the client's where that is an IP address. */
+export function createAddressReader(clientAddress: IngestOptions['clientAddress']): AddressReader {
+  if (!clientAddress) return socketNetwork;
+  const faults = new FaultLog('WebhookDestinationIngest');
+  return (request) => {
+    try {
+      const given = clientAddress(request);
+      if (typeof given === 'string' && isIP(given) !== 0) return networkOf(canonical(given));
+    } catch (error) {
+      faults.warn(`ingest.clientAddress failed, and the address of the connection was used: ${describe(error)}`);
+    }
+    return socketNetwork(request);
+  };
+}
+
+/** A serverless runtime may have no socket. */
+function socketNetwork({ socket }: IncomingMessage): string {
+  return networkOf(socket?.remoteAddress ?? '');
+}
+
+/** In the notation of sockets, and in memory of its own: a part of a header would keep all of it. */
+function canonical(address: string): string {
+  const [withoutZone = ''] = address.split('%', 1);
+  return new SocketAddress({ address: withoutZone, family: isIP(address) === 6 ? 'ipv6' : 'ipv4' }).address;
+}
+
+/** The first 64 bits of an IPv6 address, as a client may have all addresses that begin with them. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
+  if (ipv4 !== undefined) return ipv4;
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(Math.max(0, 8 - head.length - tail.length)).fill('0');
+  return [...head, ...zeros, ...tail].slice(0, 4).join(':');
+}

@@ -1,0 +1,77 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { IngestOptions, RateLimitOptions } from '../options/ingest.options.js';
+import { type AddressReader, createAddressReader } from './client.address.js';
+import { IngestError } from './ingest.error.js';
+import { RateLimiter } from './rate.limiter.js';
+import { RecentSet } from './recent.set.js';
+import type { SourceRegistry } from './source.registry.js';
+
+/** Wrong or missing write keys of an address. */
+const WRONG_KEYS = { limit: 60, ttl: 60_000 };
+
+/** Requests of an address to the routes that want no key. */
+const KEYLESS = { limit: 600, ttl: 60_000 };
+
+/** Pairs of address and source that are remembered. */
+const MAX_PAIRS = 10_000;
+
+/** Says which requests may go on: those with the write key of a source, within the limits. */
+export class RequestAdmission {
+  private readonly addressOf: AddressReader;
+  private readonly sourceLimiter: RateLimiter | undefined;
+  private readonly wrongKeyLimiter: RateLimiter;
+  private readonly keylessLimiter: RateLimiter;
+  private readonly isByAddress: boolean;
+  /** Sources that an address has posted to: it may go on where another client at the address, or its proxy, guesses keys. */
+  private readonly pairs = new RecentSet(MAX_PAIRS);
+
+  constructor(
+    private readonly sources: SourceRegistry,
+    { rateLimit, clientAddress }: Pick<IngestOptions, 'rateLimit' | 'clientAddress'>,
+  ) {
+    this.addressOf = createAddressReader(clientAddress);
+    this.sourceLimiter = rateLimit && new RateLimiter(rateLimit);
+    this.wrongKeyLimiter = new RateLimiter(stricter(WRONG_KEYS, rateLimit));
+    this.keylessLimiter = new RateLimiter(stricter(KEYLESS, rateLimit));
+    this.isByAddress = rateLimit?.by === 'address';
+  }
+
+  /**
+   * The name of the source that has the key.
+   *
+   * @throws {IngestError} 401 where none has, 429 past a limit. An address past that of wrong keys gets 429 whether or not
+   * the key is right, so that it cannot go on guessing, unless it has used the key before.
+   */
+  authenticate(writeKey: string | undefined, request: IncomingMessage): string {
+    const address = this.addressOf(request);
+    const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
+    const pair = source === undefined ? '' : `${address} ${source}`;
+    if (source === undefined || !this.pairs.has(pair)) {
+      const wait = source === undefined ? this.wrongKeyLimiter.count(address) : this.wrongKeyLimiter.wait(address);
+      refuseUntil(wait, 'the address has sent too many wrong write keys, and');
+      if (source === undefined) {
+        throw new IngestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
+      }
+      this.pairs.add(pair);
+    }
+    refuseUntil(this.sourceLimiter?.count(this.isByAddress ? pair : source), 'the source');
+    return source;
+  }
+
+  /** @throws {IngestError} 429 past the limit of requests that want no key. */
+  admitKeyless(request: IncomingMessage): void {
+    refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'the address', 'request');
+  }
+}
+
+function refuseUntil(wait: number | undefined, who: string, field = 'writeKey'): void {
+  if (wait === undefined) return;
+  const seconds = Math.ceil(wait / 1000);
+  throw new IngestError(429, 'rate_limited', `${who} must wait ${seconds} s`, field, seconds);
+}
+
+/** Who has no key gets no more than who has one. */
+function stricter(own: RateLimitOptions, ofSource: RateLimitOptions | undefined): RateLimitOptions {
+  return ofSource && ofSource.limit / ofSource.ttl < own.limit / own.ttl ? ofSource : own;
+}
