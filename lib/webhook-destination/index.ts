@@ -1,4 +1,5 @@
-export type { DeletionRequest, DeletionResult } from './admin/user.deletion.js';
+export type { DeletionRequest } from './admin/deletion.request.js';
+export type { DeletionResult } from './admin/user.deletion.js';
 export type { DeliveryEvent } from './dispatch/delivery.event.js';
 export type { RetryOn } from './dispatch/url.outcome.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';

@@ -14,8 +14,9 @@ import { describe } from '../common/error.util.js';
 import { type AdminGate, createAdminGate } from './admin/admin.gate.js';
 import { mountDeletion } from './admin/admin.mount.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import type { DeletionRequest } from './admin/deletion.request.js';
 import { probeGate } from './admin/gate.probe.js';
-import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
+import { type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
 import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
@@ -94,9 +95,12 @@ export class WebhookDestinationService
   }
 
   /**
-   * Removes the user's deliveries from the queue, and sends a delete notification for each affected source to each
-   * enabled destination of it (§1, §6.1). Resolves once the notifications are in the queue, durably.
+   * Removes the deliveries of a user, or of up to 1,000 users, from the queue, and sends a delete notification for each
+   * user and affected source to each enabled destination of it (§1, §6.1). Resolves once the notifications are in the
+   * queue, durably, and the deliveries are removed; rejects when one of them fails, and is then to be asked for again.
    * Messages that name the user by `anonymousId` or `previousId` alone are not found.
+   *
+   * @throws {Error} that names the field at fault
    */
   requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
     return this.deletion.request(request);

@@ -492,6 +492,10 @@ export function itConforms(engine: QueueEngine): void {
 
       it.each<[string, object]>([
         ['userId', { userId: () => 1 }],
+        ['userId', { userId: [] }],
+        ['userId', { userId: ['u1', 7] }],
+        ['userId', { userId: Array.from({ length: 1_001 }, (_, index) => `u${index}`) }],
+        ['source', { source: [] }],
         ['messageId', { messageId: 7 }],
         ['acceptedBefore', { acceptedBefore: '7' }],
         ['userid', { userid: 'u1' }],
@@ -512,6 +516,40 @@ export function itConforms(engine: QueueEngine): void {
         ['after', { after: 3 }],
       ])('names the %s of a page that is wrong', async (field, page) => {
         await expect(queue.list({}, page)).rejects.toThrow(`${field} of a page must be`);
+      });
+
+      it('lists each delivery once on its pages, wherever it moves meanwhile', async () => {
+        const resting = messages(100, { userId: 'resting' }).map((one) => ({
+          ...one,
+          messageId: `r-${one.messageId}`,
+        }));
+        await queue.add([...resting, ...messages(300)]);
+        let moves = 0;
+        const { subscription } = consume(8, ({ delivery }) => {
+          if (delivery.userId === 'resting') return waiting(600_000);
+          return moves++ % 40 === 39 ? (moves % 80 === 79 ? dead() : delivered()) : waiting(moves % 200);
+        });
+        await waitFor(async () => (await count('waiting')) >= 100 && moves > 300);
+        const all = (await queue.list({}, { limit: 1_000 })).map(({ id }) => id);
+        expect([...new Set(all)]).toHaveLength(400);
+        const restingIds = (await queue.list({ userId: 'resting' })).map(({ id }) => id);
+        for (const [query, limit, expected] of [
+          [{}, 1_000, all],
+          [{}, 60, all],
+          [{ state: 'waiting', userId: 'resting' }, 30, restingIds],
+        ] as const) {
+          const listed: string[] = [];
+          for (let after: string | undefined; ; after = listed.at(-1)) {
+            const page = await queue.list(query, { limit, after });
+            listed.push(...page.map(({ id }) => id));
+            if (page.length < limit) break;
+            const before = moves;
+            await waitFor(() => moves > before + 30);
+          }
+          expect(listed).toEqual(expected);
+        }
+        subscription.unsubscribe();
+        await counted('delivering', 0);
       });
 
       it('tells every state', async () => {
@@ -616,6 +654,30 @@ export function itConforms(engine: QueueEngine): void {
         await reopen();
         expect(await queue.purge({})).toBe(5);
         expect(await queue.counts()).toEqual([]);
+      });
+
+      it('removes the deliveries of several users and sources, of every state', async () => {
+        const odd = 'odd \u0000 \ud800 "user"';
+        const users = ['u1', 'u2', odd, 'u3'];
+        const all = users.flatMap((userId, index) =>
+          ['shop', 'blog', 'app'].map((source) => message(`${source}${index}`, { userId, source })),
+        );
+        await queue.add([...all, message('nobody', { userId: undefined })]);
+        const outcomes = [delivered, dead, () => waiting(60_000)];
+        const { leases, subscription } = consume(10);
+        await leased(10, leases);
+        subscription.unsubscribe();
+        for (const [index, lease] of leases.slice(0, 8).entries()) await lease.settle(outcomes[index % 3]!());
+        const query = { userId: ['u1', odd, 'unknown'], source: ['shop', 'app'] };
+        const wanted = ['app0', 'app2', 'shop0', 'shop2'];
+        expect((await queue.list(query)).map(({ messageId }) => messageId).sort()).toEqual(wanted);
+        expect(await queue.purge(query)).toBe(4);
+        expect(await queue.list(query)).toEqual([]);
+        const left = [...all.map(({ messageId }) => messageId), 'nobody'].filter((id) => !wanted.includes(id));
+        expect((await queue.list({})).map(({ messageId }) => messageId).sort()).toEqual(left.sort());
+        const many = Array.from({ length: 998 }, (_, index) => `user ${index}`);
+        expect(await queue.purge({ userId: [...many, 'u3', 'u2'] })).toBe(6);
+        expect((await queue.list({})).map(({ messageId }) => messageId).sort()).toEqual(['blog0', 'blog2', 'nobody']);
       });
 
       it('removes what died of one reason, and nothing else of its user', async () => {

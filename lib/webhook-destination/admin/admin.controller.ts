@@ -3,6 +3,7 @@ import { Controller, Inject, type Type } from '@nestjs/common';
 import type { RouteDescription, Schema } from '../../common/openapi.util.js';
 import { type NodeHandler, placeController } from '../../common/platform.controller.js';
 import { DeletionEndpoint } from './deletion.endpoint.js';
+import { MAX_USERS } from './deletion.request.js';
 import { HttpContext } from './http.context.js';
 
 interface AdminRoutes {
@@ -17,7 +18,7 @@ const DELETE_DESCRIPTION: RouteDescription = {
   authorization: 'Bearer',
   schema: {
     type: 'object',
-    properties: { userId: { type: 'string' }, userIds: { ...names, maxItems: 1_000 }, sources: names },
+    properties: { userId: { type: 'string' }, userIds: { ...names, maxItems: MAX_USERS }, sources: names },
     description: 'userId or userIds; all sources, unless some are named',
   },
   answers: {

@@ -61,10 +61,12 @@ export type DeliveryState = 'queued' | 'delivering' | 'waiting' | 'delivered' | 
 export interface DeliveryQuery {
   id?: string;
   destination?: string;
-  source?: string;
+  /** The source it came from, or a list with it: at most 1,000. */
+  source?: string | readonly string[];
   state?: DeliveryState;
   messageId?: string;
-  userId?: string;
+  /** The user it is about, or a list with that user: at most 1,000. */
+  userId?: string | readonly string[];
   /** Why they died, word for word; those that did not have none. */
   reason?: string;
   /** Accepted before that moment, in ms since the epoch. */
@@ -123,7 +125,7 @@ export interface DeliveryQueue {
   consume(destination: string, concurrency: number): Observable<Lease>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
   idle(): Promise<void>;
-  /** The deliveries that match, the newest first. */
+  /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /**
    * Deliveries by destination and state.

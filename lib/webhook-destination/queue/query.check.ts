@@ -1,12 +1,21 @@
-import type { DeliveryPage, DeliveryQuery } from './delivery-queue.interface.js';
+import type { Delivery, DeliveryPage, DeliveryQuery } from './delivery-queue.interface.js';
 
-const TYPES: Record<keyof DeliveryQuery, 'string' | 'number'> = {
+/** Most names in a list of a query. */
+export const MAX_NAMES = 1_000;
+
+/** A query as the engines get it: its fields are right, and its lists are looked up in. */
+export interface CheckedQuery extends Omit<DeliveryQuery, 'source' | 'userId'> {
+  source?: ReadonlySet<string>;
+  userId?: ReadonlySet<string>;
+}
+
+const TYPES: Record<keyof DeliveryQuery, 'string' | 'number' | 'names'> = {
   id: 'string',
   destination: 'string',
-  source: 'string',
+  source: 'names',
   state: 'string',
   messageId: 'string',
-  userId: 'string',
+  userId: 'names',
   reason: 'string',
   acceptedBefore: 'number',
 };
@@ -16,17 +25,40 @@ const TYPES: Record<keyof DeliveryQuery, 'string' | 'number'> = {
  * dead deliveries.
  * @throws {Error} that names the field at fault: a misspelt one would let a query match everything
  */
-export function checkQuery(query: DeliveryQuery): DeliveryQuery {
+export function checkQuery(query: DeliveryQuery): CheckedQuery {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  for (const [field, value] of given) {
-    if (!Object.hasOwn(TYPES, field)) throw new Error(`a query has no field ${JSON.stringify(field)}`);
-    const type = TYPES[field as keyof DeliveryQuery];
-    if (typeof value !== type) throw new Error(`${field} of a query must be a ${type}`);
-  }
-  const checked: DeliveryQuery = Object.fromEntries(given);
+  const checked: CheckedQuery = Object.fromEntries(given.map(([field, value]) => [field, checkField(field, value)]));
   if (checked.reason === undefined) return checked;
   if ((checked.state ?? 'dead') !== 'dead') throw new Error('state of a query with a reason must be dead');
   return { ...checked, state: 'dead' };
+}
+
+function checkField(field: string, value: unknown): unknown {
+  if (!Object.hasOwn(TYPES, field)) throw new Error(`a query has no field ${JSON.stringify(field)}`);
+  const type = TYPES[field as keyof DeliveryQuery];
+  if (type !== 'names') {
+    if (typeof value !== type) throw new Error(`${field} of a query must be a ${type}`);
+    return value;
+  }
+  const names: unknown[] = Array.isArray(value) ? value : [value];
+  if (names.length === 0 || names.length > MAX_NAMES || !names.every((name) => typeof name === 'string')) {
+    throw new Error(`${field} of a query must be a string or a list of 1 to ${MAX_NAMES} strings`);
+  }
+  return new Set(names);
+}
+
+/** Whether a delivery has what a query asks of its message; state, reason and id aside. */
+export function matchesMessage(
+  delivery: Pick<Delivery, 'destination' | 'source' | 'messageId' | 'userId' | 'acceptedAt'>,
+  { destination, source, messageId, userId, acceptedBefore = Infinity }: CheckedQuery,
+): boolean {
+  return (
+    delivery.acceptedAt < acceptedBefore &&
+    (destination === undefined || destination === delivery.destination) &&
+    (messageId === undefined || messageId === delivery.messageId) &&
+    (source === undefined || source.has(delivery.source)) &&
+    (userId === undefined || (delivery.userId !== undefined && userId.has(delivery.userId)))
+  );
 }
 
 /**

@@ -162,6 +162,9 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     ['a number', { userId: 7 }, 'userId'],
     ['no users', { userIds: [] }, 'userId'],
     ['an empty user among others', { userIds: ['u1', ''] }, 'userId'],
+    ['an empty user beside others', { userId: '', userIds: ['u1'] }, 'userId'],
+    ['users that are no list', { userIds: 'u1' }, 'userId'],
+    ['a user that is a list', { userId: ['u1'] }, 'userId'],
     ['too many users', { userIds: Array.from({ length: 1_001 }, (_, index) => `u${index}`) }, 'userIds'],
     ['an unknown source', { userId: 'u1', sources: ['nowhere'] }, 'sources'],
     ['an empty list of sources', { userId: 'u1', sources: [] }, 'sources'],
@@ -237,14 +240,50 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
 describe('requestDeletion', () => {
   const cleanUp = useCleanUps();
 
-  it.each([[{ userId: '' }], [{ userId: 'u1', sources: ['nowhere'] }], [{ userId: 'u1', sources: [] }]])(
-    'refuses %j',
-    async (request) => {
-      const relay = await Relay.start({});
-      cleanUp(() => relay.stop());
-      await expect(relay.service.requestDeletion(request)).rejects.toThrow(/must/);
-    },
-  );
+  it.each<[string, unknown, RegExp]>([
+    ['an empty user', { userId: '' }, /^userId, or each of userIds, must be a non-empty string$/],
+    ['no user', {}, /^userId, or each of userIds, must be/],
+    ['nothing', undefined, /^a deletion must be an object/],
+    ['null', null, /^a deletion must be an object/],
+    ['an unknown source', { userId: 'u1', sources: ['nowhere'] }, /^sources must be/],
+    ['no source', { userId: 'u1', sources: [] }, /^sources must be a list of 1 to 1000 names of sources$/],
+    [
+      'too many users',
+      { userIds: Array.from({ length: 1_001 }, (_, index) => `u${index}`) },
+      /^userIds must be 1000 users at most; this request has 1001$/,
+    ],
+  ])('refuses %s', async (_what, request, rule) => {
+    const relay = await Relay.start({});
+    cleanUp(() => relay.stop());
+    await expect(relay.service.requestDeletion(request as never)).rejects.toThrow(rule);
+    expect(await relay.service.stats()).toEqual([]);
+  });
+
+  it('takes 1,000 users at once, with one pass over the queue and notifications in portions', async () => {
+    const receiver = await ScriptedReceiver.start(hang);
+    cleanUp(() => receiver.stop());
+    const queue = memoryQueue()();
+    const relay = await Relay.start({
+      destinations: ['A', 'B'].map((name) => ({ name, urls: [receiver.url] })),
+      queue: () => queue,
+    });
+    cleanUp(() => relay.stop());
+    await relay.service.accept(
+      'wk_shop',
+      ['u1', 'u999', 'other'].map((userId) => ({ type: 'track', event: 'E', userId })),
+    );
+    const add = jest.spyOn(queue, 'add');
+    const purge = jest.spyOn(queue, 'purge');
+    const userIds = Array.from({ length: 999 }, (_, index) => `u${index}`);
+    const result = await relay.service.requestDeletion({ userId: 'u999', userIds });
+    const { length: sources } = relay.service.sourceNames;
+    expect(result).toEqual({ notifications: 2_000 * sources, purged: 4 });
+    expect(purge).toHaveBeenCalledTimes(1);
+    expect(Math.max(...add.mock.calls.map(([portion]) => portion.length))).toBeLessThanOrEqual(500);
+    expect((await queue.list({ userId: 'other' })).length).toBe(2);
+    const notified = await queue.list({}, { limit: 10_000 });
+    expect(new Set(notified.map(({ userId }) => userId)).size).toBe(1_001);
+  });
 
   it('leaves a notification in the queue when it is asked for several times at once', async () => {
     const receiver = await ScriptedReceiver.start(hang);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { JobJson, JobType } from 'bullmq';
+import type { JobType } from 'bullmq';
 import { map, Observable, type Subscriber } from 'rxjs';
 
 import type {
@@ -9,11 +9,10 @@ import type {
   DeliveryQuery,
   DeliveryQueue,
   DeliveryRecord,
-  DeliveryState,
   Lease,
   NewDelivery,
 } from '../delivery-queue.interface.js';
-import { checkPage, checkQuery } from '../query.check.js';
+import { type CheckedQuery, checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { AddGroup } from './add.group.js';
 import { DestinationConsumer } from './destination.consumer.js';
@@ -28,9 +27,6 @@ import type { SharedStore } from './shared-store.interface.js';
 
 /** How long an acceptance waits for the store, in ms. */
 const ADD_TIMEOUT = 10_000;
-
-/** A retry that falls due meanwhile goes from waiting, which is read later, to queued, which was read before. */
-const PURGE_ORDER: DeliveryState[] = ['queued', 'delivering', 'waiting', 'queued', 'delivering', 'delivered', 'dead'];
 
 /** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements DeliveryQueue {
@@ -93,7 +89,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
 
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
     const checked = checkQuery(query);
-    return listRecords(await this.queuesOf(checked), checked, checkPage(page));
+    return listRecords(this.store, await this.queuesOf(checked), checked, checkPage(page));
   }
 
   async counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
@@ -130,16 +126,12 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     const query = checkQuery(asked);
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
-      let removed: number;
-      do {
-        removed = 0;
-        for (const state of PURGE_ORDER) {
-          const seen = await collect(find(queue, query, state), (job) => toSeen(job, this.retention.messageIds.age));
-          if (this.isOnce) await note(this.store, queue.queueName, seen);
-          for (const { id } of seen) if (await removeJob(queue.backend, id)) removed++;
-        }
-        count += removed;
-      } while (removed > 0); // what moved from one state to another meanwhile is found the next time
+      for await (const found of find(this.store, queue, query)) {
+        const seen = found.map(({ job }) => toSeen(job, this.retention.messageIds.age));
+        if (this.isOnce) await note(this.store, queue.queueName, seen);
+        const removed = await Promise.all(seen.map(({ id }) => removeJob(queue.backend, id)));
+        count += removed.filter((isRemoved) => isRemoved).length;
+      }
     }
     return count;
   }
@@ -160,16 +152,19 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     await this.store.close();
   }
 
-  private async replayIn(queue: DestinationJobs, query: DeliveryQuery): Promise<number> {
+  private async replayIn(queue: DestinationJobs, query: CheckedQuery): Promise<number> {
+    if ((query.state ?? 'dead') !== 'dead') return 0;
     const now = Date.now();
     let count = 0;
-    for (const job of await collect(find(queue, query, 'dead'), (found) => found)) {
-      try {
-        await queue.backend.updateData(job as never, toReplayedData(job, now));
-        await queue.backend.retryFinishedJob(job as never, 'failed');
-        count++;
-      } catch (error) {
-        if (!isLost(error)) throw error; // replayed or purged by somebody else
+    for await (const found of find(this.store, queue, { ...query, state: 'dead' })) {
+      for (const { job } of found) {
+        try {
+          await queue.backend.updateData(job as never, toReplayedData(job, now));
+          await queue.backend.retryFinishedJob(job as never, 'failed');
+          count++;
+        } catch (error) {
+          if (!isLost(error)) throw error; // replayed or purged by somebody else
+        }
       }
     }
     return count;
@@ -205,7 +200,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   }
 
   /** The queues that a query may be about, as the store knows them. */
-  private async queuesOf({ destination }: DeliveryQuery): Promise<DestinationJobs[]> {
+  private async queuesOf({ destination }: CheckedQuery): Promise<DestinationJobs[]> {
     const all = await this.store.destinations();
     return all.filter((name) => (destination ?? name) === name).map((name) => this.queueOf(name));
   }
@@ -230,11 +225,4 @@ function byDestination<T extends NewDelivery>(deliveries: T[]): Map<string, T[]>
     else lists.set(delivery.destination, [delivery]);
   }
   return lists;
-}
-
-/** All at once, as what is done to them changes what is found. */
-async function collect<T>(chunks: AsyncIterable<JobJson[]>, pick: (job: JobJson) => T): Promise<T[]> {
-  const picked: T[] = [];
-  for await (const chunk of chunks) picked.push(...chunk.map(pick));
-  return picked;
 }

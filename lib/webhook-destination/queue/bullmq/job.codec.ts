@@ -6,18 +6,18 @@ import type { AttemptRecord } from '../attempt.record.js';
 import type {
   Delivery,
   DeliveryOutcome,
-  DeliveryQuery,
   DeliveryRecord,
   DeliveryState,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import { type CheckedQuery, matchesMessage } from '../query.check.js';
 
 /** What a job holds of its delivery from the start. */
 interface JobData {
   source: string;
   messageId: string;
   userId?: string;
-  /** When it was added, in us since the epoch: the order of the listing. */
+  /** When it was added, in us since the epoch: the order of the listing among those of one moment. */
   seq: number;
   body: string;
   /** When it was replayed last, in ms since the epoch. */
@@ -102,35 +102,40 @@ export function toReplayedData(job: JobJson, now: number): object {
 interface DeliveryPlace {
   queueName: string;
   jobId: string;
+  acceptedAt: number;
   seq: number;
 }
 
 /** The id of a delivery. */
-function toDeliveryId({ queueName, jobId, seq }: DeliveryPlace): string {
-  return [queueName, jobId, seq].join(':');
-}
-
-/** The id of the delivery that a job stands for. */
-export function idOf(destination: string, job: JobJson): string {
-  return toDeliveryId({ queueName: toQueueName(destination), jobId: job.id, seq: seqOf(job) });
-}
-
-/** The place of a delivery in the listing. */
-export interface ListedPlace {
-  id: string;
-  seq: number;
-}
-
-/** The order of the listing, the newest first; two processes may add in the same moment. */
-export function compareAge(one: ListedPlace, other: ListedPlace): number {
-  if (one.seq !== other.seq) return other.seq - one.seq;
-  return one.id === other.id ? 0 : one.id < other.id ? 1 : -1;
+function toDeliveryId({ queueName, jobId, acceptedAt, seq }: DeliveryPlace): string {
+  return [queueName, jobId, acceptedAt, seq].join(':');
 }
 
 /** What an id tells. */
 export function fromDeliveryId(id: string): DeliveryPlace {
-  const [queueName = '', jobId = '', seq] = id.split(':');
-  return { queueName, jobId, seq: Number(seq) };
+  const [queueName = '', jobId = '', acceptedAt, seq] = id.split(':');
+  return { queueName, jobId, acceptedAt: Number(acceptedAt), seq: Number(seq) };
+}
+
+/** The place of a delivery in the listing: nothing of it ever changes. */
+export interface ListedPlace {
+  id: string;
+  acceptedAt: number;
+  seq: number;
+}
+
+/** The place of the delivery that a job stands for. */
+export function placeOf(destination: string, job: JobJson): ListedPlace {
+  const { id: jobId, timestamp: acceptedAt } = job;
+  const seq = seqOf(job);
+  return { id: toDeliveryId({ queueName: toQueueName(destination), jobId, acceptedAt, seq }), acceptedAt, seq };
+}
+
+/** The order of the listing, the newest first; two processes may add in the same moment. */
+export function compareAge(one: ListedPlace, other: ListedPlace): number {
+  if (one.acceptedAt !== other.acceptedAt) return other.acceptedAt - one.acceptedAt;
+  if (one.seq !== other.seq) return other.seq - one.seq;
+  return one.id === other.id ? 0 : one.id < other.id ? 1 : -1;
 }
 
 /** The order in which jobs were added, by their time in us since the epoch. */
@@ -138,20 +143,22 @@ export function seqOf(job: JobJson): number {
   return parseData(job).seq;
 }
 
-/** Whether a job is of a delivery that the query asks for, its state aside. */
-export function matches(
-  job: JobJson,
-  { id, source, messageId, userId, reason, acceptedBefore }: DeliveryQuery,
-): boolean {
-  const data = parseData(job);
+/** Whether a job is of a delivery that the query asks for, its destination and its state aside. */
+export function matches(job: JobJson, query: CheckedQuery): boolean {
+  const { id, destination, reason } = query;
+  const { seq, source, messageId, userId } = parseData(job);
+  const message = { destination: destination ?? '', source, messageId, userId, acceptedAt: job.timestamp };
   return (
-    (id === undefined || fromDeliveryId(id).seq === data.seq) &&
-    (source === undefined || source === data.source) &&
-    (messageId === undefined || messageId === data.messageId) &&
-    (userId === undefined || userId === data.userId) &&
+    (id === undefined || fromDeliveryId(id).seq === seq) &&
     (reason === undefined || reason === job.failedReason) &&
-    (acceptedBefore === undefined || job.timestamp < acceptedBefore)
+    matchesMessage(message, query)
   );
+}
+
+/** The state of a job that was found in one: by now it may have ended, or have been replayed. */
+export function stateOf({ finishedOn, failedReason }: JobJson, found: DeliveryState): DeliveryState {
+  if (finishedOn !== undefined) return failedReason === undefined ? 'delivered' : 'dead';
+  return found === 'delivered' || found === 'dead' ? 'queued' : found;
 }
 
 /** The delivery that a job stands for. */
@@ -159,7 +166,7 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
   const data = parseData(job);
   const { source, messageId, userId, body } = data;
   return {
-    id: idOf(destination, job),
+    id: placeOf(destination, job).id,
     destination,
     source,
     messageId,

@@ -1,8 +1,13 @@
 import type { IQueueBackend, JobJson } from 'bullmq';
 
-import type { DeliveryPage, DeliveryQuery, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
-import { compareAge, fromDeliveryId, idOf, type ListedPlace, matches, seqOf, toRecord } from './job.codec.js';
-import { readJobs, readState, scan, STATES } from './job.scan.js';
+import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
+import type { CheckedQuery } from '../query.check.js';
+import { compareAge, fromDeliveryId, type ListedPlace, matches, placeOf, stateOf, toRecord } from './job.codec.js';
+import { readJobs, readState, STATES } from './job.scan.js';
+import type { JobPlace, SharedStore } from './shared-store.interface.js';
+
+/** Jobs read with one exchange. */
+const CHUNK = 250;
 
 /** The BullMQ queue of one destination. */
 export interface DestinationJobs {
@@ -11,57 +16,79 @@ export interface DestinationJobs {
   backend: IQueueBackend;
 }
 
-/** The jobs of one queue that a query asks for, in chunks; those queued come newest first. */
-export async function* find(
-  { queueName, backend }: DestinationJobs,
-  query: DeliveryQuery,
-  state: DeliveryState,
-): AsyncGenerator<JobJson[]> {
-  if ((query.state ?? state) !== state) return;
-  if (query.id === undefined) {
-    for await (const jobs of scan(backend, state)) yield jobs.filter((job) => matches(job, query));
-    return;
-  }
-  const place = fromDeliveryId(query.id);
-  if (place.queueName !== queueName || (await readState(backend, place.jobId)) !== state) return;
-  yield (await readJobs(backend, [place.jobId])).filter((job) => matches(job, query));
-}
-
-interface Row extends ListedPlace {
-  destination: string;
+/** A job and its state. */
+interface FoundJob {
   job: JobJson;
   state: DeliveryState;
 }
 
+/** The jobs of one queue that a query asks for, in chunks; each is found once, wherever it moves meanwhile. */
+export async function* find(
+  store: SharedStore,
+  queue: DestinationJobs,
+  query: CheckedQuery,
+): AsyncGenerator<FoundJob[]> {
+  for await (const { found } of walk(queue, await findPlaces(store, queue, query), query)) yield found;
+}
+
+interface Row extends ListedPlace, FoundJob {
+  destination: string;
+}
+
 /**
- * The deliveries that match, the newest first. All that ended or wait are read for it; of those queued, which BullMQ
- * keeps in the order of their arrival, only as many as the page needs.
+ * The deliveries that match, the newest first. Where each queue's jobs are is read at once, as they move; of the jobs
+ * themselves as many, from the newest on, as the page needs.
  */
 export async function listRecords(
+  store: SharedStore,
   queues: DestinationJobs[],
-  query: DeliveryQuery,
+  query: CheckedQuery,
   { limit = 100, after }: DeliveryPage,
 ): Promise<DeliveryRecord[]> {
-  const last = after === undefined ? undefined : { id: after, seq: fromDeliveryId(after).seq };
+  const last = after === undefined ? undefined : { ...fromDeliveryId(after), id: after };
   let page: Row[] = [];
   for (const queue of queues) {
     const { destination } = queue;
-    for (const state of STATES) {
-      for await (const jobs of find(queue, query, state)) {
-        const rows = jobs.map((job) => ({ id: idOf(destination, job), seq: seqOf(job), destination, job, state }));
-        const older = last ? rows.filter((row) => compareAge(row, last) > 0) : rows;
-        page = [...page, ...older].sort((a, b) => compareAge(a, b)).slice(0, limit);
-        if (state === 'queued' && page.length === limit && isBehind(rows, page[limit - 1]!)) break;
-      }
+    const places = (await findPlaces(store, queue, query)).filter(
+      (place) => place.acceptedAt <= (last?.acceptedAt ?? Infinity),
+    );
+    places.sort((one, other) => other.acceptedAt - one.acceptedAt);
+    for await (const { found, next } of walk(queue, places, query)) {
+      const rows = found.map(({ job, state }) => ({ ...placeOf(destination, job), destination, job, state }));
+      const older = last ? rows.filter((row) => compareAge(row, last) > 0) : rows;
+      page = [...page, ...older].sort(compareAge).slice(0, limit);
+      if (page.length === limit && (next?.acceptedAt ?? 0) < (page.at(-1)?.acceptedAt ?? Infinity)) break;
     }
   }
   return page.map(({ destination, job, state }) => toRecord(destination, job, state));
 }
 
-/**
- * Whether queued jobs, and so those that came before them, are older than a page's last one. Retries that fell due tell
- * nothing of that: they are among the newest, however old they are.
- */
-function isBehind(rows: Row[], last: Row): boolean {
-  return rows.some(({ job }) => !job.attemptsStarted) && rows.every((row) => compareAge(last, row) < 0);
+/** Where the jobs of one queue are that a query may ask for. */
+async function findPlaces(store: SharedStore, queue: DestinationJobs, query: CheckedQuery): Promise<JobPlace[]> {
+  const { id, state, acceptedBefore = Infinity } = query;
+  if (id === undefined) {
+    const places = await store.places(queue.queueName, state === undefined ? STATES : [state]);
+    return places.filter(({ acceptedAt }) => acceptedAt < acceptedBefore);
+  }
+  const { queueName, jobId, acceptedAt } = fromDeliveryId(id);
+  if (queueName !== queue.queueName) return [];
+  const found = await readState(queue.backend, jobId);
+  return found === undefined ? [] : [{ id: jobId, state: found, acceptedAt }];
+}
+
+/** Reads the jobs at these places, in their order and in chunks: those that match, and the place that comes then. */
+async function* walk(
+  { backend }: DestinationJobs,
+  places: JobPlace[],
+  query: CheckedQuery,
+): AsyncGenerator<{ found: FoundJob[]; next: JobPlace | undefined }> {
+  for (let start = 0; start < places.length; start += CHUNK) {
+    const chunk = places.slice(start, start + CHUNK);
+    const states = new Map(chunk.map(({ id, state }) => [id, state]));
+    const jobs = await readJobs(backend, [...states.keys()]);
+    const found = jobs
+      .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
+      .filter(({ job, state }) => (query.state ?? state) === state && matches(job, query));
+    yield { found, next: places[start + CHUNK] };
+  }
 }

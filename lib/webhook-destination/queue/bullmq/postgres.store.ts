@@ -6,12 +6,14 @@ import type { Client, Pool } from 'pg';
 
 import { describe } from '../../../common/error.util.js';
 import { within } from '../../../common/time.util.js';
+import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadBullmq, loadPg } from './peer.loader.js';
 import { PostgresEvents } from './postgres.events.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 import {
   BACKEND_SETTINGS,
+  type JobPlace,
   type JobWaiter,
   MAX_WAIT,
   type SeenDelivery,
@@ -24,6 +26,20 @@ const QUERY_TIMEOUT = 10_000;
 
 /** Wait between two attempts to connect at start, in ms. */
 const RECONNECT_DELAY = 250;
+
+/** The states as BullMQ's table names them. */
+const JOB_STATES: Record<DeliveryState, string> = {
+  queued: 'waiting',
+  delivering: 'active',
+  waiting: 'delayed',
+  delivered: 'completed',
+  dead: 'failed',
+};
+
+/** A row for each state: a row for each job would take the driver many times as long. */
+const PLACES = `
+  SELECT state::text AS state, json_agg(id) AS ids, json_agg(added_at_ms) AS times
+  FROM job WHERE queue = $1 AND state::text = ANY($2::text[]) GROUP BY state`;
 
 /** Jobs in PostgreSQL. */
 export class PostgresStore implements SharedStore {
@@ -62,6 +78,17 @@ export class PostgresStore implements SharedStore {
   backend(queueName: string, token?: string): IQueueBackend {
     const settings = { ...BACKEND_SETTINGS, name: token };
     return new this.bullmq.PostgresQueueBackend(this.connection!, queueName, settings as never, false);
+  }
+
+  async places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]> {
+    const rows = await this.query<{ state: string; ids: string[]; times: number[] }>(PLACES, [
+      queueName,
+      states.map((state) => JOB_STATES[state]),
+    ]);
+    return rows.flatMap(({ state: jobState, ids, times }) => {
+      const state = states.find((one) => JOB_STATES[one] === jobState)!;
+      return ids.map((id, index) => ({ id, state, acceptedAt: times[index]! }));
+    });
   }
 
   waiter(queueName: string): JobWaiter {

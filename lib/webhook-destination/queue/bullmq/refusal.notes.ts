@@ -2,7 +2,8 @@ import { Logger } from '@nestjs/common';
 
 import { describe } from '../../../common/error.util.js';
 import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
-import type { DeliveryQuery, Lease } from '../delivery-queue.interface.js';
+import type { Lease } from '../delivery-queue.interface.js';
+import type { CheckedQuery } from '../query.check.js';
 import { note } from './retention.sweep.js';
 import type { SharedStore } from './shared-store.interface.js';
 
@@ -20,7 +21,7 @@ export class RefusalNotes {
   ) {}
 
   /** Whether a query asks for all such deliveries of a destination, and for nothing else. */
-  concerns(query: DeliveryQuery): boolean {
+  concerns(query: CheckedQuery): boolean {
     const fields = ['destination', 'state', 'reason'];
     return query.reason === ADDRESS_NOT_ALLOWED && Object.keys(query).every((field) => fields.includes(field));
   }

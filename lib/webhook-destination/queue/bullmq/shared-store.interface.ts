@@ -1,5 +1,7 @@
 import type { IQueueBackend } from 'bullmq';
 
+import type { DeliveryState } from '../delivery-queue.interface.js';
+
 /** How long a leased job stays locked without a sign of life of its process, in ms. */
 export const LOCK_DURATION = 15_000;
 
@@ -18,6 +20,14 @@ export interface SeenDelivery {
   id: string;
   /** When it may come again, in ms since the epoch. */
   until: number;
+}
+
+/** A job as it is found before it is read. */
+export interface JobPlace {
+  id: string;
+  state: DeliveryState;
+  /** In ms since the epoch. */
+  acceptedAt: number;
 }
 
 /** Longest wait for a job, in ms; then the queue is looked at in any case. */
@@ -41,6 +51,11 @@ export interface SharedStore {
    * @param token that a consumer locks its jobs with; kept as `processedBy`, so that a purge can end any lease
    */
   backend(queueName: string, token?: string): IQueueBackend;
+  /**
+   * The jobs of a BullMQ queue that are in these states, in no order. All states are read at one moment, so each job is
+   * there once, wherever it moves; those that are removed meanwhile may be missing.
+   */
+  places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]>;
   /** Tells of jobs that come into a BullMQ queue. */
   waiter(queueName: string): JobWaiter;
   /** Notes that there are deliveries for a destination. */

@@ -3,10 +3,10 @@ import type {
   DeliveryCount,
   DeliveryOutcome,
   DeliveryPage,
-  DeliveryQuery,
   DeliveryRecord,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import type { CheckedQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 
 /** Deliveries accepted together, of one destination, source and moment: they are stored together. */
@@ -86,11 +86,11 @@ export interface DeliveryStore {
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
   settle(settlements: Settlement[]): Promise<boolean[]>;
-  list(query: DeliveryQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
+  list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
   counts(): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
-  replay(query: DeliveryQuery, now: number): Promise<string[]>;
-  purge(query: DeliveryQuery): Promise<number>;
+  replay(query: CheckedQuery, now: number): Promise<string[]>;
+  purge(query: CheckedQuery): Promise<number>;
   sweep(retention: Retention, now: number): Promise<number>;
   close(): Promise<void>;
 }

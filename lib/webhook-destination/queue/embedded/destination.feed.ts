@@ -3,7 +3,8 @@ import type { Subscriber } from 'rxjs';
 
 import { Fifo } from '../../../client/delivery/fifo.js';
 import { describe } from '../../../common/error.util.js';
-import type { Delivery, DeliveryQuery, Lease, NewDelivery } from '../delivery-queue.interface.js';
+import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
+import { type CheckedQuery, matchesMessage } from '../query.check.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /**
@@ -108,12 +109,11 @@ export class DestinationFeed {
   }
 
   /** Drops deliveries that match and were not handed out: the store has removed them. */
-  forget({ state = 'delivering', acceptedBefore = Infinity, ...fields }: DeliveryQuery): void {
+  forget(query: CheckedQuery): void {
+    const { id, state = 'delivering' } = query;
     if (state !== 'delivering') return;
-    const wanted = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof Delivery, string][];
     for (const delivery of this.ready.drain()) {
-      const isWanted = wanted.every(([field, value]) => delivery[field] === value);
-      if (isWanted && delivery.acceptedAt < acceptedBefore) this.drop([delivery]);
+      if ((id ?? delivery.id) === delivery.id && matchesMessage(delivery, query)) this.drop([delivery]);
       else this.ready.push(delivery);
     }
     this.pump();

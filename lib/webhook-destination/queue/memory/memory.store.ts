@@ -4,7 +4,6 @@ import type {
   Delivery,
   DeliveryCount,
   DeliveryPage,
-  DeliveryQuery,
   DeliveryRecord,
   DeliveryState,
   NewDelivery,
@@ -19,6 +18,7 @@ import {
   toDelivery,
 } from '../embedded/delivery-store.interface.js';
 import type { AttemptRecord } from '../attempt.record.js';
+import { type CheckedQuery, matchesMessage } from '../query.check.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { DueList } from './due.list.js';
 import { MessageIdMemory } from './message-id.memory.js';
@@ -107,7 +107,7 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(settlements.map((settlement) => this.settleOne(settlement, now)));
   }
 
-  list(query: DeliveryQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
+  list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
     const matching = this.find(query).filter(
       ({ delivery: { id } }) => after === undefined || Number(id) < Number(after),
     );
@@ -128,7 +128,7 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve([...counts.values()]);
   }
 
-  replay(query: DeliveryQuery, now: number): Promise<string[]> {
+  replay(query: CheckedQuery, now: number): Promise<string[]> {
     const dead = this.find(query).filter(({ state }) => state === 'dead');
     for (const entry of dead) {
       entry.delivery = { ...entry.delivery, firstAttemptAt: undefined, failedUrls: [] };
@@ -139,7 +139,7 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
   }
 
-  purge(query: DeliveryQuery): Promise<number> {
+  purge(query: CheckedQuery): Promise<number> {
     return Promise.resolve(this.remove(this.find(query)));
   }
 
@@ -188,21 +188,20 @@ export class MemoryStore implements DeliveryStore {
   }
 
   /** The entries that match, the oldest first. */
-  private find(query: DeliveryQuery): MemoryEntry[] {
+  private find(query: CheckedQuery): MemoryEntry[] {
     for (const backlog of this.backlogs.values()) {
       for (const batch of backlog.splice(0)) {
         for (const entry of this.unpack(batch, undefined)) this.makeDue(entry, 'queued');
       }
     }
-    const { state, reason, acceptedBefore = Infinity, ...fields } = query;
-    const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
+    const { id, state, reason } = query;
     return [...this.entries.values()]
       .filter(
         (entry) =>
+          (id ?? entry.delivery.id) === entry.delivery.id &&
           (state ?? entry.state) === entry.state &&
           (reason ?? entry.reason) === entry.reason &&
-          entry.delivery.acceptedAt < acceptedBefore &&
-          terms.every(([field, value]) => entry.delivery[field] === value),
+          matchesMessage(entry.delivery, query),
       )
       .sort((a, b) => Number(a.delivery.id) - Number(b.delivery.id));
   }

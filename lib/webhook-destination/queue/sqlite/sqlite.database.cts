@@ -3,8 +3,9 @@ import { dirname } from 'node:path';
 
 import Database from 'libsql';
 
-import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import type { DeliveryCount } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
+import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
 import { AcceptedTable } from './accepted.table.cjs';
 import { BatchTable } from './batch.table.cjs';
 import { isBackupUnderWay } from './backup.mark.cjs';
@@ -149,7 +150,7 @@ export class SqliteDatabase {
   }
 
   /** Overwrites what it removes, so that the file holds no purged data: what the sweep removes stays until it is reused. */
-  purge(query: DeliveryQuery, before: number): Slice<number> {
+  purge(query: CheckedQuery, before: number): Slice<number> {
     this.db.exec('PRAGMA secure_delete = ON');
     try {
       const changes = this.changes();
@@ -178,7 +179,7 @@ export class SqliteDatabase {
       .all() as DeliveryCount[];
   }
 
-  replay(query: DeliveryQuery, now: number): string[] {
+  replay(query: CheckedQuery, now: number): string[] {
     const { sql, parameters } = toCondition(query);
     const rows = this.db
       .prepare(

@@ -1,5 +1,6 @@
-import type { DeliveryCount, DeliveryQuery } from '../delivery-queue.interface.js';
+import type { DeliveryCount } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { CheckedQuery } from '../query.check.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { SqliteClaim } from './sqlite.database.cjs';
 import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
@@ -28,10 +29,10 @@ export interface SqliteOperations {
   claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim;
   /** Ids of those that were not leased, and so are not settled. */
   settle(delivered: DeliveredRows, others: SettlementRow[]): number[];
-  list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]>;
+  list(query: CheckedQuery, before: number, limit: number): Slice<DeliveryRow[]>;
   counts(): DeliveryCount[];
-  replay(query: DeliveryQuery, now: number): string[];
-  purge(query: DeliveryQuery, before: number): Slice<number>;
+  replay(query: CheckedQuery, now: number): string[];
+  purge(query: CheckedQuery, before: number): Slice<number>;
   sweep(retention: Retention, now: number): number;
   close(): void;
 }

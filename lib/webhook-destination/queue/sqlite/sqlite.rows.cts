@@ -1,5 +1,6 @@
-import type { DeliveryQuery, DeliveryState } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import type { DeliveryState } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
+import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
 
 /** A delivery as a row of its own; the JSON columns as they are stored. */
 export interface DeliveryRow {
@@ -98,7 +99,7 @@ export function isUsedUp({ deliveries, bytes }: ClaimLimit): boolean {
   return deliveries <= 0 || bytes <= 0;
 }
 
-const COLUMNS: Record<Exclude<keyof DeliveryQuery, 'acceptedBefore'>, string> = {
+const COLUMNS: Record<Exclude<keyof CheckedQuery, 'acceptedBefore'>, string> = {
   id: 'id',
   destination: 'destination',
   source: 'source',
@@ -108,23 +109,32 @@ const COLUMNS: Record<Exclude<keyof DeliveryQuery, 'acceptedBefore'>, string> = 
   reason: 'reason',
 };
 
+/** What a query asks of one field: its value, or any of several. */
+type Wanted = string | ReadonlySet<string>;
+
 /** A query as an SQL condition on the table `delivery`, and its parameters. */
-export function toCondition(query: DeliveryQuery): { sql: string; parameters: unknown[] } {
+export function toCondition(query: CheckedQuery): { sql: string; parameters: unknown[] } {
   const { acceptedBefore = Number.MAX_SAFE_INTEGER, ...fields } = query;
-  const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
-  return {
-    sql: ['accepted_at < ?', ...terms.map(([field]) => `${COLUMNS[field]} = ?`)].join(' AND '),
-    parameters: [acceptedBefore, ...terms.map(([field, value]) => (field === 'id' ? Number(value) : value))],
-  };
+  const terms = ['accepted_at < ?'];
+  const parameters: unknown[] = [acceptedBefore];
+  for (const [field, wanted] of wantedOf(fields)) {
+    const values = typeof wanted === 'string' ? [wanted] : [...wanted];
+    terms.push(`${COLUMNS[field]} IN (${values.map(() => '?').join(', ')})`);
+    parameters.push(...values.map((value) => (field === 'id' ? Number(value) : value)));
+  }
+  return { sql: terms.join(' AND '), parameters };
 }
 
 /** Whether a row is among the deliveries of a query. */
-export function matches(row: DeliveryRow, query: DeliveryQuery): boolean {
+export function matches(row: DeliveryRow, query: CheckedQuery): boolean {
   const { acceptedBefore = Infinity, ...fields } = query;
   if (row.accepted_at >= acceptedBefore) return false;
-  return Object.entries(fields).every(([field, value]: [string, unknown]) => {
-    if (value === undefined) return true;
-    if (field === 'id') return String(row.id) === value;
-    return row[COLUMNS[field as keyof typeof fields] as keyof DeliveryRow] === value;
+  return wantedOf(fields).every(([field, wanted]) => {
+    const value = row[COLUMNS[field] as keyof DeliveryRow] as string | number | null;
+    return typeof wanted === 'string' ? String(value) === wanted : wanted.has(value as string);
   });
+}
+
+function wantedOf(fields: Omit<CheckedQuery, 'acceptedBefore'>): [keyof typeof fields, Wanted][] {
+  return Object.entries(fields).filter(([, wanted]) => wanted !== undefined) as [keyof typeof fields, Wanted][];
 }

@@ -4,13 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { Logger } from '@nestjs/common';
 
 import { describe } from '../../../common/error.util.js';
-import type {
-  Delivery,
-  DeliveryCount,
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryRecord,
-} from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryCount, DeliveryPage, DeliveryRecord } from '../delivery-queue.interface.js';
 import type {
   Claim,
   ClaimLimit,
@@ -19,6 +13,7 @@ import type {
   Settlement,
   StoreBatch,
 } from '../embedded/delivery-store.interface.js';
+import type { CheckedQuery } from '../query.check.js';
 import { QueueFullError } from '../queue-full.error.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.cjs';
@@ -177,7 +172,7 @@ export class SqliteStore implements DeliveryStore {
     return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 
-  async list(query: DeliveryQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
+  async list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
     const found: DeliveryRecord[] = [];
     let before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
     while (found.length < limit) {
@@ -193,11 +188,11 @@ export class SqliteStore implements DeliveryStore {
     return this.call('counts');
   }
 
-  replay(query: DeliveryQuery, now: number): Promise<string[]> {
+  replay(query: CheckedQuery, now: number): Promise<string[]> {
     return this.call('replay', query, now);
   }
 
-  async purge(query: DeliveryQuery): Promise<number> {
+  async purge(query: CheckedQuery): Promise<number> {
     let count = 0;
     let before: number | undefined = Number.MAX_SAFE_INTEGER;
     while (before !== undefined) {

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { DeliveryQuery } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
+import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
 import { type BatchItem, decodeItems } from './batch.codec.cjs';
 import { type BatchTable, toRows } from './batch.table.cjs';
 import {
@@ -40,7 +40,7 @@ export class SqliteWalk {
     };
   }
 
-  list(query: DeliveryQuery, before: number, limit: number): Slice<DeliveryRow[]> {
+  list(query: CheckedQuery, before: number, limit: number): Slice<DeliveryRow[]> {
     const range = this.toRange(query, before);
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
@@ -56,7 +56,7 @@ export class SqliteWalk {
     return { result: found.slice(0, limit), next: toNext(query, range) };
   }
 
-  purge(query: DeliveryQuery, before: number): Slice<number> {
+  purge(query: CheckedQuery, before: number): Slice<number> {
     const range = this.toRange(query, before);
     const { sql, parameters } = toCondition(query);
     const rows = this.db
@@ -83,7 +83,7 @@ export class SqliteWalk {
   }
 
   /** Where the slice below `before` begins; both tables are cut at the same batch. */
-  private toRange({ id }: DeliveryQuery, before: number): Range {
+  private toRange({ id }: CheckedQuery, before: number): Range {
     if (id !== undefined) return { from: Number(id), to: Math.min(before, Number(id) + 1) };
     const batch = this.statements.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
     const row = this.statements.rowBound.get(before) as { id: number } | undefined;
@@ -92,7 +92,7 @@ export class SqliteWalk {
   }
 
   /** Ids of the batches of the range that may hold deliveries of the query, the newest first. */
-  private findBatches(query: DeliveryQuery, { from, to }: Range): number[] {
+  private findBatches(query: CheckedQuery, { from, to }: Range): number[] {
     if (query.state === 'dead') return [];
     const { destination, source, messageId, userId, acceptedBefore = Number.MAX_SAFE_INTEGER } = query;
     const ids = [Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS)];
@@ -104,7 +104,7 @@ export class SqliteWalk {
     }[];
     return batches
       .filter((batch) => (destination ?? batch.destination) === batch.destination)
-      .filter((batch) => (source ?? batch.source) === batch.source)
+      .filter((batch) => source === undefined || source.has(batch.source))
       .filter(
         ({ items }) =>
           (messageId === undefined && userId === undefined) || decodeItems(items).some((item) => isOf(item, query)),
@@ -114,11 +114,12 @@ export class SqliteWalk {
 }
 
 /** Whether an item is of the message and the user that the query names; of none, if it names none. */
-function isOf(item: BatchItem, { messageId, userId }: DeliveryQuery): boolean {
+function isOf(item: BatchItem, { messageId, userId }: CheckedQuery): boolean {
   if (item === null || (messageId === undefined && userId === undefined)) return false;
-  return (messageId ?? item[0]) === item[0] && (userId ?? item[1]) === item[1];
+  if (userId !== undefined && (item[1] === null || !userId.has(item[1]))) return false;
+  return (messageId ?? item[0]) === item[0];
 }
 
-function toNext({ id }: DeliveryQuery, { from }: Range): number | undefined {
+function toNext({ id }: CheckedQuery, { from }: Range): number | undefined {
   return id === undefined && from > 0 ? from : undefined;
 }
