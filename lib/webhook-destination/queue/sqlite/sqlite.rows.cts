@@ -27,9 +27,21 @@ export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id)
 export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
   return (rows as DeliveryRow[]).map((row) => ({
     ...row,
-    message_id: JSON.parse(row.message_id) as string,
-    user_id: JSON.parse(row.user_id!) as string | null,
+    message_id: fromIdText(JSON.parse(row.message_id) as string)!,
+    user_id: fromIdText(JSON.parse(row.user_id!) as string | null),
   }));
+}
+
+/**
+ * An id as its column holds it. UTF-8 has no lone surrogates, and would make all of them one character, so an id that
+ * has one is stored as JSON after U+0000.
+ */
+export function toIdText(id: string | null): string | null {
+  return id !== null && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : id;
+}
+
+function fromIdText(text: string | null): string | null {
+  return text?.startsWith('\0') ? (JSON.parse(text.slice(1)) as string) : text;
 }
 
 /** A batch on its way into the file. */
@@ -114,8 +126,13 @@ export function toCondition(query: DeliveryQuery): { sql: string; parameters: un
   const terms = Object.entries(fields).filter(([, value]) => value !== undefined) as [keyof typeof fields, string][];
   return {
     sql: ['accepted_at < ?', ...terms.map(([field]) => `${COLUMNS[field]} = ?`)].join(' AND '),
-    parameters: [acceptedBefore, ...terms.map(([field, value]) => (field === 'id' ? Number(value) : value))],
+    parameters: [acceptedBefore, ...terms.map(([field, value]) => toParameter(field, value))],
   };
+}
+
+function toParameter(field: keyof DeliveryQuery, value: string): unknown {
+  if (field === 'id') return Number(value);
+  return field === 'messageId' || field === 'userId' ? toIdText(value) : value;
 }
 
 /** Whether a row is among the deliveries of a query. */
