@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { type ExecutionContext, Logger } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
 
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { parseBody, readBody } from '../ingest/body.reader.js';
 import { IngestError, QUEUE_RETRY_AFTER } from '../ingest/ingest.error.js';
@@ -16,7 +17,7 @@ const MAX_USERS = 1_000;
 
 /** Answers `POST /v1/delete`. */
 export class DeletionEndpoint {
-  private readonly logger = new Logger('WebhookDestinationAdmin');
+  private readonly logger = new LineLogger('WebhookDestinationAdmin');
 
   private gate!: AdminGate;
 

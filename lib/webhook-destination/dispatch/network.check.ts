@@ -1,6 +1,5 @@
-import { Logger } from '@nestjs/common';
-
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
@@ -16,7 +15,7 @@ const CHECK_TIME = 30_000;
  * and allows now.
  */
 export class NetworkCheck {
-  private readonly logger = new Logger('WebhookDestination');
+  private readonly logger = new LineLogger('WebhookDestination');
   private readonly log = new LogLimiter(this.logger);
   /** By name. */
   private readonly answers = new Map<string, Promise<boolean>>();

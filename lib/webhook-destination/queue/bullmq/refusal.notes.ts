@@ -1,6 +1,5 @@
-import { Logger } from '@nestjs/common';
-
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
 import type { DeliveryQuery, Lease } from '../delivery-queue.interface.js';
 import { note } from './retention.sweep.js';
@@ -11,7 +10,7 @@ import type { SharedStore } from './shared-store.interface.js';
  * would have to read all dead deliveries to find none.
  */
 export class RefusalNotes {
-  private readonly logger = new Logger('BullmqQueue');
+  private readonly logger = new LineLogger('BullmqQueue');
 
   /** @param age how long dead deliveries are kept, in ms */
   constructor(
