@@ -1,6 +1,7 @@
 import type { FactoryProvider } from '@nestjs/common';
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
+import type { Concealed } from '../common/concealed.value.js';
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { checkOptions } from './analytics.options.js';
 import { AnalyticsService } from './analytics.service.js';
@@ -11,8 +12,8 @@ import { openScopePerRequest } from './context/scope.mount.js';
 export function provideAnalytics(extras: AnalyticsModuleExtras, Service = AnalyticsService): FactoryProvider {
   return {
     provide: getAnalyticsToken(extras.name),
-    useFactory: (options: AnalyticsModuleOptions, moduleRef: ModuleRef, adapterHost: HttpAdapterHost) => {
-      const analytics = new Service(checkOptions(options, extras), moduleRef);
+    useFactory: (options: Concealed<AnalyticsModuleOptions>, moduleRef: ModuleRef, adapterHost: HttpAdapterHost) => {
+      const analytics = new Service(checkOptions(options.reveal(), extras), moduleRef);
       openScopePerRequest(adapterHost);
       return analytics;
     },

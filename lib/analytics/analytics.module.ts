@@ -1,9 +1,12 @@
-import { type DynamicModule, Inject, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 
+import { concealOptions } from '../common/concealed.value.js';
+import { LineLogger } from '../common/line.logger.js';
 import { OptionsError } from '../common/options.error.js';
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
+import { ANALYTICS_OPTIONS } from './analytics.tokens.js';
 import { connectDecoratedProviders, findInstanceNames } from './decorators/decorated.providers.js';
 
 /**
@@ -18,18 +21,18 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
     if (findInstanceNames(modules).length > 0) return;
     const rule = 'must be imported as AnalyticsModule.forRoot({ writeKey }) or AnalyticsModule.forRootAsync(...)';
     // Where AnalyticsService is injected, Nest stops with an error of its own first, which does not say this.
-    new Logger('AnalyticsModule').error(`AnalyticsModule ${rule}`);
+    new LineLogger('AnalyticsModule').error(`AnalyticsModule ${rule}`);
     throw new OptionsError('AnalyticsModule', [rule]);
   }
 
   /** A wrong option stops the application at bootstrap with an error that names it and its rule. */
   static override forRoot(options: AnalyticsModuleOptions & AnalyticsModuleExtras): DynamicModule {
-    return super.forRoot(options ?? {}); // what is missing is told when the application starts
+    return concealOptions(super.forRoot(options ?? {}), ANALYTICS_OPTIONS); // what is missing is told when the application starts
   }
 
   /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
   static override forRootAsync(options: AnalyticsModuleAsyncOptions): DynamicModule {
-    return super.forRootAsync(options);
+    return concealOptions(super.forRootAsync(options), ANALYTICS_OPTIONS);
   }
 
   /** @internal */

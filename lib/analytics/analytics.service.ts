@@ -1,4 +1,4 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
 import {
@@ -11,6 +11,7 @@ import {
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { describe } from '../common/error.util.js';
 import { FaultLog } from '../common/fault.log.js';
+import { LineLogger } from '../common/line.logger.js';
 import {
   IN_PROCESS_INGEST,
   type InProcessIngest,
@@ -40,8 +41,9 @@ export class AnalyticsService
   extends AmbientAnalytics
   implements InProcessProducer, OnModuleInit, OnApplicationShutdown
 {
-  private readonly logger = new Logger('AnalyticsService');
+  private readonly logger = new LineLogger('AnalyticsService');
   private readonly pluginFaults = new FaultLog('AnalyticsService');
+  readonly #options: CheckedAnalyticsOptions;
   private readonly deferred: DeferredHttpClient;
   private readonly plan: PlanEnforcer;
   private isConnected = false;
@@ -49,11 +51,12 @@ export class AnalyticsService
   private undelivered = 0;
 
   constructor(
-    private readonly options: CheckedAnalyticsOptions,
+    options: CheckedAnalyticsOptions,
     private readonly moduleRef: ModuleRef,
   ) {
     const deferred = new DeferredHttpClient();
     super({ ...options, httpClient: options.httpClient ?? deferred }, options);
+    this.#options = options;
     this.deferred = deferred;
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
@@ -105,7 +108,7 @@ export class AnalyticsService
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.options.shutdownTimeout });
+    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout });
     return this.drained;
   }
 
@@ -113,7 +116,7 @@ export class AnalyticsService
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
-    const { host, httpClient, flushInterval, writeKey } = this.options;
+    const { host, httpClient, flushInterval, writeKey } = this.#options;
     const ingests = host == null && httpClient == null ? this.findIngests() : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
@@ -135,7 +138,7 @@ export class AnalyticsService
   }
 
   private warnOfUnknownKey(sources: string[]): void {
-    const { name, disable } = this.options;
+    const { name, disable } = this.#options;
     if (disable) return;
     const subject = name === DEFAULT_INSTANCE ? '' : `AnalyticsModule ${JSON.stringify(name)}: `;
     this.logger.warn(

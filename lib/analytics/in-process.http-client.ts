@@ -6,14 +6,18 @@ import type { InProcessIngest } from '../webhook-destination/ingest/in-process-i
  * Its answer counts as that of the endpoint, so that retries and callbacks are the same.
  */
 export class InProcessHttpClient implements HTTPClient {
+  readonly #writeKey: string;
+
   constructor(
     private readonly ingest: InProcessIngest,
-    private readonly writeKey: string,
-  ) {}
+    writeKey: string,
+  ) {
+    this.#writeKey = writeKey;
+  }
 
   async makeRequest({ data }: HTTPClientRequest): Promise<HTTPResponse> {
     const { batch, sentAt } = data as { batch: unknown[]; sentAt: string };
-    await this.ingest.accept(this.writeKey, batch, sentAt);
+    await this.ingest.accept(this.#writeKey, batch, sentAt);
     return { status: 200, statusText: 'OK' };
   }
 }

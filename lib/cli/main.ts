@@ -2,6 +2,7 @@ import { Logger } from '@nestjs/common';
 
 import { VERSION } from '../client/version.js';
 import { describe } from '../common/error.util.js';
+import { toPrintable } from '../common/printable.util.js';
 import { BACKUP_USAGE, runBackup } from './backup.command.js';
 import { DEAD_USAGE, runDead } from './dead.command.js';
 import { MIGRATE_USAGE, runMigrate } from './migrate.command.js';
@@ -71,6 +72,7 @@ main(process.argv.slice(2)).then(
   // What the application's files have started does not keep the command from ending.
   (code) => process.stdout.write('', () => process.exit(code)),
   (error: unknown) => {
-    process.stderr.write(`${describe(error)}\n`, () => process.exit(1));
+    const lines = describe(error).split('\n').map(toPrintable);
+    process.stderr.write(`${lines.join('\n')}\n`, () => process.exit(1));
   },
 );

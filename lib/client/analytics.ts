@@ -2,6 +2,7 @@ import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { BatchPublisher } from './delivery/batch.publisher.js';
 import { EventLedger, type Callback } from './delivery/event.ledger.js';
 import { EventQueue, type EventSink } from './delivery/event.queue.js';
+import { createRequestWriter } from './delivery/request.writer.js';
 import { createMessage } from './message/message.factory.js';
 import type {
   AliasParams,
@@ -167,8 +168,8 @@ export class Analytics extends AnalyticsEmitter {
   }
 
   /** @internal Called once, by the constructor. */
-  protected createQueue(settings: ResolvedSettings, ledger: EventLedger): EventSink {
-    return new EventQueue(settings, new BatchPublisher(settings, this), ledger);
+  protected createQueue({ writeKey, ...settings }: ResolvedSettings, ledger: EventLedger): EventSink {
+    return new EventQueue(settings, new BatchPublisher(settings, createRequestWriter(writeKey), this), ledger);
   }
 
   /** @internal As the setting `flushInterval`, for a subclass that learns later where its events go. */

@@ -1,4 +1,4 @@
-import type { Logger } from '@nestjs/common';
+import type { LineLogger } from './line.logger.js';
 
 /** Lines that are written in one period, at most. */
 const MAX_LINES = 20;
@@ -11,7 +11,7 @@ export class LogLimiter {
   private lines = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly logger: Logger) {}
+  constructor(private readonly logger: LineLogger) {}
 
   write(level: 'warn' | 'error', line: string): void {
     this.timer ??= setTimeout(() => this.end(), PERIOD).unref();

@@ -26,6 +26,11 @@ export type {
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
 export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
+export {
+  type StandardWebhookOptions,
+  verifyStandardWebhook,
+  type WebhookRequestHeaders,
+} from './receiver/standard-webhook.util.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
 export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';

@@ -1,6 +1,7 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 
+import { Concealed } from '../common/concealed.value.js';
 import { createAdminController, placeAdminController } from './admin/admin.controller.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { UserDeletion } from './admin/user.deletion.js';
@@ -22,28 +23,33 @@ import { DestinationRouter } from './routing/destination.router.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
 import { CHECKED_OPTIONS, CONTROLLERS_PLACED, DELIVERY_QUEUE, MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
+type CheckedOptions = Concealed<WebhookDestinationOptions>;
+
 /** A message's way, step by step: source, rules, routing, queue, dispatch. */
 export const webhookDestinationProviders: Provider[] = [
   {
     provide: CHECKED_OPTIONS,
-    useFactory: (options: WebhookDestinationModuleOptions) => checkOptions(options),
+    useFactory: (options: Concealed<WebhookDestinationModuleOptions>): CheckedOptions =>
+      new Concealed(checkOptions(options.reveal())),
     inject: [MODULE_OPTIONS],
   },
   {
     provide: SourceRegistry,
-    useFactory: ({ sources }: WebhookDestinationOptions) => new SourceRegistry(sources),
+    useFactory: (options: CheckedOptions) => new SourceRegistry(options.reveal().sources),
     inject: [CHECKED_OPTIONS],
   },
   {
     provide: IngestEndpoint,
-    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, { ingest, mode }: WebhookDestinationOptions) =>
-      ingest && mode !== 'deliver' ? new IngestEndpoint(sources, acceptor, ingest) : undefined,
+    useFactory: (sources: SourceRegistry, acceptor: MessageAcceptor, options: CheckedOptions) => {
+      const { ingest, mode } = options.reveal();
+      return ingest && mode !== 'deliver' ? new IngestEndpoint(sources, acceptor, ingest) : undefined;
+    },
     inject: [SourceRegistry, MessageAcceptor, CHECKED_OPTIONS],
   },
   {
     provide: DeletionEndpoint,
-    useFactory: (deletion: UserDeletion, { admin }: WebhookDestinationOptions) =>
-      admin && new DeletionEndpoint(deletion),
+    useFactory: (deletion: UserDeletion, options: CheckedOptions) =>
+      options.reveal().admin && new DeletionEndpoint(deletion),
     inject: [UserDeletion, CHECKED_OPTIONS],
   },
   {
@@ -53,33 +59,31 @@ export const webhookDestinationProviders: Provider[] = [
   },
   {
     provide: DestinationRouter,
-    useFactory: ({ destinations }: WebhookDestinationOptions) => new DestinationRouter(destinations),
+    useFactory: (options: CheckedOptions) => new DestinationRouter(options.reveal().destinations),
     inject: [CHECKED_OPTIONS],
   },
   {
     provide: DELIVERY_QUEUE,
-    useFactory: ({ queue }: WebhookDestinationOptions) => queue(),
+    useFactory: (options: CheckedOptions) => options.reveal().queue(),
     inject: [CHECKED_OPTIONS],
   },
   {
     provide: RetentionSweeper,
-    useFactory: (queue: DeliveryQueue, { mode }: WebhookDestinationOptions, modules: ModulesContainer) =>
-      mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules),
+    useFactory: (queue: DeliveryQueue, options: CheckedOptions, modules: ModulesContainer) =>
+      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules),
     inject: [DELIVERY_QUEUE, CHECKED_OPTIONS, ModulesContainer],
   },
   {
     provide: WebhookDispatcher,
-    useFactory: (queue: DeliveryQueue, options: WebhookDestinationOptions) => new WebhookDispatcher(queue, options),
+    useFactory: (queue: DeliveryQueue, options: CheckedOptions) => new WebhookDispatcher(queue, options),
     inject: [DELIVERY_QUEUE, CHECKED_OPTIONS],
   },
   {
     provide: UserDeletion,
-    useFactory: ({ sources }: WebhookDestinationOptions, router: DestinationRouter, queue: DeliveryQueue) =>
-      new UserDeletion(
-        sources.map(({ name }) => name),
-        router,
-        queue,
-      ),
+    useFactory: (options: CheckedOptions, router: DestinationRouter, queue: DeliveryQueue) => {
+      const names = options.reveal().sources.map(({ name }) => name);
+      return new UserDeletion(names, router, queue);
+    },
     inject: [CHECKED_OPTIONS, DestinationRouter, DELIVERY_QUEUE],
   },
   WebhookDestinationService,
@@ -92,7 +96,8 @@ export function withControllers(module: DynamicModule): DynamicModule {
   const admin = createAdminController();
   const placed: Provider = {
     provide: CONTROLLERS_PLACED,
-    useFactory: async (options: WebhookDestinationOptions) => {
+    useFactory: async (concealed: CheckedOptions) => {
+      const options = concealed.reveal();
       if (options.ingest && options.mode !== 'deliver') await placeIngestController(ingest, options.ingest.prefix);
       const prefix = adminPrefix(options);
       if (prefix !== undefined) await placeAdminController(admin, prefix);

@@ -1,7 +1,6 @@
 import {
   Inject,
   Injectable,
-  Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleDestroy,
@@ -10,7 +9,9 @@ import {
 import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
+import type { Concealed } from '../common/concealed.value.js';
 import { describe } from '../common/error.util.js';
+import { LineLogger } from '../common/line.logger.js';
 import { type AdminGate, createAdminGate } from './admin/admin.gate.js';
 import { mountDeletion } from './admin/admin.mount.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
@@ -43,7 +44,7 @@ import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js
 export class WebhookDestinationService
   implements InProcessIngest, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
-  private readonly logger = new Logger('WebhookDestination');
+  private readonly logger = new LineLogger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
   private createTransport!: TransportFactory;
   private readonly mount: IngestMount | undefined;
@@ -58,7 +59,7 @@ export class WebhookDestinationService
   readonly events$: Observable<DeliveryEvent>;
 
   constructor(
-    @Inject(CHECKED_OPTIONS) private readonly options: WebhookDestinationOptions,
+    @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
     @Inject(DELIVERY_QUEUE) private readonly queue: DeliveryQueue,
     private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
@@ -70,7 +71,7 @@ export class WebhookDestinationService
     @Inject(DeletionEndpoint) private readonly deletionEndpoint: DeletionEndpoint | undefined,
   ) {
     this.events$ = dispatcher.events$;
-    const { ingest } = options;
+    const { ingest } = options.reveal();
     if (ingest && endpoint) this.mount = new IngestMount(adapterHost, ingest.prefix, endpoint);
     this.mount?.onExpress();
     this.opened = new Promise((resolve, reject) => {
@@ -126,7 +127,7 @@ export class WebhookDestinationService
 
   /** @internal */
   get sourceNames(): string[] {
-    return this.options.sources.map(({ name }) => name);
+    return this.options.reveal().sources.map(({ name }) => name);
   }
 
   /** @internal */
@@ -138,8 +139,8 @@ export class WebhookDestinationService
 
   async onModuleInit(): Promise<void> {
     checkBun();
-    if (this.options.mode !== 'ingest') {
-      this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+    if (this.options.reveal().mode !== 'ingest') {
+      this.createTransport = await loadTransport(this.options.reveal().delivery, this.moduleRef);
     }
     await this.mountAdmin();
     this.resolveOpened(this.queue.open());
@@ -150,7 +151,7 @@ export class WebhookDestinationService
 
   async onApplicationBootstrap(): Promise<void> {
     await this.openAdmin();
-    if (this.options.mode === 'ingest') return;
+    if (this.options.reveal().mode === 'ingest') return;
     await this.warnOfOrphans().catch((error) =>
       this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${describe(error)}`),
     );
@@ -177,7 +178,7 @@ export class WebhookDestinationService
 
   /** A queue that this process alone serves: nobody delivers what is left until the next start. */
   private async reportQueued(): Promise<void> {
-    if (this.options.queue.isShared) return;
+    if (this.options.reveal().queue.isShared) return;
     const open = (await this.queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');
     const count = open.reduce((sum, row) => sum + row.count, 0);
     if (count === 0) return;
@@ -187,8 +188,9 @@ export class WebhookDestinationService
   }
 
   private async mountAdmin(): Promise<void> {
-    const { admin } = this.options;
-    const prefix = adminPrefix(this.options);
+    const options = this.options.reveal();
+    const { admin } = options;
+    const prefix = adminPrefix(options);
     if (!admin || prefix === undefined || !this.deletionEndpoint) return;
     this.adminGate = await createAdminGate(admin, this.moduleRef);
     mountDeletion(this.adapterHost, prefix, this.deletionEndpoint);
@@ -207,7 +209,10 @@ export class WebhookDestinationService
   }
 
   private async warnOfOrphans(): Promise<void> {
-    const served = this.options.destinations.filter(({ enabled }) => enabled).map(({ name }) => name);
+    const served = this.options
+      .reveal()
+      .destinations.filter(({ enabled }) => enabled)
+      .map(({ name }) => name);
     const orphans = (await this.queue.counts(served)).filter(
       ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
     );

@@ -1,7 +1,8 @@
-import { Inject, Logger, Optional, type Type } from '@nestjs/common';
+import { Inject, Optional, type Type } from '@nestjs/common';
 import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
@@ -16,7 +17,7 @@ type Factory = (...dependencies: unknown[]) => unknown;
 type InstanceFinder = (name: string) => Promise<AnalyticsService | undefined>;
 
 const connected = new WeakSet<ModulesContainer>();
-const logger = new Logger('AnalyticsDecorator');
+const logger = new LineLogger('AnalyticsDecorator');
 
 /** Names of the instances that an application has. */
 export function findInstanceNames(modules: ModulesContainer): string[] {

@@ -1,3 +1,4 @@
+import { toPrintable } from '../../common/printable.util.js';
 import { findClassFaults } from './class.check.js';
 import type { StandardIssue, StandardSchemaV1 } from './standard-schema.interface.js';
 import { definitionOf } from './tracked-event.decorator.js';
@@ -52,6 +53,5 @@ function ruleOf(issue: StandardIssue): string {
 
 /** Keys of a record can be anything that a user has typed. */
 function tidy(path: string): string {
-  // eslint-disable-next-line no-control-regex -- none may start a line of its own in a log
-  return path.slice(0, 100).replace(/[\u0000-\u001f\u007f\u2028\u2029]/g, '?');
+  return toPrintable(path.slice(0, 100));
 }

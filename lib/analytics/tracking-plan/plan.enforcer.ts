@@ -1,7 +1,6 @@
-import type { Logger } from '@nestjs/common';
-
 import { type TrackParams, ValidationError } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
+import type { LineLogger } from '../../common/line.logger.js';
 import { checkOf, type EventCheck, type PlanFault } from './event.check.js';
 import { definitionOf } from './tracked-event.decorator.js';
 import type { EventClass } from './tracking-plan.interface.js';
@@ -30,7 +29,7 @@ export class PlanEnforcer {
 
   constructor(
     { events, violations }: PlanOptions,
-    private readonly logger: Logger,
+    private readonly logger: LineLogger,
   ) {
     this.planned = new Map(events.map((type) => [definitionOf(type)!.name, type]));
     this.violations = violations;

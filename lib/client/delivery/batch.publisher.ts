@@ -2,18 +2,15 @@ import type { AnalyticsEmitter } from '../pipeline/analytics.emitter.js';
 import type { Batch } from './batch.js';
 import { BatchRequest } from './batch.request.js';
 import type { HTTPClient, HTTPResponse } from './http-client.interface.js';
+import type { RequestWriter } from './request.writer.js';
 import { readBody } from './response.body.js';
 import { backoffDelay, isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
-
-/** Product token of every request. */
-const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
 /** How often a batch may be put off by `Retry-After` before that uses up retries. */
 const MAX_RATE_LIMITED = 20;
 
 /** Where and how batches are sent (§8). */
 export interface BatchPublisherSettings {
-  writeKey: string;
   url: string;
   maxRetries: number;
   httpRequestTimeout: number;
@@ -23,26 +20,18 @@ export interface BatchPublisherSettings {
 
 /** Sends batches, with the retries of §7. */
 export class BatchPublisher {
-  private readonly headers: Record<string, string>;
-  private readonly tail: string;
   /** No request is made before this moment: what the receiver's `Retry-After` asked for. */
   private resumeAt = 0;
 
   constructor(
     private readonly settings: BatchPublisherSettings,
+    private readonly writer: RequestWriter,
     private readonly emitter: AnalyticsEmitter,
-  ) {
-    this.headers = {
-      'Content-Type': 'application/json',
-      'User-Agent': USER_AGENT,
-      Authorization: `Basic ${Buffer.from(`${settings.writeKey}:`).toString('base64')}`,
-    };
-    this.tail = `],"writeKey":${JSON.stringify(settings.writeKey)},"sentAt":"`;
-  }
+  ) {}
 
   /** Size of a body without its events. */
   get envelopeBytes(): number {
-    return Buffer.byteLength(this.bodyOf(''));
+    return Buffer.byteLength(this.writer.body(''));
   }
 
   /** Delivers a batch. Never rejects: the promise tells why it was not delivered, or undefined where it was. */
@@ -92,8 +81,8 @@ export class BatchPublisher {
   /** Makes one request and reads its response, in the time that both may take together. */
   private exchange(batch: Batch, events: string, attempt: number): Promise<HTTPResponse> {
     const { url, httpRequestTimeout } = this.settings;
-    const body = this.bodyOf(events);
-    const headers = attempt > 0 ? { ...this.headers, 'X-Retry-Count': String(attempt) } : { ...this.headers };
+    const body = this.writer.body(events);
+    const headers = this.writer.headers(attempt);
     const request = new BatchRequest(url, headers, body, httpRequestTimeout);
     if (this.emitter.isHeard('http_request')) {
       this.emitter.emit('http_request', { url, method: 'POST', headers: { ...headers }, body });
@@ -123,10 +112,6 @@ export class BatchPublisher {
       this.emitter.emit('http_response', { status, statusText, url: request.url, headers, body });
     }
     return response;
-  }
-
-  private bodyOf(events: string): string {
-    return `{"batch":[${events}${this.tail}${new Date().toISOString()}"}`;
   }
 }
 

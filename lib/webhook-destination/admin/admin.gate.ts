@@ -31,15 +31,15 @@ async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<
 }
 
 class TokenGate implements AdminGate {
-  private readonly digest: Buffer;
+  readonly #digest: Buffer;
 
   constructor(token: string) {
-    this.digest = sha256(token);
+    this.#digest = sha256(token);
   }
 
   check({ headers }: IncomingMessage): Promise<void> {
     const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-    if (token !== undefined && timingSafeEqual(sha256(token), this.digest)) return Promise.resolve();
+    if (token !== undefined && timingSafeEqual(sha256(token), this.#digest)) return Promise.resolve();
     const rule = 'the admin token must come as a Bearer token';
     return Promise.reject(new IngestError(401, 'admin_token_wrong', rule, 'Authorization'));
   }

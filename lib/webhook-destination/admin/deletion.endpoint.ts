@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { type ExecutionContext, Logger } from '@nestjs/common';
+import type { ExecutionContext } from '@nestjs/common';
 
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import { parseBody, readBody } from '../ingest/body.reader.js';
 import { IngestError, QUEUE_RETRY_AFTER } from '../ingest/ingest.error.js';
 import { answerError, answerJson } from '../ingest/json.answer.js';
@@ -14,7 +15,7 @@ import type { UserDeletion } from './user.deletion.js';
 
 /** Answers `POST /v1/delete`. */
 export class DeletionEndpoint {
-  private readonly logger = new Logger('WebhookDestinationAdmin');
+  private readonly logger = new LineLogger('WebhookDestinationAdmin');
 
   private gate: AdminGate = { check: () => Promise.reject(new Error('the application is still starting')) };
 

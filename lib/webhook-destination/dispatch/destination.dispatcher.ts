@@ -1,7 +1,7 @@
-import { Logger } from '@nestjs/common';
 import type { Subject } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
@@ -15,7 +15,7 @@ import { isFailure } from './url.outcome.js';
 
 /** Settles the deliveries of one destination by what its URLs answer, and keeps them back while it is down. */
 export class DestinationDispatcher {
-  private readonly logger = new Logger('WebhookDispatcher');
+  private readonly logger = new LineLogger('WebhookDispatcher');
   private readonly log = new LogLimiter(this.logger);
   private readonly circuit: CircuitBreaker;
   private inFlight = 0;

@@ -41,8 +41,9 @@ export class DestinationSender {
    * Posts to each URL that has not failed for good, side by side. Resolves with what is known at the first success;
    * the other requests run out on their own (§4.1). Without a success it resolves with all results.
    */
-  send({ body, messageId, failedUrls }: Readonly<Delivery>, now: number): Promise<SendResult[]> {
-    const headers = this.headers.for(messageId, body, now);
+  send(delivery: Readonly<Delivery>, now: number): Promise<SendResult[]> {
+    const { body, failedUrls } = delivery;
+    const headers = this.headers.for(delivery, now);
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
     return new Promise((resolve) => {

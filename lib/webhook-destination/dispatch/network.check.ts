@@ -1,7 +1,7 @@
-import { Logger } from '@nestjs/common';
 import { from, lastValueFrom, mergeMap } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
@@ -19,7 +19,7 @@ const CONCURRENCY = 16;
  * sends again what the policy had stopped and allows now.
  */
 export class NetworkCheck {
-  private readonly logger = new Logger('WebhookDestination');
+  private readonly logger = new LineLogger('WebhookDestination');
   private readonly log = new LogLimiter(this.logger);
   /** By name. */
   private readonly answers = new Map<string, Promise<boolean>>();

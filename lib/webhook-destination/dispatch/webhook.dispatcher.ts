@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Subject, takeUntil } from 'rxjs';
 
+import type { Concealed } from '../../common/concealed.value.js';
 import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { DeliveryEvent } from './delivery.event.js';
@@ -26,21 +27,22 @@ const ACTIVE_FACTOR = 4;
 export class WebhookDispatcher {
   private readonly events = new Subject<DeliveryEvent>();
   private readonly stop$ = new Subject<void>();
-  private dispatchers: DestinationDispatcher[] = [];
-  private check: NetworkCheck | undefined;
+  // They hold URLs, headers and keys, which no inspection is to show.
+  readonly #dispatchers: DestinationDispatcher[] = [];
+  #check: NetworkCheck | undefined;
 
   /** What became of each attempt. */
   readonly events$ = this.events.asObservable();
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: WebhookDestinationOptions,
+    private readonly options: Concealed<WebhookDestinationOptions>,
   ) {}
 
   /** Starts to deliver. */
   start(createTransport: TransportFactory): void {
-    const { delivery } = this.options;
-    const destinations = this.options.destinations.filter(({ enabled }) => enabled);
+    const { delivery, destinations: all } = this.options.reveal();
+    const destinations = all.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
         target,
@@ -54,29 +56,29 @@ export class WebhookDispatcher {
         destination.retryOn ?? delivery.retryOn,
       );
       const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events);
-      this.dispatchers.push(dispatcher);
+      this.#dispatchers.push(dispatcher);
       this.queue
         .consume(destination.name, delivery.concurrency)
         .pipe(takeUntil(this.stop$))
         .subscribe((lease) => void dispatcher.handle(lease));
     }
     const policy = new NetworkPolicy(delivery.allowedNetworks);
-    this.check = new NetworkCheck(policy, this.queue, destinations, delivery.transport === 'axios');
-    void this.check.run();
+    this.#check = new NetworkCheck(policy, this.queue, destinations, delivery.transport === 'axios');
+    void this.#check.run();
   }
 
   /** Delivers what is due, for a bounded time; what is not finished then stays in the queue. */
   async stop(): Promise<void> {
-    this.check?.stop();
+    this.#check?.stop();
     const abort = new AbortController();
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
-    const idle = () => Promise.all(this.dispatchers.map((dispatcher) => dispatcher.idle()));
+    const idle = () => Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.idle()));
     const end = after(STOP_TIME);
     await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
     this.stop$.next();
     await Promise.race([idle(), end]);
     abort.abort();
-    await Promise.all(this.dispatchers.map((dispatcher) => dispatcher.close()));
+    await Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.close()));
     this.events.complete();
   }
 }

@@ -1,51 +1,48 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 import type { DestinationOptions } from '../options/destination.options.js';
-import { signBody, signStandardWebhook, standardWebhookKey } from '../receiver/signature.util.js';
+import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import { hmacOf } from '../receiver/signature.util.js';
+import { signStandardWebhook } from '../receiver/standard-webhook.util.js';
+import { toStandardKey } from '../receiver/webhook-secret.rules.js';
+import { toMessageIdHeader, toWebhookId } from './webhook-id.util.js';
 
 /** Product token of every webhook (§2.1). */
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
-
-const HEADER_SAFE = /^[\x21-\x7e]+$/;
 
 /** Makes the headers of one destination's requests: its own, those of §2.1 and the signatures of §5.1. */
 export class WebhookHeaders {
   private readonly common: Record<string, string>;
   private readonly current: KeyObject | undefined;
   private readonly previous: KeyObject | undefined;
-  private readonly standard: Buffer[];
+  private readonly standard: KeyObject[];
 
-  constructor({ headers, sharedSecret, standardWebhooks }: DestinationOptions) {
+  constructor({ headers, sharedSecret, standardWebhooks = true }: DestinationOptions) {
     const secrets = [sharedSecret ?? []].flat();
+    const standardKeys = standardWebhooks ? secrets.flatMap((secret) => toStandardKey(secret) ?? []) : [];
     this.common = { ...headers, 'Content-Type': 'application/json', 'User-Agent': USER_AGENT };
     [this.current, this.previous] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
-    this.standard = standardWebhooks ? secrets.map(standardWebhookKey) : [];
+    this.standard = standardKeys.map((key) => createSecretKey(key));
   }
 
   /**
    * The headers of one attempt.
    *
-   * @param body the bytes that are sent
    * @param now when it is sent, in ms since the epoch
    */
-  for(messageId: string, body: Buffer, now: number): Record<string, string> {
-    const id = toHeaderValue(messageId);
-    const headers: Record<string, string> = { ...this.common, 'X-Message-Id': id };
-    if (this.current) headers['X-Signature'] = signBody(body, this.current);
-    if (this.previous) headers['X-Signature-Previous'] = signBody(body, this.previous);
+  for({ source, messageId, body }: NewDelivery, now: number): Record<string, string> {
+    const headers: Record<string, string> = { ...this.common, 'X-Message-Id': toMessageIdHeader(messageId) };
+    if (this.current) headers['X-Signature'] = hmacOf(body, this.current);
+    if (this.previous) headers['X-Signature-Previous'] = hmacOf(body, this.previous);
     if (this.standard.length > 0) {
-      const timestamp = Math.floor(now / 1000);
+      const id = toWebhookId(source, messageId);
+      const timestamp = String(Math.floor(now / 1000));
       headers['webhook-id'] = id;
-      headers['webhook-timestamp'] = String(timestamp);
+      headers['webhook-timestamp'] = timestamp;
       headers['webhook-signature'] = this.standard
         .map((key) => signStandardWebhook(id, timestamp, body, key))
         .join(' ');
     }
     return headers;
   }
-}
-
-/** An SDK may send any messageId: what a header cannot carry is percent-encoded, the same at each attempt. */
-function toHeaderValue(messageId: string): string {
-  return HEADER_SAFE.test(messageId) ? messageId : encodeURIComponent(Buffer.from(messageId).toString());
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { Logger } from '@nestjs/common';
-
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { IngestOptions } from '../options/ingest.options.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
@@ -26,7 +25,7 @@ const MAX_REJECTED = 100;
 
 /** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
 export class IngestEndpoint {
-  private readonly log = new LogLimiter(new Logger('WebhookDestinationIngest'));
+  private readonly log = new LogLimiter(new LineLogger('WebhookDestinationIngest'));
   private readonly admission: RequestAdmission;
   private closing = false;
   /** Which web pages may post; none where it is undefined. */

@@ -4,13 +4,14 @@ import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areHeaders } from '../dispatch/header.rules.js';
 import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
+import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 
 /** URLs that one destination may have (§1, §8). */
 const MAX_URLS = 5;
 
 function isSharedSecret(value: unknown): boolean {
-  if (!Array.isArray(value)) return isNonEmptyString(value);
-  return value.length === 2 && value.every(isNonEmptyString) && value[0] !== value[1];
+  if (!Array.isArray(value)) return isUsableSecret(value);
+  return value.length === 2 && value.every(isUsableSecret) && value[0] !== value[1];
 }
 
 const isFilledArray = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
@@ -62,20 +63,25 @@ export class DestinationOptions {
   headers: Record<string, string> = {};
 
   /**
-   * Signs every request (§5.1). While it is rotated, `[current, previous]`: the signature under the previous one then
-   * goes along in `X-Signature-Previous`. `undefined` is refused, so that a variable that is not set does not switch
+   * Signs every request (§5.1). One that begins with `whsec_` must go on with base64 of at least 24 bytes:
+   * `whsec_$(openssl rand -base64 32)`. While it is rotated, `[current, previous]`: the signature under the previous one
+   * then goes along in `X-Signature-Previous`. `undefined` is refused, so that a variable that is not set does not switch
    * signing off. Default: requests are not signed.
    */
-  @MustIfPresent('be a non-empty string, or [current, previous] of two that differ', isSharedSecret)
+  @MustIfPresent(
+    `be a non-empty string, or [current, previous] of two that differ; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
+    isSharedSecret,
+  )
   sharedSecret?: string | [current: string, previous: string];
 
   /**
-   * Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks, keyed
-   * with `sharedSecret`: base64 after `whsec_`, or else its text.
-   * @default false
+   * Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks, signed
+   * with `sharedSecret`: base64 after `whsec_`, or else its text, of at least 24 bytes. `true` refuses a shorter one.
+   * Default: they do under each secret that is long enough.
    */
+  @IfGiven()
   @Must('be a boolean', (value) => typeof value === 'boolean')
-  standardWebhooks: boolean = false;
+  standardWebhooks?: boolean;
 
   /**
    * Kinds of message it gets; delete notifications come whatever is named, so `['delete']` is for those alone.

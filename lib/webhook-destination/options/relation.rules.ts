@@ -1,4 +1,5 @@
 import { knownAddresses, networksForAddress, NetworkPolicy } from '../dispatch/network.policy.js';
+import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DestinationOptions } from './destination.options.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 
@@ -27,9 +28,7 @@ export function findRelationFaults({
       (index) => `destinations[${index}].name must differ from that of every other destination`,
     ),
     ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
-      standardWebhooks && sharedSecret === undefined
-        ? [`destinations[${index}].standardWebhooks must come with a sharedSecret`]
-        : [],
+      (standardWebhooks ? findKeyFaults(sharedSecret) : []).map((fault) => `destinations[${index}].${fault}`),
     ),
     ...(delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
@@ -41,6 +40,15 @@ export function findRelationFaults({
     ),
     ...findAddressFaults(destinations, delivery.allowedNetworks),
   ];
+}
+
+/** What keeps secrets from being keys of Standard Webhooks. */
+function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string[] {
+  if (sharedSecret === undefined) return ['standardWebhooks must come with a sharedSecret'];
+  const areKeys = [sharedSecret].flat().every((secret) => toStandardKey(secret) !== undefined);
+  return areKeys
+    ? []
+    : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes, with standardWebhooks: true`];
 }
 
 /** The URLs whose addresses are known to be refused, each with the setting that allows them all. */

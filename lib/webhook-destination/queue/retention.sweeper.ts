@@ -1,7 +1,8 @@
-import { Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 
 import { describe } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
 import type { DeliveryQueue } from './delivery-queue.interface.js';
 import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
 
@@ -19,7 +20,7 @@ const SWEEP_INTERVAL = 15_000;
  * application's jobs twice, and a first one starts jobs that the application left off.
  */
 export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly logger = new Logger('WebhookDestination');
+  private readonly logger = new LineLogger('WebhookDestination');
   private timer: NodeJS.Timeout | undefined;
   private registry: SchedulerRegistry | undefined;
   private name = SWEEP_INTERVAL_NAME;

@@ -3,22 +3,32 @@ import {
   type ExecutionContext,
   Inject,
   Injectable,
-  Logger,
+  Optional,
   type RawBodyRequest,
   UnauthorizedException,
 } from '@nestjs/common';
 
-import { checkSecrets, verifySignature } from './signature.util.js';
+import { FaultLog } from '../../common/fault.log.js';
+import { OptionsError } from '../../common/options.error.js';
+import { isNonEmptyString } from '../../common/value.util.js';
+import { verifySignature } from './signature.util.js';
+import { checkTolerance, type StandardWebhookOptions, verifyStandardWebhook } from './standard-webhook.util.js';
+import { isStandardSecret, isUsableSecret, STANDARD_SECRET_RULE, toStandardKey } from './webhook-secret.rules.js';
 
 /** Where {@link WebhookSignatureGuard} finds the shared secret, or the secrets, when it is applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
+
+const WEBHOOK_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-signature-options');
 
 interface SignedRequest {
   headers: Record<string, string | string[] | undefined>;
 }
 
 /**
- * Lets a request pass that carries a webhook's signature (§5.1) under one of the secrets; answers any other with 401.
+ * Lets a request pass that is signed under one of the secrets; answers any other with 401.
+ * A request with `webhook-signature` must pass as {@link verifyStandardWebhook} does: signed id, time and body, and not
+ * too old. One without it passes by `X-Signature` (§5.1), but for secrets that begin with `whsec_`: whoever captures a
+ * request could leave the other headers out, and send it again at any time.
  * The application must keep the bytes it received: `NestFactory.create(AppModule, { rawBody: true })`.
  *
  * `@UseGuards(new WebhookSignatureGuard(secret))`, or `@UseGuards(WebhookSignatureGuard)` in a module that provides
@@ -26,30 +36,60 @@ interface SignedRequest {
  */
 @Injectable()
 export class WebhookSignatureGuard implements CanActivate {
-  private readonly logger = new Logger(WebhookSignatureGuard.name);
-  private explained = false;
+  /** Those that verify the Standard Webhooks headers, and those that verify `X-Signature`. */
+  readonly #standard: string[];
+  readonly #plain: string[];
+  readonly #options: StandardWebhookOptions;
+  private readonly faults = new FaultLog(WebhookSignatureGuard.name);
 
   /**
    * @param secrets the shared secret, or all that are valid while it is rotated
-   * @throws {OptionsError} for a secret that is empty or not set: the application does not start.
+   * @throws {OptionsError} for a secret that is empty or not set, for one that begins with `whsec_` and goes on with less
+   * than 24 bytes of base64, and for a wrong tolerance: the application does not start.
    */
-  constructor(@Inject(WEBHOOK_SECRET) private readonly secrets: string | readonly string[]) {
-    checkSecrets('WebhookSignatureGuard', secrets);
+  constructor(
+    @Inject(WEBHOOK_SECRET) secrets: string | readonly string[],
+    @Optional() @Inject(WEBHOOK_OPTIONS) options: StandardWebhookOptions = {},
+  ) {
+    const all = checkSecrets(secrets);
+    this.#standard = all.filter((secret) => toStandardKey(secret) !== undefined);
+    this.#plain = all.filter((secret) => !isStandardSecret(secret));
+    this.#options = options;
+    if (options.tolerance !== undefined) checkTolerance(WebhookSignatureGuard.name, options.tolerance);
   }
 
   /** @throws {UnauthorizedException} when no signature matches the body. */
   canActivate(context: ExecutionContext): boolean {
     const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
-    if (!rawBody) this.explain();
-    const signatures = [headers['x-signature'], headers['x-signature-previous']];
-    if (signatures.some((signature) => verifySignature(rawBody, signature, this.secrets))) return true;
+    if (!rawBody) this.faults.warn('A request has no rawBody: create the application with { rawBody: true }');
+    if (this.verify(rawBody, headers)) return true;
     throw new UnauthorizedException('the signature does not match the body');
   }
 
-  /** Once: anybody may send a request without a body. */
-  private explain(): void {
-    if (this.explained) return;
-    this.explained = true;
-    this.logger.warn('A request has no rawBody: create the application with { rawBody: true }');
+  private verify(rawBody: Buffer | undefined, headers: SignedRequest['headers']): boolean {
+    if (headers['webhook-signature'] !== undefined && this.#standard.length > 0) {
+      return verifyStandardWebhook(rawBody, headers, this.#standard, this.#options);
+    }
+    if (this.#plain.length === 0) {
+      if (headers['x-signature'] !== undefined) this.faults.warn(NO_STANDARD_HEADERS);
+      return false;
+    }
+    const signatures = [headers['x-signature'], headers['x-signature-previous']];
+    return signatures.some((signature) => verifySignature(rawBody, signature, this.#plain));
   }
+}
+
+const NO_STANDARD_HEADERS =
+  'A request has X-Signature alone: under a whsec_ secret, the Standard Webhooks headers are verified in its place';
+
+/** @throws {OptionsError} unless there is a secret, and each may verify. */
+function checkSecrets(secrets: unknown): string[] {
+  const all: unknown[] = [secrets].flat();
+  const faults: string[] = [];
+  if (all.length === 0 || !all.every(isNonEmptyString)) {
+    faults.push('the secret must be a non-empty string, or an array of them');
+  }
+  if (!all.filter(isNonEmptyString).every(isUsableSecret)) faults.push(STANDARD_SECRET_RULE);
+  if (faults.length > 0) throw new OptionsError(WebhookSignatureGuard.name, faults);
+  return all as string[];
 }

@@ -12,11 +12,17 @@ export interface RoutableMessage extends MessageJson {
   integration(name: string): unknown;
 }
 
+/** What of a destination decides what it gets; not what it is sent with. */
+type RoutedDestination = Pick<DestinationOptions, 'name' | 'enabled' | 'sources' | 'types'>;
+
 /** Decides which destinations get a message, and what they get (§1, §2.2). */
 export class DestinationRouter {
-  private readonly served = new Map<string, DestinationOptions[]>();
+  private readonly served = new Map<string, RoutedDestination[]>();
+  private readonly destinations: RoutedDestination[];
 
-  constructor(private readonly destinations: DestinationOptions[]) {}
+  constructor(destinations: RoutedDestination[]) {
+    this.destinations = destinations.map(({ name, enabled, sources, types }) => ({ name, enabled, sources, types }));
+  }
 
   /** One delivery of each message for each destination that is to get it. */
   route(source: string, messages: RoutableMessage[], acceptedAt: number): NewDelivery[] {
@@ -52,7 +58,7 @@ export class DestinationRouter {
   }
 
   /** The enabled destinations of a source. */
-  private servedBy(source: string): DestinationOptions[] {
+  private servedBy(source: string): RoutedDestination[] {
     let served = this.served.get(source);
     if (!served) {
       served = this.destinations.filter(
@@ -65,7 +71,7 @@ export class DestinationRouter {
 }
 
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on (§2.2). */
-function takes({ name, types }: DestinationOptions, message: RoutableMessage): boolean {
+function takes({ name, types }: RoutedDestination, message: RoutableMessage): boolean {
   if (types !== undefined && !types.includes(message.type)) return false;
   return (message.integration(name) ?? message.integration('All')) !== false;
 }

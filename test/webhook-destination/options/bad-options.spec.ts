@@ -20,6 +20,8 @@ async function boot(options: unknown): Promise<string | undefined> {
   }
 }
 
+const standardSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+
 const withDestination = (fields: object) => ({ sources: [source], destinations: [{ urls: [url], ...fields }] });
 const withDelivery = (delivery: unknown) => ({ sources: [source], destinations: [{ urls: [url] }], delivery });
 const withUrl = (given: unknown) => withDestination({ urls: [given] });
@@ -97,6 +99,19 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['three secrets', withDestination({ sharedSecret: ['a', 'b', 'c'] }), 'destinations[0].sharedSecret must be'],
   ['one secret twice', withDestination({ sharedSecret: ['a', 'a'] }), 'destinations[0].sharedSecret must be'],
   ['a secret that is no string', withDestination({ sharedSecret: 42 }), 'destinations[0].sharedSecret must be'],
+  ['whsec_ alone', withDestination({ sharedSecret: 'whsec_' }), 'after whsec_, base64 of at least 24 bytes'],
+  ['whsec_ and no base64', withDestination({ sharedSecret: `whsec_${'-'.repeat(40)}` }), 'sharedSecret must be'],
+  ['whsec_ and 23 bytes', withDestination({ sharedSecret: standardSecret(23) }), 'sharedSecret must be'],
+  [
+    'a previous whsec_ of 23 bytes',
+    withDestination({ sharedSecret: ['a', standardSecret(23)] }),
+    'sharedSecret must be',
+  ],
+  [
+    'a short secret for Standard Webhooks',
+    withDestination({ sharedSecret: ['a secret of 24 bytes ...', 'a shorter secret'], standardWebhooks: true }),
+    'destinations[0].sharedSecret must have at least 24 bytes, with standardWebhooks: true',
+  ],
   ['standardWebhooks unsigned', withDestination({ standardWebhooks: true }), 'standardWebhooks must come with'],
   ['standardWebhooks no boolean', withDestination({ standardWebhooks: 1 }), 'standardWebhooks must be a boolean'],
 
@@ -323,7 +338,13 @@ describe('Options', () => {
       ['a name that holds localhost', () => withUrl('https://localhost.receiver.example/')],
       ['five URLs', () => withDestination({ urls: [1, 2, 3, 4, 5].map((n) => `${url}${n}`) })],
       ['headers', () => withDestination({ headers: { Authorization: 'Bearer x', 'X-Latin': 'é', 'x-empty': '' } })],
-      ['two secrets', () => withDestination({ sharedSecret: ['new', 'old'], standardWebhooks: true })],
+      ['two secrets', () => withDestination({ sharedSecret: ['new', 'old'] })],
+      ['whsec_ and 24 bytes', () => withDestination({ sharedSecret: standardSecret(24) })],
+      [
+        'secrets for Standard Webhooks',
+        () =>
+          withDestination({ sharedSecret: [standardSecret(32), 'a secret of 24 bytes ...'], standardWebhooks: true }),
+      ],
       ['deletions alone', () => withDestination({ types: ['delete'] })],
       ['a CA', () => withDelivery({ ca: [ca, ca] })],
       ['no ingest', () => ({ ...withDestination({}), ingest: false })],

@@ -8,6 +8,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { RawBodyRequest } from '@nestjs/common';
 import { OptionsError, signBody, verifySignature } from 'nestjs-analytics-relay';
 
+/** They look like secrets of Standard Webhooks, and have no key in them. */
+const noKeys = ['whsec_', 'whsec_====', 'whsec_!!!', 'whsec_bmV3', `whsec_${'-'.repeat(40)}`];
+
 describe('signBody', () => {
   it('is the lowercase hexadecimal HMAC-SHA1 of the UTF-8 bytes (RFC 2202, case 2)', () => {
     expect(signBody('what do ya want for nothing?', 'Jefe')).toBe('effcdf6ae5eb2fa2d27416d5f184df9c259a7c79');
@@ -24,6 +27,11 @@ describe('signBody', () => {
 
   it('does not sign with an empty secret', () => {
     expect(() => signBody('{}', '')).toThrow(new OptionsError('signBody', ['the secret must not be empty']));
+  });
+
+  it.each(noKeys)('does not sign with %s', (secret) => {
+    const rule = 'after whsec_, a secret must be base64 of at least 24 bytes';
+    expect(() => signBody('{}', secret)).toThrow(new OptionsError('signBody', [rule]));
   });
 });
 
@@ -70,6 +78,12 @@ describe('verifySignature', () => {
     const signedWithNothing = createHmac('sha1', '').update(body).digest('hex');
     expect(verifySignature(body, signedWithNothing, secrets as string)).toBe(false);
     expect(verifySignature(body, undefined, secrets as string)).toBe(false);
+  });
+
+  it.each(noKeys)('refuses everything under %s', (secret) => {
+    const signature = createHmac('sha1', secret).update(body).digest('hex');
+    expect(verifySignature(body, signature, secret)).toBe(false);
+    expect(verifySignature(body, signBody(body, 'current'), [secret, 'current'])).toBe(true);
   });
 
   it('warns once of a secret that is not set', async () => {

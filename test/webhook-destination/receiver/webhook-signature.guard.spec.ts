@@ -2,9 +2,13 @@ import { Controller, HttpCode, type INestApplication, Post, UseGuards } from '@n
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { OptionsError, signBody, WEBHOOK_SECRET, WebhookSignatureGuard } from 'nestjs-analytics-relay';
+import { Webhook } from 'standardwebhooks';
 
 import { listen, platforms } from '../../support/platforms.js';
 import { LogLines, Relay } from '../../support/relay.js';
+
+const STANDARD = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const PLAIN = 'a secret of 24 bytes ...';
 
 @Controller()
 class HookController {
@@ -12,6 +16,21 @@ class HookController {
   @HttpCode(204)
   @UseGuards(new WebhookSignatureGuard(['new', 'old']))
   byInstance(): void {}
+
+  @Post('by-standard')
+  @HttpCode(204)
+  @UseGuards(new WebhookSignatureGuard(STANDARD))
+  byStandard(): void {}
+
+  @Post('by-patient')
+  @HttpCode(204)
+  @UseGuards(new WebhookSignatureGuard([STANDARD], { tolerance: 600_000 }))
+  byPatient(): void {}
+
+  @Post('by-plain')
+  @HttpCode(204)
+  @UseGuards(new WebhookSignatureGuard(PLAIN))
+  byPlain(): void {}
 
   @Post('by-class')
   @HttpCode(204)
@@ -24,11 +43,11 @@ describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter 
   let base: string;
   let log: LogLines;
 
-  async function start(rawBody: boolean): Promise<void> {
+  async function start(rawBody: boolean, secret = 'new'): Promise<void> {
     log = new LogLines();
     const testing = await Test.createTestingModule({
       controllers: [HookController],
-      providers: [{ provide: WEBHOOK_SECRET, useValue: 'new' }],
+      providers: [{ provide: WEBHOOK_SECRET, useValue: secret }],
     })
       .setLogger(log)
       .compile();
@@ -49,8 +68,41 @@ describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter 
 
   afterEach(() => app.close());
 
+  /** Headers of a request that was signed so many seconds ago. */
+  function standardHeaders(secret: string, age = 0, format?: 'raw'): Record<string, string> {
+    const at = Math.floor(Date.now() / 1_000) - age;
+    const signature = new Webhook(secret, { format }).sign('shop:m1', new Date(at * 1_000), body);
+    return { 'webhook-id': 'shop:m1', 'webhook-timestamp': String(at), 'webhook-signature': signature };
+  }
+
   describe('with the raw body', () => {
     beforeEach(() => start(true));
+
+    it('answers a request that is captured and sent again later with 401', async () => {
+      const signatures = { 'X-Signature': signBody(body, STANDARD) };
+      expect(await post('by-standard', { ...signatures, ...standardHeaders(STANDARD) })).toBe(204);
+      expect(await post('by-standard', { ...signatures, ...standardHeaders(STANDARD, 310) })).toBe(401);
+      expect(await post('by-standard', { ...standardHeaders(STANDARD), 'webhook-id': 'web:m1' })).toBe(401);
+      // Without the headers that have the time in them.
+      expect(await post('by-standard', signatures)).toBe(401);
+    });
+
+    it('does not fall back on X-Signature where the Standard Webhooks headers are wrong', async () => {
+      const signatures = { 'X-Signature': signBody(body, PLAIN) };
+      expect(await post('by-plain', signatures)).toBe(204);
+      expect(await post('by-plain', { ...signatures, ...standardHeaders(PLAIN, 0, 'raw') })).toBe(204);
+      expect(await post('by-plain', { ...signatures, ...standardHeaders(PLAIN, 310, 'raw') })).toBe(401);
+    });
+
+    it('lets X-Signature pass under a secret too short for the other headers', async () => {
+      const signatures = { 'X-Signature': signBody(body, STANDARD), 'X-Signature-Previous': signBody(body, 'new') };
+      expect(await post('by-class', { ...signatures, ...standardHeaders(STANDARD) })).toBe(204);
+    });
+
+    it('takes the tolerance that it is given', async () => {
+      expect(await post('by-patient', standardHeaders(STANDARD, 310))).toBe(204);
+      expect(await post('by-patient', standardHeaders(STANDARD, 610))).toBe(401);
+    });
 
     it.each(['by-instance', 'by-class'])('lets a signed request pass (%s)', async (path) => {
       expect(await post(path, { 'X-Signature': signBody(body, 'new') })).toBe(204);
@@ -71,12 +123,22 @@ describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter 
       expect(await post('by-class', headers as Record<string, string>, content)).toBe(401);
     });
 
-    it('lets the relay itself pass', async () => {
-      const relay = await Relay.start({ destinations: [{ urls: [`${base}/by-class`], sharedSecret: 'new' }] });
+    it.each([
+      ['a plain secret', 'by-class', 'new'],
+      ['a longer plain secret', 'by-plain', PLAIN],
+      ['a secret of Standard Webhooks', 'by-standard', STANDARD],
+    ])('lets the relay itself pass under %s', async (_what, path, sharedSecret) => {
+      const relay = await Relay.start({ destinations: [{ urls: [`${base}/${path}`], sharedSecret }] });
       await relay.track('m1');
       expect(await relay.settled('delivered')).toMatchObject([{ results: [{ status: 204 }] }]);
       await relay.stop();
     });
+  });
+
+  it('says once which headers it needs under a secret of Standard Webhooks', async () => {
+    await start(true, STANDARD);
+    for (let i = 0; i < 3; i++) expect(await post('by-class', { 'X-Signature': signBody(body, STANDARD) })).toBe(401);
+    expect(log.matching(/^warn A request has X-Signature alone/)).toHaveLength(1);
   });
 
   it('answers with 401 and says what is missing when the application does not keep the raw body', async () => {
@@ -104,5 +166,18 @@ describe('WebhookSignatureGuard', () => {
       providers: [{ provide: WEBHOOK_SECRET, useFactory: () => secrets }],
     });
     await expect(testing.compile()).rejects.toThrow(`WebhookSignatureGuard: ${rule}`);
+  });
+
+  it.each(['whsec_', 'whsec_bmV3', 'whsec_no base64 at all, and quite long'])('is not made with %s', (secret) => {
+    const faults = ['after whsec_, a secret must be base64 of at least 24 bytes'];
+    expect(() => new WebhookSignatureGuard(secret)).toThrow(new OptionsError('WebhookSignatureGuard', faults));
+    expect(() => new WebhookSignatureGuard(['good', secret])).toThrow(OptionsError);
+  });
+
+  it('is not made with a tolerance that is no number', () => {
+    const faults = ['tolerance must be a number of milliseconds, 0 or above'];
+    expect(() => new WebhookSignatureGuard('new', { tolerance: '5m' as unknown as number })).toThrow(
+      new OptionsError('WebhookSignatureGuard', faults),
+    );
   });
 });

@@ -1,19 +1,31 @@
 import { createHmac } from 'node:crypto';
 
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type DestinationOptions, verifySignature } from 'nestjs-analytics-relay';
+import {
+  type DestinationOptions,
+  memoryQueue,
+  sqliteQueue,
+  verifySignature,
+  verifyStandardWebhook,
+} from 'nestjs-analytics-relay';
 import { Webhook } from 'standardwebhooks';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { type ReceivedWebhook, Receiver } from '../../support/receiver.js';
 import { Relay } from '../../support/relay.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 
 type Headers = Record<string, string>;
+
+const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
 describe('A webhook', () => {
   const cleanUp = useCleanUps();
   let receiver: Receiver;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeEach(async () => {
+    folder = await temporaryFolder();
+    cleanUp(folder.remove);
     receiver = await Receiver.start();
     cleanUp(() => receiver.stop());
   });
@@ -73,25 +85,46 @@ describe('A webhook', () => {
 
   it.each([
     ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', undefined],
-    ['plain text', { format: 'raw' as const }],
+    ['plain text of 24 bytes...', { format: 'raw' as const }],
   ])('is accepted by the Standard Webhooks library under %s', async (secret, format) => {
     const [{ raw, headers }] = (await send({ sharedSecret: secret, standardWebhooks: true })) as [ReceivedWebhook];
     expect(new Webhook(secret, format).verify(raw.toString(), headers as Headers)).toMatchObject({ event: 'Ordered' });
-    expect(headers['webhook-id']).toBe('m1');
+    expect(headers['webhook-id']).toBe('shop:m1');
     expect(verifySignature(raw, headers['x-signature'] as string, secret)).toBe(true);
     expect(() => new Webhook('whsec_b3RoZXI=').verify(raw.toString(), headers as Headers)).toThrow();
   });
 
   it('is accepted by the Standard Webhooks library under both secrets while they are rotated', async () => {
-    const secrets: [string, string] = ['whsec_bmV3', 'whsec_b2xk'];
+    const secrets: [string, string] = [SECRET, `whsec_${Buffer.alloc(24, 'old').toString('base64')}`];
     const [{ raw, headers }] = (await send({ sharedSecret: secrets, standardWebhooks: true })) as [ReceivedWebhook];
     for (const secret of secrets) new Webhook(secret).verify(raw.toString(), headers as Headers);
+  });
+
+  it.each([
+    [
+      'are there under a secret that is long enough',
+      { sharedSecret: 'a secret of 24 bytes ...' },
+      ['id', 'signature', 'timestamp'],
+    ],
+    ['are not under a shorter one', { sharedSecret: 'a shorter secret' }, []],
+    ['are not where they are switched off', { sharedSecret: SECRET, standardWebhooks: false }, []],
+  ])('by itself: the Standard Webhooks headers %s', async (_what, options, expected) => {
+    const [{ headers }] = (await send(options)) as [ReceivedWebhook];
+    const names = Object.keys(headers).filter((name) => name.startsWith('webhook-'));
+    expect(names.sort()).toEqual(expected.map((name) => `webhook-${name}`));
+  });
+
+  it('while a short secret is replaced, is signed under the new one alone for Standard Webhooks', async () => {
+    const [{ raw, headers }] = (await send({ sharedSecret: [SECRET, 'short'] })) as [ReceivedWebhook];
+    expect(verifyStandardWebhook(raw, headers, SECRET)).toBe(true);
+    expect(headers['webhook-signature']).not.toContain(' ');
+    expect(verifySignature(raw, headers['x-signature-previous'], 'short')).toBe(true);
   });
 
   it('has the same id and a new Standard Webhooks timestamp at each attempt', async () => {
     receiver.statuses = [503, 200];
     const relay = await Relay.start({
-      destinations: [{ urls: [receiver.url], sharedSecret: 'whsec_bmV3', standardWebhooks: true }],
+      destinations: [{ urls: [receiver.url], sharedSecret: SECRET, standardWebhooks: true }],
       delivery: { initialRetryDelay: 1_250, maxRetryDelay: 1_250 },
     });
     cleanUp(() => relay.stop());
@@ -100,19 +133,72 @@ describe('A webhook', () => {
     expect(second.raw).toEqual(first.raw);
     expect(second.headers['webhook-id']).toBe(first.headers['webhook-id']);
     expect(Number(second.headers['webhook-timestamp'])).toBeGreaterThan(Number(first.headers['webhook-timestamp']));
-    new Webhook('whsec_bmV3').verify(second.raw.toString(), second.headers as Headers);
+    new Webhook(SECRET).verify(second.raw.toString(), second.headers as Headers);
+  });
+
+  it('has an id of its own in Standard Webhooks for each source, which senders cannot imitate', async () => {
+    const names = ['shop', 'shop:m', 'web.shop', 'web%2Eshop', 'Zoë \r\n'];
+    const relay = await Relay.start({
+      sources: names.map((name, index) => ({ name, writeKey: `wk_${index}` })),
+      destinations: [{ urls: [receiver.url], sharedSecret: SECRET }],
+    });
+    cleanUp(() => relay.stop());
+    const ids = [
+      'm',
+      'm:m',
+      ':m',
+      'a\n7',
+      'a%0A7',
+      'a.7',
+      'a%2E7',
+      'x\ufffd',
+      'x\ud800',
+      'x\ud801',
+      '\0',
+      'é'.repeat(99),
+    ];
+    const messages = ids.map((messageId) => ({ ...message, messageId }));
+    for (const [index] of names.entries()) await relay.service.accept(`wk_${index}`, messages);
+    const webhooks = await receiver.received(names.length * ids.length);
+    const distinct = (name: string) => new Set(webhooks.map(({ headers }) => headers[name] as string));
+    expect(distinct('x-message-id').size).toBe(ids.length);
+    expect(distinct('webhook-id').size).toBe(names.length * ids.length);
+    expect([...distinct('webhook-id')].filter((id) => !/^[\w%~!*'()-]+:[\w%~!*'()-]+$/.test(id))).toEqual([]);
+    for (const { raw, headers } of webhooks) new Webhook(SECRET).verify(raw.toString(), headers as Headers);
+  });
+
+  it.each([
+    ['in memory', () => memoryQueue()],
+    ['in SQLite', () => sqliteQueue({ path: folder.path('relay.db') })],
+  ])('has the same ids at each attempt, whatever the sender chose (%s)', async (_where, queue) => {
+    const ids = ['lone \ud800', 'lone \ud801', 'lone \ufffd', '\0', '\0"x"', '🙂', 'a%0A7', 'a\n7'];
+    receiver.statuses = [...ids.map(() => 503), 200];
+    const relay = await Relay.start({
+      destinations: [{ urls: [receiver.url], sharedSecret: SECRET }],
+      delivery: { initialRetryDelay: 20, maxRetryDelay: 20 },
+      queue: queue(),
+    });
+    cleanUp(() => relay.stop());
+    await relay.track(...ids);
+    await relay.settled('delivered', ids.length);
+    const attempts = receiver.webhooks.map(({ headers }) => [headers['x-message-id'], headers['webhook-id']].join());
+    expect(new Set(attempts).size).toBe(ids.length);
+    expect(attempts.length).toBeGreaterThanOrEqual(2 * ids.length);
+    const found = await Promise.all(ids.map((messageId) => relay.service.deliveries({ messageId })));
+    expect(found.map((records) => records.map(({ messageId }) => messageId))).toEqual(ids.map((id) => [id]));
   });
 
   it.each([
     ['m 1\r\nX-Evil: 1', 'm%201%0D%0AX-Evil%3A%201'],
     ['Zoë-🙂', 'Zo%C3%AB-%F0%9F%99%82'],
-    ['lone \ud800', 'lone%20%EF%BF%BD'],
+    ['lone \ud800', 'lone%20%ED%A0%80'],
+    ['100%', '100%25'],
     ['a:b/c?d', 'a:b/c?d'],
   ])('carries the messageId %j so that a header can hold it', async (messageId, expected) => {
-    const options = { sharedSecret: 'whsec_bmV3', standardWebhooks: true };
+    const options = { sharedSecret: SECRET };
     const [{ raw, headers }] = (await send(options, { ...message, messageId })) as [ReceivedWebhook];
     expect(headers['x-message-id']).toBe(expected);
     expect(headers['x-evil']).toBeUndefined();
-    new Webhook('whsec_bmV3').verify(raw.toString(), headers as Headers);
+    new Webhook(SECRET).verify(raw.toString(), headers as Headers);
   });
 });

@@ -1,4 +1,5 @@
-import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
+import { concealState } from '../../../common/concealed.value.js';
+import type { DeliveryQueue, DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from './bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
 import { PostgresStore } from './postgres.store.js';
@@ -11,7 +12,8 @@ import { RedisStore } from './redis.store.js';
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
-  return Object.assign(() => createQueue(checked), { isShared: true });
+  const create = (): DeliveryQueue => concealState(createQueue(checked)); // its clients have passwords
+  return Object.assign(create, { isShared: true });
 }
 
 /**

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Logger } from '@nestjs/common';
 import type { IQueueBackend } from 'bullmq';
 import type { Subscriber } from 'rxjs';
 
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import { isLost } from './job.errors.js';
 import { JobLeases, type LeasedJob } from './job.leases.js';
@@ -19,7 +19,7 @@ const MAX_TIMER_DELAY = 2 ** 31 - 1;
 
 /** Leases the due jobs of one destination to its subscriber, the oldest first, as long as there are places. */
 export class DestinationConsumer {
-  private readonly logger: Logger;
+  private readonly logger: LineLogger;
   private readonly leases: JobLeases;
   private readonly recovery: StalledRecovery;
   private readonly closing = new AbortController();
@@ -42,7 +42,7 @@ export class DestinationConsumer {
     private readonly concurrency: number,
     private readonly subscriber: Subscriber<Lease>,
   ) {
-    this.logger = new Logger(`DeliveryQueue(${destination})`);
+    this.logger = new LineLogger(`DeliveryQueue(${destination})`);
     this.leases = new JobLeases(destination, backend, token);
     this.recovery = new StalledRecovery(backend, (jobId) => this.leases.has(jobId));
   }

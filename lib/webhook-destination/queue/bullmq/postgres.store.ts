@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Logger } from '@nestjs/common';
 import type { IQueueBackend, PostgresConnection } from 'bullmq';
 import type { Client, Pool } from 'pg';
 
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
@@ -43,7 +43,7 @@ const PLACES = `
 
 /** Jobs in PostgreSQL. */
 export class PostgresStore implements SharedStore {
-  private readonly logger = new Logger('BullmqQueue');
+  private readonly logger = new LineLogger('BullmqQueue');
   private readonly outage = new StoreOutage('PostgreSQL', this.logger);
   private readonly events = new PostgresEvents((text, values) => this.query(text, values));
   private bullmq!: typeof import('bullmq');

@@ -1,5 +1,6 @@
-import type { Logger } from '@nestjs/common';
 import type { Cluster, Redis } from 'ioredis';
+
+import type { LineLogger } from '../../../common/line.logger.js';
 
 /** The oldest Redis that has all commands needed. */
 const MINIMUM_VERSION = [6, 2];
@@ -8,7 +9,7 @@ const MINIMUM_VERSION = [6, 2];
  * Looks at how Redis is set, and warns of what may lose deliveries.
  * @throws {Error} when it is too old
  */
-export async function checkRedis(client: Redis | Cluster, logger: Logger): Promise<void> {
+export async function checkRedis(client: Redis | Cluster, logger: LineLogger): Promise<void> {
   const info = parseInfo(await client.info());
   const version = info.get('redis_version') ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 
-import { Logger } from '@nestjs/common';
 import type { IQueueBackend, JobType } from 'bullmq';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
@@ -56,7 +56,7 @@ const CLIENT_OPTIONS: RedisOptions = {
 
 /** Jobs in Redis. */
 export class RedisStore implements SharedStore {
-  private readonly logger = new Logger('BullmqQueue');
+  private readonly logger = new LineLogger('BullmqQueue');
   private readonly outage = new StoreOutage('Redis', this.logger);
   private readonly clients = new Set<Client>();
   private ioredis!: Pick<typeof import('ioredis'), 'Redis'>;

@@ -1,6 +1,5 @@
-import { Logger } from '@nestjs/common';
-
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
 import type { Lease } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.check.js';
@@ -12,7 +11,7 @@ import type { SharedStore } from './shared-store.interface.js';
  * would have to read all dead deliveries to find none.
  */
 export class RefusalNotes {
-  private readonly logger = new Logger('BullmqQueue');
+  private readonly logger = new LineLogger('BullmqQueue');
 
   /** @param age how long dead deliveries are kept, in ms */
   constructor(

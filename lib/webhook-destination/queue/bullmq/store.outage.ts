@@ -1,6 +1,5 @@
-import type { Logger } from '@nestjs/common';
-
 import { describe } from '../../../common/error.util.js';
+import type { LineLogger } from '../../../common/line.logger.js';
 
 /** Logs that a store is away, and that it is back: one line each, whatever the number of errors between. */
 export class StoreOutage {
@@ -8,7 +7,7 @@ export class StoreOutage {
 
   constructor(
     private readonly store: string,
-    private readonly logger: Logger,
+    private readonly logger: LineLogger,
   ) {}
 
   begin(error: unknown): void {

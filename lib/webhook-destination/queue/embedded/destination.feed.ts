@@ -1,8 +1,8 @@
-import { Logger } from '@nestjs/common';
 import type { Subscriber } from 'rxjs';
 
 import { Fifo } from '../../../client/delivery/fifo.js';
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matchesMessage } from '../query.check.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
@@ -33,7 +33,7 @@ export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<bool
  * all others from the store when they are due.
  */
 export class DestinationFeed {
-  private readonly logger: Logger;
+  private readonly logger: LineLogger;
   private readonly ready = new Fifo<Delivery>();
   private readonly window: number;
   /** Places taken in the window: deliveries on their way into the store, ready, with the consumer, or being recorded. */
@@ -66,7 +66,7 @@ export class DestinationFeed {
     private readonly leased: Set<Delivery>,
   ) {
     this.window = concurrency * WINDOW_FACTOR;
-    this.logger = new Logger(`DeliveryQueue(${destination})`);
+    this.logger = new LineLogger(`DeliveryQueue(${destination})`);
   }
 
   /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Logger } from '@nestjs/common';
-
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** How long a store that could not write is left alone, in ms. */
@@ -28,7 +27,7 @@ interface Entry {
  * An outcome that is not recorded would send its delivery once more, so a store that fails is waited for.
  */
 export class SettlementWriter {
-  private readonly logger = new Logger('DeliveryQueue');
+  private readonly logger = new LineLogger('DeliveryQueue');
   private readonly closing = new AbortController();
   private group: Entry[] = [];
   private writing: Promise<void> | undefined;

@@ -1,5 +1,4 @@
-import { Logger } from '@nestjs/common';
-
+import { LineLogger } from '../../../common/line.logger.js';
 import type {
   Delivery,
   DeliveryCount,
@@ -47,7 +46,7 @@ interface MemoryBatch {
 
 /** Deliveries in memory. */
 export class MemoryStore implements DeliveryStore {
-  private readonly logger = new Logger('MemoryQueue');
+  private readonly logger = new LineLogger('MemoryQueue');
   /** By id. */
   private readonly entries = new Map<number, MemoryEntry>();
   /** What was never leased and has no entries yet, by destination, the oldest first. */

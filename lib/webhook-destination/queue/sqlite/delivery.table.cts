@@ -1,7 +1,14 @@
 import type Database from 'libsql';
 
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
-import { DELIVERY_COLUMNS, type DeliveryRow, isUsedUp, type SettlementRow, toDeliveryRows } from './sqlite.rows.cjs';
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  isUsedUp,
+  type SettlementRow,
+  toDeliveryRows,
+  toIdText,
+} from './sqlite.rows.cjs';
 
 /** Rows that are read at once. */
 const SLICE = 100;
@@ -56,8 +63,8 @@ export class DeliveryTable {
       row.id,
       row.destination,
       row.source,
-      row.message_id,
-      row.user_id,
+      toIdText(row.message_id),
+      toIdText(row.user_id),
       state === 'released' ? 'queued' : state,
       row.body,
       row.accepted_at,

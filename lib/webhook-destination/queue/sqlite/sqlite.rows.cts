@@ -28,9 +28,21 @@ export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id)
 export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
   return (rows as DeliveryRow[]).map((row) => ({
     ...row,
-    message_id: JSON.parse(row.message_id) as string,
-    user_id: JSON.parse(row.user_id!) as string | null,
+    message_id: fromIdText(JSON.parse(row.message_id) as string)!,
+    user_id: fromIdText(JSON.parse(row.user_id!) as string | null),
   }));
+}
+
+/**
+ * An id as its column holds it. UTF-8 has no lone surrogates, and would make all of them one character, so an id that
+ * has one is stored as JSON after U+0000.
+ */
+export function toIdText(id: string | null): string | null {
+  return id !== null && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : id;
+}
+
+function fromIdText(text: string | null): string | null {
+  return text?.startsWith('\0') ? (JSON.parse(text.slice(1)) as string) : text;
 }
 
 /** A batch on its way into the file. */
@@ -120,9 +132,14 @@ export function toCondition(query: CheckedQuery): { sql: string; parameters: unk
   for (const [field, wanted] of wantedOf(fields)) {
     const values = typeof wanted === 'string' ? [wanted] : [...wanted];
     terms.push(`${COLUMNS[field]} IN (${values.map(() => '?').join(', ')})`);
-    parameters.push(...values.map((value) => (field === 'id' ? Number(value) : value)));
+    parameters.push(...values.map((value) => toParameter(field, value)));
   }
   return { sql: terms.join(' AND '), parameters };
+}
+
+function toParameter(field: keyof CheckedQuery, value: string): unknown {
+  if (field === 'id') return Number(value);
+  return field === 'messageId' || field === 'userId' ? toIdText(value) : value;
 }
 
 /** Whether a row is among the deliveries of a query. */

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { Logger } from '@nestjs/common';
-
 import { describe } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import type { Delivery, DeliveryCount, DeliveryPage, DeliveryRecord } from '../delivery-queue.interface.js';
 import type {
   Claim,
@@ -58,7 +57,7 @@ interface PendingCall {
  * its calls reject, and another one is started.
  */
 export class SqliteStore implements DeliveryStore {
-  private readonly logger = new Logger('SqliteQueue');
+  private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
   private holder: LeaseHolder | undefined;
   /** Whether the end of the thread would be a fault. */
