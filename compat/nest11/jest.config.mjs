@@ -7,7 +7,8 @@ export default {
   ...shared,
   rootDir: '../..',
   roots: ['<rootDir>/test/analytics', '<rootDir>/test/e2e', '<rootDir>/test/ingest'],
-  testPathIgnorePatterns: ['/node_modules/', 'test/e2e/crash'], // its processes have the NestJS of the repository
+  // Their processes have the NestJS of the repository.
+  testPathIgnorePatterns: ['/node_modules/', 'test/e2e/crash', 'test/ingest/memory'],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: {
     ...shared.moduleNameMapper,
