@@ -40,6 +40,7 @@ export class WebhookDispatcher {
   /** Starts to deliver. */
   start(createTransport: TransportFactory): void {
     const { delivery } = this.options;
+    const now = () => this.queue.now?.() ?? Date.now();
     const destinations = this.options.destinations.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
@@ -53,7 +54,7 @@ export class WebhookDispatcher {
         delivery.concurrency * ACTIVE_FACTOR,
         destination.retryOn ?? delivery.retryOn,
       );
-      const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events);
+      const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events, now);
       this.dispatchers.push(dispatcher);
       this.queue
         .consume(destination.name, delivery.concurrency)
