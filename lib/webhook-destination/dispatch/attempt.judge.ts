@@ -8,12 +8,17 @@ import { nextAttemptAt } from './retry.schedule.js';
 /** Why a delivery is given up whose time is over. */
 export const WINDOW_OVER = 'the retry window is over';
 
-/** What becomes of a delivery after an attempt that began at `startedAt` and was taken so by its URLs (§4.1, §7). */
+/**
+ * What becomes of a delivery after an attempt that began at `startedAt` and was taken so by its URLs (§4.1, §7).
+ *
+ * @param startedAt and `now` by the queue's time, in ms since the epoch
+ */
 export function judgeAttempt(
   delivery: Readonly<Delivery>,
   sent: SendResult[],
   options: DeliveryOptions,
   startedAt: number,
+  now: number,
 ): DeliveryOutcome {
   const attempt = { startedAt, results: sent.map(({ result }) => result) };
   if (sent.some(({ result }) => result.outcome === 'success')) return { state: 'delivered', attempt };
@@ -31,11 +36,11 @@ export function judgeAttempt(
 
   const next = nextAttemptAt(
     {
-      now: Date.now(),
+      now,
       attempts: delivery.attempts.length + 1,
       firstAttemptAt: delivery.firstAttemptAt ?? startedAt,
-      // One URL's wish does not hold up the others: the earliest counts.
-      retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)),
+      // One URL's wish does not hold up the others: the earliest counts. It is by the system's clock.
+      retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + now - Date.now(),
     },
     options,
   );

@@ -29,6 +29,7 @@ export class DestinationDispatcher {
     private readonly sender: DestinationSender,
     private readonly options: DeliveryOptions,
     private readonly events: Subject<DeliveryEvent>,
+    private readonly now: () => number = () => Date.now(),
   ) {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
   }
@@ -38,7 +39,7 @@ export class DestinationDispatcher {
     const { delivery } = lease;
     this.inFlight++;
     try {
-      const outcome = await this.decide(delivery, Date.now());
+      const outcome = await this.decide(delivery, this.now());
       if (this.released) return;
       if (await lease.settle(outcome)) this.report(delivery, outcome);
     } catch (error) {
@@ -81,11 +82,11 @@ export class DestinationDispatcher {
 
   private async attempt(delivery: Readonly<Delivery>, startedAt: number): Promise<DeliveryOutcome> {
     const { probe } = this.circuit;
-    const sent = await this.sender.send(delivery, startedAt);
-    const outcome = judgeAttempt(delivery, sent, this.options, startedAt);
+    const sent = await this.sender.send(delivery, Date.now());
+    const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now());
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
-    this.note(answers ? this.circuit.succeed() : this.circuit.fail(Date.now(), probe));
+    this.note(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));
     return outcome;
   }
 

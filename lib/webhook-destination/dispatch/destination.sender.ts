@@ -1,6 +1,7 @@
 import { describe } from '../../common/error.util.js';
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
+import { SteadyClock } from '../queue/steady.clock.js';
 import { parseRetryAfter } from './retry.schedule.js';
 import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
 import type { WebhookHeaders } from './webhook.headers.js';
@@ -26,6 +27,8 @@ export interface Route {
 
 /** Makes the requests of one destination. */
 export class DestinationSender {
+  private readonly clock = new SteadyClock();
+
   /**
    * @param maxActive requests under way to one URL, at most; a slow URL beside a fast one would pile them up, as a
    * settled delivery does not wait for it
@@ -50,7 +53,7 @@ export class DestinationSender {
       const results: SendResult[] = [];
       if (routes.length === 0) return resolve(results);
       for (const route of routes) {
-        void this.post(route, headers, body, now).then((result) => {
+        void this.post(route, headers, body).then((result) => {
           results.push(result);
           if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
         });
@@ -63,8 +66,10 @@ export class DestinationSender {
   }
 
   /** One request; resolves whatever becomes of it. */
-  private async post(route: Route, headers: Record<string, string>, body: Buffer, start: number): Promise<SendResult> {
+  private async post(route: Route, headers: Record<string, string>, body: Buffer): Promise<SendResult> {
     const { id: urlId, shown, authorization } = route.target;
+    const start = this.clock.now();
+    const duration = () => this.clock.now() - start;
     route.active++;
     try {
       if (route.active > this.maxActive) throw new Error('too many requests are under way');
@@ -72,19 +77,18 @@ export class DestinationSender {
         headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
         body,
       });
-      const now = Date.now();
       const { status } = answer;
       return {
         urlId,
-        result: { url: shown, outcome: classifyStatus(status, this.retryOn), status, duration: now - start },
-        retryAfter: parseRetryAfter(answer.retryAfter, now),
+        result: { url: shown, outcome: classifyStatus(status, this.retryOn), status, duration: duration() },
+        retryAfter: parseRetryAfter(answer.retryAfter, Date.now()),
       };
     } catch (error) {
       const result = {
         url: shown,
         outcome: classifyError(error),
         error: describe(error),
-        duration: Date.now() - start,
+        duration: duration(),
       };
       return { urlId, result, retryAfter: undefined };
     } finally {

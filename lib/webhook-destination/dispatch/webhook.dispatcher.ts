@@ -42,6 +42,7 @@ export class WebhookDispatcher {
   /** Starts to deliver. */
   start(createTransport: TransportFactory): void {
     const { delivery, destinations: all } = this.options.reveal();
+    const now = () => this.queue.now?.() ?? Date.now();
     const destinations = all.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
@@ -55,7 +56,7 @@ export class WebhookDispatcher {
         delivery.concurrency * ACTIVE_FACTOR,
         destination.retryOn ?? delivery.retryOn,
       );
-      const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events);
+      const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events, now);
       this.#dispatchers.push(dispatcher);
       this.queue
         .consume(destination.name, delivery.concurrency)

@@ -108,6 +108,11 @@ export interface DeliveryCount {
  * `test/conformance` says what each engine must do.
  */
 export interface DeliveryQueue {
+  /**
+   * The time by which deliveries fall due and attempts are planned, in ms since the epoch. It should never go back.
+   * Without this method it is that of the system's clock.
+   */
+  now?(): number;
   /** Makes the engine ready, and deliveries that a crash left in delivery due again. Rejects with what is wrong. */
   open(): Promise<void>;
   /**

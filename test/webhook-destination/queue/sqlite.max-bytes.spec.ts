@@ -31,7 +31,9 @@ const track = (messageId: string, bytes = 0) => ({
 
 describe('The option maxBytes of sqliteQueue', () => {
   const afterwards = useCleanUps();
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
 
   /** An application whose receiver answers once it is told to. */
   async function start(maxBytes: number) {

@@ -14,6 +14,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
+import { SteadyClock } from '../steady.clock.js';
 import { AddGroup } from './add.group.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
@@ -33,6 +34,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   /** Destinations that the store knows of. */
   private readonly known = new Set<string>();
   private readonly queues = new Map<string, DestinationJobs>();
+  private readonly clock = new SteadyClock();
   private readonly consumers = new Set<DestinationConsumer>();
   private readonly consumed = new Map<string, DestinationConsumer>();
   private readonly group = new AddGroup((deliveries) => this.write(deliveries));
@@ -43,6 +45,10 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     private readonly retention: Retention,
   ) {
     this.refusals = new RefusalNotes(store, retention.dead.age);
+  }
+
+  now(): number {
+    return this.clock.now();
   }
 
   open(): Promise<void> {
@@ -71,6 +77,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
         token,
         concurrency,
         subscriber,
+        this.clock,
       );
       this.consumed.set(destination, consumer);
       this.consumers.add(consumer);

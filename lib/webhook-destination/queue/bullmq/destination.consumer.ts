@@ -6,6 +6,7 @@ import type { Subscriber } from 'rxjs';
 import { describe } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
+import type { SteadyClock } from '../steady.clock.js';
 import { isLost } from './job.errors.js';
 import { JobLeases, type LeasedJob } from './job.leases.js';
 import type { JobWaiter } from './shared-store.interface.js';
@@ -13,6 +14,9 @@ import { StalledRecovery } from './stalled.recovery.js';
 
 /** Wait before a store that failed is asked again, in ms. */
 const RETRY_DELAY = 500;
+
+/** Longest wait before the store is asked for what is due again, in ms, where it does not hand that out. */
+const LONGEST_LEAST_WAIT = 1_000;
 
 /** Longest delay that a timer takes, in ms. */
 const MAX_TIMER_DELAY = 2 ** 31 - 1;
@@ -41,9 +45,10 @@ export class DestinationConsumer {
     token: string,
     private readonly concurrency: number,
     private readonly subscriber: Subscriber<Lease>,
+    private readonly clock: SteadyClock,
   ) {
     this.logger = new LineLogger(`DeliveryQueue(${destination})`);
-    this.leases = new JobLeases(destination, backend, token);
+    this.leases = new JobLeases(destination, backend, token, clock);
     this.recovery = new StalledRecovery(backend, (jobId) => this.leases.has(jobId));
   }
 
@@ -109,7 +114,9 @@ export class DestinationConsumer {
     this.checkIdle();
     // Only one at a time waits for an arrival, and it goes on waiting when something else happens first.
     this.arrival ??= this.waiter.wait().finally(() => (this.arrival = undefined));
-    await Promise.race([this.arrival, this.woken(dueAt - Date.now())]);
+    // Where the system's clock was set back, the store may not hand out yet what is due.
+    const leastWait = Math.min(this.clock.lead, LONGEST_LEAST_WAIT);
+    await Promise.race([this.arrival, this.woken(Math.max(dueAt - this.clock.now(), leastWait))]);
     this.drained = false;
   }
 

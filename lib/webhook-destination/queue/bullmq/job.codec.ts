@@ -218,6 +218,11 @@ export function toTrace(
   return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
 }
 
+/** When a job that waits is to be attempted next, in ms since the epoch, as it was planned. */
+export function nextAttemptAtOf(job: JobJson): number | undefined {
+  return parseTrace(job).history?.nextAttemptAt;
+}
+
 /** Whether a leased job's window has no beginning on record, should its process end. */
 export function lacksWindow(job: JobJson): boolean {
   return toProgress(job, parseData(job)).firstAttemptAt === undefined;

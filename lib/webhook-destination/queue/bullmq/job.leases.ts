@@ -1,12 +1,19 @@
 import type { IQueueBackend, JobJson, MinimalJob } from 'bullmq';
 
 import type { Delivery, DeliveryOutcome } from '../delivery-queue.interface.js';
-import { toDelivery, toTrace } from './job.codec.js';
+import type { SteadyClock } from '../steady.clock.js';
+import { nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
 import { isLost, leaseIsLost } from './job.errors.js';
 import { LOCK_DURATION } from './shared-store.interface.js';
 
 /** Time between two renewals of the locks, in ms. */
 const RENEWAL_INTERVAL = LOCK_DURATION / 3;
+
+/** By how much the system's clock must be behind, in ms, for it to have been set back. */
+const MIN_LEAD = 100;
+
+/** Jobs that are made due at once, where BullMQ does not. */
+const MOST_PROMOTED = 100;
 
 /** All records stay, until they are swept. */
 const KEEP = false;
@@ -33,6 +40,7 @@ export class JobLeases {
     private readonly destination: string,
     private readonly backend: IQueueBackend,
     private readonly token: string,
+    private readonly clock: SteadyClock,
   ) {}
 
   get count(): number {
@@ -45,6 +53,8 @@ export class JobLeases {
 
   /** Leases the next job that is due. */
   async take(): Promise<NextJob> {
+    const next = this.toNext(await this.backend.moveToActive(this.token, this.token));
+    if (next.leased || this.clock.lead < MIN_LEAD || !(await this.promoteDue())) return next;
     return this.toNext(await this.backend.moveToActive(this.token, this.token));
   }
 
@@ -57,7 +67,7 @@ export class JobLeases {
     const { job, delivery } = leased;
     const { backend, token } = this;
     if (this.leased.get(job.id)?.job !== job) throw leaseIsLost();
-    const now = Date.now();
+    const now = this.clock.now();
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
     if (outcome.state === 'delivered') {
@@ -96,11 +106,31 @@ export class JobLeases {
     const released = all.map(({ job, delivery }) => {
       const { failedUrls, firstAttemptAt = job.processedOn } = delivery;
       const put = { job, delivery: { ...delivery, firstAttemptAt } };
-      return this.settle(put, { state: 'waiting', nextAttemptAt: Date.now(), failedUrls }, false);
+      return this.settle(put, { state: 'waiting', nextAttemptAt: this.clock.now(), failedUrls }, false);
     });
     // What the store does not take back is due again once its lock has run out.
     await Promise.allSettled(released);
     for (const leased of all) this.end(leased);
+  }
+
+  /** BullMQ compares with the system's clock, and so leaves jobs waiting that fell due since that was set back. */
+  private async promoteDue(): Promise<boolean> {
+    const { backend } = this;
+    const now = this.clock.now();
+    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_PROMOTED - 1, true)) as unknown as [string[]?];
+    let hasPromoted = false;
+    for (const id of ids) {
+      const job = await backend.getJobData(id);
+      const dueAt = job && nextAttemptAtOf(job);
+      if (dueAt === undefined) continue;
+      if (dueAt > now) break; // those after it fall due later
+      // Another process may have been faster.
+      hasPromoted = await backend.promote(id).then(
+        () => true,
+        () => hasPromoted,
+      );
+    }
+    return hasPromoted;
   }
 
   private toNext(answer: unknown): NextJob {

@@ -64,8 +64,10 @@ export interface Claim {
   nextDueAt: number | undefined;
 }
 
-/** Who has what a store has leased: a store that failed opens again by itself, and must know. */
-export interface LeaseHolder {
+/** What a store must know of its queue, as one that failed opens again by itself. */
+export interface StoreOwner {
+  /** The queue's time, in ms since the epoch. */
+  now(): number;
   /** Ids of the deliveries whose outcome is not recorded yet. Their leases go on; others are due again. */
   leased(): string[];
   /** Called once the store is open again. */
@@ -77,15 +79,15 @@ export interface LeaseHolder {
  * A lease is a mark of the store; it ends when the store is opened, unless somebody holds it.
  */
 export interface DeliveryStore {
-  open(holder: LeaseHolder): Promise<void>;
+  open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
    * of each batch that is leased.
    */
-  insert(batches: StoreBatch[]): Promise<Delivery[][]>;
+  insert(batches: StoreBatch[], now: number): Promise<Delivery[][]>;
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
-  settle(settlements: Settlement[]): Promise<boolean[]>;
+  settle(settlements: Settlement[], now: number): Promise<boolean[]>;
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
   counts(): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */

@@ -28,6 +28,18 @@ const MAX_TIMER_DELAY = 2 ** 31 - 1;
 /** Records what became of a leased delivery, or gives it back; calls `onEnd`, then resolves with whether it was leased still. */
 export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<boolean>;
 
+/** What a feed is made with, beside its store. */
+export interface FeedOptions {
+  destination: string;
+  concurrency: number;
+  subscriber: Subscriber<Lease>;
+  settle: Settle;
+  /** The queue's deliveries that are ready or handed out, and have no outcome on record. */
+  leased: Set<Delivery>;
+  /** The queue's time, in ms since the epoch. */
+  now: () => number;
+}
+
 /**
  * Hands one destination's deliveries to its consumer: the newly accepted straight from memory while there is room,
  * all others from the store when they are due.
@@ -59,14 +71,10 @@ export class DestinationFeed {
 
   constructor(
     private readonly store: DeliveryStore,
-    private readonly destination: string,
-    private readonly concurrency: number,
-    private readonly subscriber: Subscriber<Lease>,
-    private readonly settle: Settle,
-    private readonly leased: Set<Delivery>,
+    private readonly options: FeedOptions,
   ) {
-    this.window = concurrency * WINDOW_FACTOR;
-    this.logger = new LineLogger(`DeliveryQueue(${destination})`);
+    this.window = options.concurrency * WINDOW_FACTOR;
+    this.logger = new LineLogger(`DeliveryQueue(${options.destination})`);
   }
 
   /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
@@ -100,7 +108,7 @@ export class DestinationFeed {
     if (this.stopped || moment >= this.timerDueAt) return;
     clearTimeout(this.timer);
     this.timerDueAt = moment;
-    const delay = Math.min(Math.max(moment - Date.now(), 0), MAX_TIMER_DELAY);
+    const delay = Math.min(Math.max(moment - this.options.now(), 0), MAX_TIMER_DELAY);
     this.timer = setTimeout(() => {
       this.timerDueAt = Infinity;
       this.wake();
@@ -148,7 +156,7 @@ export class DestinationFeed {
     while (this.canHandOut()) {
       this.inFlight++;
       this.unrecorded++;
-      this.subscriber.next(this.toLease(this.ready.shift()!));
+      this.options.subscriber.next(this.toLease(this.ready.shift()!));
     }
     this.pumping = false;
     if (this.stopped) this.giveBack();
@@ -161,8 +169,8 @@ export class DestinationFeed {
     return (
       !this.stopped &&
       this.ready.length > 0 &&
-      this.inFlight < this.concurrency &&
-      this.unrecorded < this.concurrency * UNRECORDED_FACTOR
+      this.inFlight < this.options.concurrency &&
+      this.unrecorded < this.options.concurrency * UNRECORDED_FACTOR
     );
   }
 
@@ -177,7 +185,7 @@ export class DestinationFeed {
         // would fill the commits that others wait for.
         const isPlaceFree = outcome.state === 'delivered';
         if (isPlaceFree) this.inFlight--;
-        const recorded = this.settle({ delivery, outcome }, () => {
+        const recorded = this.options.settle({ delivery, outcome }, () => {
           if (!isPlaceFree) this.inFlight--;
           this.unrecorded--;
           this.drop([delivery]);
@@ -197,7 +205,7 @@ export class DestinationFeed {
   private take(deliveries: Delivery[]): void {
     this.hold(deliveries);
     for (const delivery of deliveries) {
-      this.leased.add(delivery);
+      this.options.leased.add(delivery);
       this.ready.push(delivery);
     }
   }
@@ -206,7 +214,7 @@ export class DestinationFeed {
     this.held -= deliveries.length;
     for (const delivery of deliveries) {
       this.heldBytes -= delivery.body.length;
-      this.leased.delete(delivery as Delivery);
+      this.options.leased.delete(delivery as Delivery);
     }
   }
 
@@ -214,18 +222,19 @@ export class DestinationFeed {
     for (const delivery of this.ready.drain()) {
       this.drop([delivery]);
       // What the closing store does not take back is due again when it is opened.
-      this.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
+      this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
     }
   }
 
   private refill(): void {
+    const { destination, concurrency, now } = this.options;
     const room = this.window - this.held;
     if (this.stopped || this.claiming || !this.backlog || this.retryTimer) return;
-    if (room < this.concurrency || this.heldBytes >= WINDOW_BYTES) return;
+    if (room < concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
     this.store
-      .claim(this.destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes }, Date.now())
+      .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes }, now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.failing = false;

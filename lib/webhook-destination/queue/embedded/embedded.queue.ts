@@ -12,6 +12,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import { checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
+import { SteadyClock } from '../steady.clock.js';
 import { DestinationFeed, type Settle } from './destination.feed.js';
 import type { DeliveryStore, StoreBatch } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
@@ -27,17 +28,23 @@ export class EmbeddedQueue implements DeliveryQueue {
   private readonly feeds = new Map<string, DestinationFeed>();
   /** What was handed out, or is about to be, and has no outcome on record. */
   private readonly leased = new Set<Delivery>();
+  private readonly clock = new SteadyClock();
   private writer: SettlementWriter;
 
   constructor(
     private readonly store: DeliveryStore,
     private readonly retention: Retention,
   ) {
-    this.writer = new SettlementWriter(store);
+    this.writer = this.createWriter();
+  }
+
+  now(): number {
+    return this.clock.now();
   }
 
   async open(): Promise<void> {
     await this.store.open({
+      now: () => this.now(),
       leased: () => Array.from(this.leased, ({ id }) => id),
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
@@ -55,7 +62,7 @@ export class EmbeddedQueue implements DeliveryQueue {
     }));
     let inserted: Delivery[][];
     try {
-      inserted = await this.store.insert(stored);
+      inserted = await this.store.insert(stored, this.now());
     } catch (error) {
       stored.forEach(({ deliveries: batch, leased }, index) => leased && feeds[index]?.release(batch));
       throw error;
@@ -69,8 +76,14 @@ export class EmbeddedQueue implements DeliveryQueue {
   consume(destination: string, concurrency: number): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
-      const settle = this.createSettle();
-      const feed = new DestinationFeed(this.store, destination, concurrency, subscriber, settle, this.leased);
+      const feed = new DestinationFeed(this.store, {
+        destination,
+        concurrency,
+        subscriber,
+        settle: this.createSettle(),
+        leased: this.leased,
+        now: () => this.now(),
+      });
       this.feeds.set(destination, feed);
       feed.wake();
       return () => {
@@ -94,7 +107,7 @@ export class EmbeddedQueue implements DeliveryQueue {
   }
 
   async replay(query: DeliveryQuery): Promise<number> {
-    const destinations = await this.store.replay(checkQuery(query), Date.now());
+    const destinations = await this.store.replay(checkQuery(query), this.now());
     for (const destination of new Set(destinations)) this.feeds.get(destination)?.wake();
     return destinations.length;
   }
@@ -107,7 +120,7 @@ export class EmbeddedQueue implements DeliveryQueue {
   }
 
   sweep(): Promise<number> {
-    return this.store.sweep(this.retention, Date.now());
+    return this.store.sweep(this.retention, this.now());
   }
 
   async close(): Promise<void> {
@@ -117,7 +130,11 @@ export class EmbeddedQueue implements DeliveryQueue {
     await this.store.close();
     // Leases end with the store; those of the next opening have a writer of their own.
     this.leased.clear();
-    this.writer = new SettlementWriter(this.store);
+    this.writer = this.createWriter();
+  }
+
+  private createWriter(): SettlementWriter {
+    return new SettlementWriter(this.store, () => this.now());
   }
 
   /** What settles the leases of this opening, and of no other. */

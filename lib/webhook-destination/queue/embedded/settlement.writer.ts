@@ -34,7 +34,11 @@ export class SettlementWriter {
   /** Whether the store could not write the last group. */
   private failing = false;
 
-  constructor(private readonly store: DeliveryStore) {}
+  /** @param now the queue's time, in ms since the epoch */
+  constructor(
+    private readonly store: DeliveryStore,
+    private readonly now: () => number = () => Date.now(),
+  ) {}
 
   /**
    * Resolves, once durable, with whether the delivery was leased; rejects when the queue closes before that.
@@ -62,7 +66,8 @@ export class SettlementWriter {
     while (this.group.length > 0) {
       const entries = this.takeGroup();
       try {
-        const settled = await this.store.settle(entries.map(({ settlement }) => settlement));
+        const settlements = entries.map(({ settlement }) => settlement);
+        const settled = await this.store.settle(settlements, this.now());
         this.failing = false;
         entries.forEach(({ onEnd, resolve, isInDoubt }, index) => {
           onEnd();

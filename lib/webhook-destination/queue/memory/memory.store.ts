@@ -71,8 +71,7 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve();
   }
 
-  insert(batches: StoreBatch[]): Promise<Delivery[][]> {
-    const now = Date.now();
+  insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
     return Promise.resolve(
       batches.map(({ deliveries, leased }) => {
         const fresh = this.messageIds.takeNew(deliveries, now);
@@ -101,8 +100,7 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve({ deliveries, more, nextDueAt: more ? undefined : nextDueAt });
   }
 
-  settle(settlements: Settlement[]): Promise<boolean[]> {
-    const now = Date.now();
+  settle(settlements: Settlement[], now: number): Promise<boolean[]> {
     return Promise.resolve(settlements.map((settlement) => this.settleOne(settlement, now)));
   }
 

@@ -106,6 +106,11 @@ export class BatchTable {
       .run(JSON.stringify([...batches]));
   }
 
+  /** The clock was set back since the file was written: no window began after now. */
+  setBack(now: number): void {
+    this.db.prepare(`UPDATE batch SET leased_at = ?1 WHERE state = 'r' AND leased_at > ?1`).run(now);
+  }
+
   /** Stores a batch, save what repeats an accepted message. */
   insert(row: NewBatchRow, now: number): InsertedBatch {
     const { destination, source, acceptedAt, leased, messageIds } = row;

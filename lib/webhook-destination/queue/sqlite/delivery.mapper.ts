@@ -85,7 +85,7 @@ function toBuffer(body: DeliveryRow['body']): Buffer {
 }
 
 /** Settlements as they are stored. */
-export function toSettlementRows(settlements: Settlement[]): [DeliveredRows, SettlementRow[]] {
+export function toSettlementRows(settlements: Settlement[], now: number): [DeliveredRows, SettlementRow[]] {
   const delivered: DeliveredRows = { ids: [], attempts: [] };
   const others: SettlementRow[] = [];
   for (const settlement of settlements) {
@@ -95,19 +95,19 @@ export function toSettlementRows(settlements: Settlement[]): [DeliveredRows, Set
       delivered.ids.push(Number(delivery.id));
       delivered.attempts.push(JSON.stringify(outcome.attempt));
     } else {
-      others.push(toSettlementRow(settlement));
+      others.push(toSettlementRow(settlement, now));
     }
   }
   return [delivered, others];
 }
 
-function toSettlementRow(settlement: Settlement): SettlementRow {
+function toSettlementRow(settlement: Settlement, now: number): SettlementRow {
   const { delivery, outcome } = settlement;
   const row: SettlementRow = {
     id: Number(delivery.id),
     state: outcome?.state ?? 'released',
     attempt: outcome?.attempt && JSON.stringify(outcome.attempt),
-    firstAttemptAt: firstAttemptAt(settlement, Date.now()),
+    firstAttemptAt: firstAttemptAt(settlement, now),
   };
   if (outcome === undefined || outcome.state === 'delivered') return row;
   row.failedUrls = JSON.stringify(outcome.failedUrls);

@@ -57,6 +57,20 @@ export class DeliveryTable {
       .run(JSON.stringify(leased));
   }
 
+  /**
+   * The clock was set back by so much, at least, since the file was written: what waits then waits no longer than it
+   * still had to, and no window began after now.
+   */
+  setBack(time: number, now: number): void {
+    this.db
+      .prepare(
+        `UPDATE delivery SET due_at = iif(due_at > ?2, max(due_at - ?1, ?2), due_at),
+           first_attempt_at = min(first_attempt_at, ?2)
+         WHERE state IN ('queued', 'waiting') AND (due_at > ?2 OR first_attempt_at > ?2)`,
+      )
+      .run(time, now);
+  }
+
   /** A delivery that leaves its batch, with its first attempt where it had one. */
   insert(row: DeliveryRow, { state, attempt, firstAttemptAt, dueAt, failedUrls, reason }: SettlementRow, now: number) {
     this.statements.insert.run(

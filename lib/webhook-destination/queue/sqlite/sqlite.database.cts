@@ -68,12 +68,13 @@ export class SqliteDatabase {
   readonly walk: SqliteWalk;
   readonly sweep: SqliteSweep;
 
-  constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased }: SqliteWorkerData) {
+  constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased, now }: SqliteWorkerData) {
     this.isReadOnly = isReadOnly;
     this.maxBytes = maxBytes;
     if (!isReadOnly) makeFolder(dirname(path));
     this.db = new Database(path);
     this.path = realpathSync(path); // where SQLite keeps the log
+    const setBack = this.lastWrite() - now;
     try {
       this.prepareFile();
       this.accepted = new AcceptedTable(this.db, messageIds);
@@ -84,7 +85,11 @@ export class SqliteDatabase {
       this.transaction(() => {
         this.batches.recover(leased);
         this.deliveries.recover(leased);
-        if (!isReadOnly) this.accepted.recover(Date.now());
+        if (setBack > 0) {
+          this.batches.setBack(now);
+          this.deliveries.setBack(setBack, now);
+        }
+        if (!isReadOnly) this.accepted.recover(now);
       });
     } catch (error) {
       this.db.close();
@@ -116,9 +121,8 @@ export class SqliteDatabase {
   }
 
   /** Undefined, with nothing inserted, where it holds `maxBytes`. */
-  insert(batches: NewBatchRow[]): InsertedBatch[] | undefined {
+  insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined {
     if (this.isFull) return undefined;
-    const now = Date.now();
     return batches.map((batch) => this.batches.insert(batch, now));
   }
 
@@ -131,8 +135,7 @@ export class SqliteDatabase {
     return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }
 
-  settle({ ids, attempts }: DeliveredRows, others: SettlementRow[]): number[] {
-    const now = Date.now();
+  settle({ ids, attempts }: DeliveredRows, others: SettlementRow[], now: number): number[] {
     const unsettled: number[] = [];
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
@@ -254,6 +257,12 @@ export class SqliteDatabase {
     if (isHeldBack === this.isHeldBack) return;
     this.db.exec(`PRAGMA wal_autocheckpoint = ${isHeldBack ? 0 : CHECKPOINT_PAGES}`);
     this.isHeldBack = isHeldBack;
+  }
+
+  /** When the file was written last, by the clock that the system had then. */
+  private lastWrite(): number {
+    const files = [this.path, `${this.path}-wal`].map((path) => statSync(path, { throwIfNoEntry: false }));
+    return Math.floor(Math.max(...files.map((file) => file?.mtimeMs ?? 0)));
   }
 
   private logSize(): number {

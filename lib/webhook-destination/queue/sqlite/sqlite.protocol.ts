@@ -15,6 +15,8 @@ export interface SqliteWorkerData {
   isReadOnly: boolean;
   /** Deliveries whose leases go on. */
   leased: number[];
+  /** The queue's time, in ms since the epoch. */
+  now: number;
   /** Memory of the `ThreadLock`. */
   lock: SharedArrayBuffer;
   /** The file from which the thread requires `libsql`. */
@@ -25,10 +27,10 @@ export interface SqliteWorkerData {
 export interface SqliteOperations {
   open(): void;
   /** Undefined, with nothing inserted, where the file holds `maxBytes`. */
-  insert(batches: NewBatchRow[]): InsertedBatch[] | undefined;
+  insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined;
   claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim;
   /** Ids of those that were not leased, and so are not settled. */
-  settle(delivered: DeliveredRows, others: SettlementRow[]): number[];
+  settle(delivered: DeliveredRows, others: SettlementRow[], now: number): number[];
   list(query: CheckedQuery, before: number, limit: number): Slice<DeliveryRow[]>;
   counts(): DeliveryCount[];
   replay(query: CheckedQuery, now: number): string[];

@@ -8,9 +8,9 @@ import type {
   Claim,
   ClaimLimit,
   DeliveryStore,
-  LeaseHolder,
   Settlement,
   StoreBatch,
+  StoreOwner,
 } from '../embedded/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.check.js';
 import { QueueFullError } from '../queue-full.error.js';
@@ -59,7 +59,7 @@ interface PendingCall {
 export class SqliteStore implements DeliveryStore {
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
-  private holder: LeaseHolder | undefined;
+  private owner: StoreOwner | undefined;
   /** Whether the end of the thread would be a fault. */
   private isOpen = false;
   /** Whether the last insert was refused, as the file holds `maxBytes`. */
@@ -87,9 +87,9 @@ export class SqliteStore implements DeliveryStore {
     this.failure = this.explain('it is not open');
   }
 
-  async open(holder?: LeaseHolder): Promise<void> {
+  async open(owner: StoreOwner): Promise<void> {
     await this.reopening.stop();
-    this.holder = holder;
+    this.owner = owner;
     if (!this.isOpen) await this.startThread();
   }
 
@@ -104,7 +104,8 @@ export class SqliteStore implements DeliveryStore {
         messageIds,
         maxBytes,
         isReadOnly,
-        leased: this.holder?.leased().map(Number) ?? [],
+        leased: this.owner?.leased().map(Number) ?? [],
+        now: this.owner?.now() ?? Date.now(),
         lock: memory,
         driver: this.findDriver(),
       } satisfies SqliteWorkerData,
@@ -140,7 +141,7 @@ export class SqliteStore implements DeliveryStore {
   private async reopen(): Promise<void> {
     await this.startThread();
     this.logger.log(`SQLite queue ${this.path}: it is open again`);
-    this.holder?.reopened();
+    this.owner?.reopened();
   }
 
   private handleEnd(): void {
@@ -151,8 +152,8 @@ export class SqliteStore implements DeliveryStore {
     this.reopening.start();
   }
 
-  async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
-    const inserted = await this.call('insert', batches.map(toBatchRow));
+  async insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
+    const inserted = await this.call('insert', batches.map(toBatchRow), now);
     if (inserted === undefined) throw this.refuse();
     if (this.isFull)
       this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes; it takes new messages again`);
@@ -166,8 +167,8 @@ export class SqliteStore implements DeliveryStore {
     return { deliveries: [...rows.map(toDelivery), ...batched], more, nextDueAt };
   }
 
-  async settle(settlements: Settlement[]): Promise<boolean[]> {
-    const unsettled = await this.call('settle', ...toSettlementRows(settlements));
+  async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
+    const unsettled = await this.call('settle', ...toSettlementRows(settlements, now), now);
     return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 

@@ -1,0 +1,21 @@
+/**
+ * The time that deliveries are planned by. It is that of the system's clock, but never goes back: where the clock is set
+ * back, it runs on until the clock has caught up. What was planned before stays as far away as it was.
+ */
+export class SteadyClock {
+  private last = -Infinity;
+  private readAt = 0;
+
+  /** In whole ms since the epoch. */
+  now(): number {
+    const readAt = performance.now();
+    this.last = Math.max(Date.now(), this.last + readAt - this.readAt);
+    this.readAt = readAt;
+    return Math.floor(this.last);
+  }
+
+  /** By how many ms the system's clock is behind. */
+  get lead(): number {
+    return this.now() - Date.now();
+  }
+}
