@@ -69,12 +69,17 @@ describe('The ts blocks', () => {
     ]);
   });
 
-  describe.each(['src/main.ts', 'src/receiver.ts'])('of docs/webhooks.md: %s', (file) => {
+  describe.each([
+    ['src/main.ts', 'shh'],
+    ['src/main.ts', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+    ['src/standard.receiver.ts', 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'],
+    ['src/receiver.ts', 'shh'],
+  ])('of docs/webhooks.md: %s under %s', (file, secret) => {
     it('takes what is signed and refuses anything else', async () => {
       const fileOf = await build(readPage('docs/webhooks.md'));
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/hook`;
-      const receiver = start(fileOf(file), { PORT: String(port), WEBHOOK_SECRET: 'shh' });
+      const receiver = start(fileOf(file), { PORT: String(port), WEBHOOK_SECRET: secret });
       const post = (headers: object = {}) =>
         fetch(url, { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json', ...headers } });
       await waitFor(
@@ -83,7 +88,7 @@ describe('The ts blocks', () => {
       );
       expect((await post({ 'X-Signature': 'x' })).status).toBe(401);
 
-      const relay = await Relay.start({ destinations: [{ urls: [url], sharedSecret: 'shh' }] });
+      const relay = await Relay.start({ destinations: [{ urls: [url], sharedSecret: secret }] });
       cleanUp(() => relay.stop());
       await relay.track('m1');
       expect(await relay.settled('delivered')).toMatchObject([{ results: [{ status: 204 }] }]);

@@ -8,7 +8,7 @@ export interface NewDelivery {
   destination: string;
   /** Name of the source it came from. */
   source: string;
-  /** The same at each attempt, so that a receiver can drop a repeated one. */
+  /** The sender's name for the message, for its source alone: receivers drop a repeated pair of both. */
   messageId: string;
   /** The user it is about, where the message names one. */
   userId: string | undefined;

@@ -6,24 +6,23 @@ import {
   type RawBodyRequest,
   Req,
   ServiceUnavailableException,
-  UnauthorizedException,
+  UseGuards,
 } from '@nestjs/common';
-import { ConfigService } from '@nestjs/config';
-import { verifySignature } from 'nestjs-analytics-relay';
+import { WebhookSignatureGuard } from 'nestjs-analytics-relay';
 
 @Controller()
 export class ReceiverController {
   private isOff = false;
+  private readonly processed = new Set<string>();
 
-  constructor(private readonly config: ConfigService) {}
-
-  /** Verifies the signature over the raw body before using the content. */
+  /** The guard has verified id, time and raw body. A real receiver stores the ids with what it makes of the messages. */
   @Post('webhooks')
   @HttpCode(204)
-  receive(@Req() request: RawBodyRequest<Request>, @Headers('x-signature') signature: string | undefined): void {
+  @UseGuards(WebhookSignatureGuard)
+  receive(@Req() request: RawBodyRequest<Request>, @Headers('webhook-id') id: string): void {
     if (this.isOff) throw new ServiceUnavailableException();
-    const secret = this.config.getOrThrow<string>('WEBHOOK_SECRET');
-    if (!verifySignature(request.rawBody, signature, secret)) throw new UnauthorizedException();
+    if (this.processed.has(id)) return;
+    this.processed.add(id);
     console.log(`[receiver] signature verified: ${String(request.rawBody)}`);
   }
 
