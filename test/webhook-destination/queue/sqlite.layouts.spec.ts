@@ -113,6 +113,34 @@ describe('The layout of the SQLite file', () => {
     expect((await statesIn(await openQueue(path))).waiting).toBe('waiting');
   });
 
+  const layout4 = readFileSync(`${LAYOUTS}/layout-4.sql`, 'utf8');
+
+  it('4 had bodies in two places: they are found where their batch was removed', async () => {
+    // The fourth batch is that of the deliveries with rows of their own.
+    const path = await createFile(`${layout4}; DELETE FROM batch WHERE id = 4; DELETE FROM outcome WHERE batch = 4`);
+    const queue = await openQueue(path);
+    const gone = { first: undefined, leased: undefined };
+    expect(await statesIn(queue)).toEqual(JSON.parse(JSON.stringify({ ...STATES, ...gone })));
+    for (const { messageId, body } of await queue.list({})) expect(body).toContain(`"event":"${messageId}"`);
+    expect(await queue.purge({ messageId: 'dead' })).toBe(1);
+    expect(await queue.list({ messageId: 'late' })).toMatchObject([{ attempts: [{}, {}] }]);
+  });
+
+  it('4 left bodies behind: those that no record is left of are removed, and what is deleted is overwritten', async () => {
+    const path = await createFile(
+      `${layout4}; DELETE FROM delivery WHERE message_id = 'dead';
+       CREATE TABLE forgotten (body BLOB); INSERT INTO forgotten VALUES (zeroblob(20000) || 'forgotten body');
+       DROP TABLE forgotten`,
+    );
+    const holds = (text: string) => readFileSync(path).includes(text);
+    expect([holds('"event":"dead"'), holds('forgotten body')]).toEqual([true, true]);
+    const queue = await openQueue(path);
+    expect(Object.keys(await statesIn(queue))).not.toContain('dead');
+    await queue.close();
+    expect([holds('"event":"dead"'), holds('forgotten body')]).toEqual([false, false]);
+    expect(holds('"event":"waiting"')).toBe(true);
+  });
+
   const latest = fixtures[fixtures.length - 1]!.file;
   const newer = readFileSync(latest, 'utf8').replace(/user_version = \d+/, 'user_version = 1000');
 

@@ -5,30 +5,17 @@ import type { AcceptedTable } from './accepted.table.cjs';
 import {
   type BatchItem,
   type BatchOutcome,
-  decodeBodies,
   decodeItems,
   decodeOutcomes,
   encodeItems,
   encodeOutcomes,
-  stripBatch,
+  packBodies,
+  stripBodies,
+  stripItems,
 } from './batch.codec.cjs';
+import { BATCH_SLOTS } from './batch.id.cjs';
+import { BatchReader, toRows } from './batch.reader.cjs';
 import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.cjs';
-import { BATCH_SLOTS } from './sqlite.schema.cjs';
-
-/** A batch with its outcomes, as read from the file. */
-interface StoredBatch {
-  id: number;
-  destination: string;
-  source: string;
-  state: 'q' | 'r' | 'l';
-  accepted_at: number;
-  leased_at: number;
-  items: string;
-  bodies: Uint8Array;
-  /** Null until a delivery has an outcome. */
-  open: number | null;
-  entries: string | null;
-}
 
 /** What became of deliveries of one batch, in one group. */
 interface GroupOutcome {
@@ -37,11 +24,12 @@ interface GroupOutcome {
   entries: string[];
 }
 
-/** The state of a delivery without outcome by that of its batch. */
-const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
-
-/** Batches of deliveries that have had no attempt, or ended with their first. */
+/**
+ * Batches of deliveries: their bodies, and what became of those that ended with their first attempt. A batch holds a
+ * delivery until no record of it is left, and is removed with the last one.
+ */
 export class BatchTable {
+  readonly reader: BatchReader;
   /** Positions without outcome of the batches that are leased; what is not here is read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
@@ -54,13 +42,13 @@ export class BatchTable {
     private readonly db: Database.Database,
     private readonly accepted: AcceptedTable,
   ) {
+    this.reader = new BatchReader(db);
     this.statements = {
       insert: db.prepare(
         `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       queued: db.prepare('SELECT id, size FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
-      read: db.prepare('SELECT batch.*, open, entries FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?'),
       lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = ? WHERE id = ?`),
       note: db.prepare(
         `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
@@ -68,7 +56,6 @@ export class BatchTable {
            delivered = delivered + excluded.delivered, gone = gone + excluded.gone,
            entries = entries || ',' || excluded.entries`,
       ),
-      delivered: db.prepare('SELECT delivered FROM outcome WHERE batch = ?'),
       rewrite: db.prepare('UPDATE batch SET state = ?, size = ?, items = ?, bodies = ? WHERE id = ?'),
       rewriteOutcome: db.prepare('UPDATE outcome SET open = ?, delivered = ?, gone = ?, entries = ? WHERE batch = ?'),
       removeOutcome: db.prepare('DELETE FROM outcome WHERE batch = ?'),
@@ -120,7 +107,8 @@ export class BatchTable {
     if (size === 0) return { id, repeated };
     const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
     const state = leased ? 'l' : 'q';
-    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, bodies);
+    const packed = packBodies(bodies);
+    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, packed);
     if (leased) {
       const pending = new Set<number>();
       for (let position = 0; position < row.size; position++) pending.add(position);
@@ -165,45 +153,41 @@ export class BatchTable {
     outcome.entries.push(attempt === undefined ? `[${position}]` : `[${position},${attempt}]`);
   }
 
-  /** Writes what was noted, one row for each batch; one without records and pending deliveries is removed. */
+  /** Writes what was noted, one row for each batch. */
   writeNotes(now: number): void {
     for (const [batch, { delivered, gone, entries }] of this.group) {
       const open = this.pendingOf(batch).size > 0;
       this.statements.note.run(batch, Number(open), now, delivered, gone, entries.join(','));
-      if (open) continue;
-      this.pending.delete(batch);
-      if (delivered === 0 && this.deliveredOf(batch) === 0) this.remove(batch);
+      if (!open) this.pending.delete(batch);
     }
     this.group.clear();
     this.lastRead = undefined;
   }
 
-  read(batch: number): StoredBatch | undefined {
-    return this.statements.read.get(batch) as StoredBatch | undefined;
-  }
-
-  /** A delivery that is in its batch, as a row of its own would have it. */
+  /** A delivery that has no row of its own, as it would be in one. */
   readDelivery(id: number): DeliveryRow | undefined {
     const batch = Math.floor(id / BATCH_SLOTS);
     if (this.lastRead?.batch !== batch) {
-      const stored = this.read(batch);
-      this.lastRead = stored && { batch, rows: new Map(toRows(stored).map((row) => [row.id, row])) };
+      const head = this.reader.head(batch);
+      this.lastRead = head && { batch, rows: new Map(toRows(head).map((row) => [row.id, row])) };
     }
     return this.lastRead?.rows.get(id);
   }
 
-  /** Removes deliveries from a batch, with all that is known of them. */
-  strip(batch: number, positions: Set<number>): void {
-    const stored = this.read(batch);
-    if (!stored) return;
-    const { items, bodies } = stripBatch(decodeItems(stored.items), stored.bodies, positions);
-    const outcomes = decodeOutcomes(stored.entries).filter(([position]) => !positions.has(position));
+  /** Removes deliveries from a batch, with all that it holds of them; the batch, when those were the last. */
+  strip(batch: number, positions: ReadonlySet<number>): void {
+    const head = this.reader.head(batch);
+    if (!head) return;
+    const items = decodeItems(head.items);
+    const left = stripItems(items, positions);
+    const size = left.filter((item) => item !== null).length;
+    if (size === 0) return this.remove(batch);
+    const outcomes = decodeOutcomes(head.entries).filter(([position]) => !positions.has(position));
     const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
-    const size = items.filter((item) => item !== null).length;
-    const open = toPending(items, outcomes).size > 0;
-    if (!open && delivered === 0) return this.remove(batch);
+    const open = toPending(left, outcomes).size > 0;
+    const bodies = packBodies(stripBodies(items, this.reader.bodies(batch, items), positions));
     this.pending.delete(batch);
-    this.statements.rewrite.run(open ? stored.state : 'l', size, encodeItems(items), bodies, batch);
+    this.statements.rewrite.run(open ? head.state : 'l', size, encodeItems(left), bodies, batch);
     const entries = encodeOutcomes(outcomes);
     if (outcomes.length === 0) this.statements.removeOutcome.run(batch);
     else this.statements.rewriteOutcome.run(Number(open), delivered, outcomes.length - delivered, entries, batch);
@@ -216,71 +200,35 @@ export class BatchTable {
   }
 
   private lease(id: number, now: number): ClaimedBatch {
-    const { source, state, accepted_at, leased_at, items, bodies, entries } = this.read(id)!;
+    const { source, state, accepted_at, leased_at, items, entries } = this.reader.head(id)!;
     const leasedBefore = state === 'r' ? leased_at : null;
     this.statements.lease.run(leasedBefore ?? now, id);
-    const pending = toPending(decodeItems(items), decodeOutcomes(entries));
+    const decoded = decodeItems(items);
+    const pending = toPending(decoded, decodeOutcomes(entries));
     this.pending.set(id, pending);
+    const bodies = this.reader.bodies(id, decoded);
     return { id, source, accepted_at, leased_at: leasedBefore, items, bodies, pending: [...pending] };
-  }
-
-  private deliveredOf(batch: number): number {
-    return (this.statements.delivered.get(batch) as { delivered: number }).delivered;
   }
 
   private pendingOf(batch: number): Set<number> {
     const known = this.pending.get(batch);
     if (known) return known;
-    const stored = this.read(batch);
-    if (stored?.state !== 'l' || stored.open === 0) return new Set();
-    const pending = toPending(decodeItems(stored.items), decodeOutcomes(stored.entries));
+    const head = this.reader.head(batch);
+    if (head?.state !== 'l' || head.open === 0) return new Set();
+    const pending = toPending(decodeItems(head.items), decodeOutcomes(head.entries));
     this.pending.set(batch, pending);
     return pending;
   }
 }
 
 function withoutRepeated(row: NewBatchRow, repeated: number[]): { items: string; bodies: Uint8Array } {
-  const { items, bodies } = stripBatch(decodeItems(row.items), row.bodies, new Set(repeated));
-  return { items: encodeItems(items), bodies };
+  const items = decodeItems(row.items);
+  const positions = new Set(repeated);
+  return { items: encodeItems(stripItems(items, positions)), bodies: stripBodies(items, row.bodies, positions) };
 }
 
 function toPending(items: BatchItem[], outcomes: BatchOutcome[]): Set<number> {
   const pending = new Set(items.flatMap((item, position) => (item === null ? [] : [position])));
   for (const [position] of outcomes) pending.delete(position);
   return pending;
-}
-
-/** The deliveries that are in a batch, and not in rows of their own. */
-export function toRows({
-  id,
-  destination,
-  source,
-  state,
-  accepted_at,
-  leased_at,
-  ...batch
-}: StoredBatch): DeliveryRow[] {
-  const items = decodeItems(batch.items);
-  const bodies = decodeBodies(items, batch.bodies);
-  const outcomes = new Map(decodeOutcomes(batch.entries).map((outcome) => [outcome[0], outcome]));
-  return items.flatMap((item, position) => {
-    const outcome = outcomes.get(position);
-    if (item === null || outcome?.length === 1) return [];
-    const attempt = outcome?.[1] as { startedAt: number } | undefined;
-    return {
-      id: id * BATCH_SLOTS + position,
-      destination,
-      source,
-      message_id: item[0],
-      user_id: item[1],
-      state: attempt ? 'delivered' : STATES[state],
-      body: bodies[position]!,
-      accepted_at,
-      due_at: accepted_at,
-      first_attempt_at: attempt?.startedAt ?? (state === 'q' ? null : leased_at),
-      attempts: attempt ? JSON.stringify([attempt]) : '[]',
-      failed_urls: '[]',
-      reason: null,
-    } satisfies DeliveryRow;
-  });
 }

@@ -7,15 +7,15 @@ import {
   toDelivery as toNewDelivery,
 } from '../embedded/delivery-store.interface.js';
 import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.cjs';
+import { BATCH_SLOTS } from './batch.id.cjs';
 import type {
   ClaimedBatch,
   DeliveredRows,
-  DeliveryRow,
   InsertedBatch,
   NewBatchRow,
   SettlementRow,
+  WholeDeliveryRow,
 } from './sqlite.rows.cjs';
-import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** A batch as it is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
@@ -53,7 +53,7 @@ export function toDeliveries(destination: string, batch: ClaimedBatch): Delivery
 }
 
 /** The delivery of a row of its own. */
-export function toDelivery(row: DeliveryRow): Delivery {
+export function toDelivery(row: WholeDeliveryRow): Delivery {
   return {
     id: String(row.id),
     destination: row.destination,
@@ -69,7 +69,7 @@ export function toDelivery(row: DeliveryRow): Delivery {
 }
 
 /** A row as it is listed. */
-export function toRecord(row: DeliveryRow): DeliveryRecord {
+export function toRecord(row: WholeDeliveryRow): DeliveryRecord {
   const pending = row.state === 'queued' || row.state === 'waiting';
   return {
     ...toDelivery(row),
@@ -80,8 +80,8 @@ export function toRecord(row: DeliveryRow): DeliveryRecord {
   };
 }
 
-function toBuffer(body: DeliveryRow['body']): Buffer {
-  return ArrayBuffer.isView(body) ? Buffer.from(body.buffer, body.byteOffset, body.byteLength) : Buffer.from(body);
+function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Settlements as they are stored. */

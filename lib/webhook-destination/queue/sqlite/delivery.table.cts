@@ -13,14 +13,14 @@ import {
 /** Rows that are read at once. */
 const SLICE = 100;
 
-/** Deliveries that left their batch: they wait for another attempt, died, or were given back. */
+/** What became of deliveries that wait for another attempt, died, or were given back; their bodies stay in the batch. */
 export class DeliveryTable {
   private readonly statements;
 
   constructor(private readonly db: Database.Database) {
     this.statements = {
       insert: db.prepare(
-        `INSERT INTO delivery (id, destination, source, message_id, user_id, state, body, accepted_at, due_at,
+        `INSERT INTO delivery (id, destination, source, message_id, user_id, state, bytes, accepted_at, due_at,
            first_attempt_at, attempts, failed_urls, reason, ended_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
@@ -71,7 +71,7 @@ export class DeliveryTable {
       .run(time, now);
   }
 
-  /** A delivery that leaves its batch, with its first attempt where it had one. */
+  /** A delivery whose outcome its batch cannot hold, with its first attempt where it had one. */
   insert(row: DeliveryRow, { state, attempt, firstAttemptAt, dueAt, failedUrls, reason }: SettlementRow, now: number) {
     this.statements.insert.run(
       row.id,
@@ -80,7 +80,7 @@ export class DeliveryTable {
       toIdText(row.message_id),
       toIdText(row.user_id),
       state === 'released' ? 'queued' : state,
-      row.body,
+      row.bytes,
       row.accepted_at,
       dueAt ?? row.due_at,
       firstAttemptAt ?? null,
@@ -98,9 +98,10 @@ export class DeliveryTable {
       const wanted = Math.min(room.deliveries, SLICE);
       const rows = toDeliveryRows(this.statements.due.all(destination, now, wanted));
       for (const row of rows) {
+        if (isUsedUp(room)) break;
         this.statements.lease.run(now, row.id);
         room.deliveries--;
-        room.bytes -= row.body.byteLength;
+        room.bytes -= row.bytes;
         claimed.push(row);
       }
       if (rows.length < wanted) break;

@@ -3,7 +3,14 @@ import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.check.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { SqliteClaim } from './sqlite.database.cjs';
-import type { DeliveredRows, DeliveryRow, InsertedBatch, NewBatchRow, SettlementRow, Slice } from './sqlite.rows.cjs';
+import type {
+  DeliveredRows,
+  InsertedBatch,
+  NewBatchRow,
+  SettlementRow,
+  Slice,
+  WholeDeliveryRow,
+} from './sqlite.rows.cjs';
 
 /** What the thread is started with. */
 export interface SqliteWorkerData {
@@ -31,11 +38,17 @@ export interface SqliteOperations {
   claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim;
   /** Ids of those that were not leased, and so are not settled. */
   settle(delivered: DeliveredRows, others: SettlementRow[], now: number): number[];
-  list(query: CheckedQuery, before: number, limit: number): Slice<DeliveryRow[]>;
+  list(query: CheckedQuery, before: number, limit: number): Slice<WholeDeliveryRow[]>;
   counts(): DeliveryCount[];
   replay(query: CheckedQuery, now: number): string[];
   purge(query: CheckedQuery, before: number): Slice<number>;
+  /** Overwrites what a portion of pages has beside its rows; answers with the first page of the next portion. */
+  scrub(page: number): number | undefined;
+  /** Throws while the log may hold what was purged. */
+  confirmPurge(): void;
   sweep(retention: Retention, now: number): number;
+  /** Gives a portion of free pages back; answers whether there are more to give back. */
+  shrink(): boolean;
   close(): void;
 }
 

@@ -2,7 +2,7 @@ import type { DeliveryState } from '../delivery-queue.interface.js' with { 'reso
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
 import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
 
-/** A delivery as a row of its own; the JSON columns as they are stored. */
+/** A delivery as a row of its own, but for its body; the JSON columns as they are stored. */
 export interface DeliveryRow {
   id: number;
   destination: string;
@@ -10,8 +10,8 @@ export interface DeliveryRow {
   message_id: string;
   user_id: string | null;
   state: DeliveryState;
-  /** The driver gives one row's as the first, those of a list as the second. */
-  body: Uint8Array | ArrayBuffer;
+  /** Length of its body, which stays in the batch. */
+  bytes: number;
   accepted_at: number;
   due_at: number;
   first_attempt_at: number | null;
@@ -20,9 +20,14 @@ export interface DeliveryRow {
   reason: string | null;
 }
 
+/** A delivery as it leaves the thread. */
+export interface WholeDeliveryRow extends DeliveryRow {
+  body: Uint8Array;
+}
+
 /** The columns of a `DeliveryRow`. The ids come as JSON, as the driver ends a text at U+0000. */
 export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS message_id,
-  json_quote(user_id) AS user_id, state, body, accepted_at, due_at, first_attempt_at, attempts, failed_urls, reason`;
+  json_quote(user_id) AS user_id, state, bytes, accepted_at, due_at, first_attempt_at, attempts, failed_urls, reason`;
 
 /** The rows that were read as `DELIVERY_COLUMNS`. */
 export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
@@ -55,6 +60,7 @@ export interface NewBatchRow {
   /** JSON of the ids in `items`, so that nobody has to read them there. */
   messageIds: string;
   items: string;
+  /** One after the other. */
   bodies: Uint8Array;
   leased: boolean;
 }
@@ -74,6 +80,7 @@ export interface ClaimedBatch {
   /** When it was leased before, by a process that ended. */
   leased_at: number | null;
   items: string;
+  /** One after the other. */
   bodies: Uint8Array;
   /** Positions of the deliveries that have no outcome. */
   pending: number[];

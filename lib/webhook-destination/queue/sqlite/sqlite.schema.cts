@@ -1,23 +1,24 @@
 import type Database from 'libsql';
 
+import { keepBodiesInBatches } from './bodies.migration.cjs';
+
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;
-
-/** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
-export const BATCH_SLOTS = 4_096;
 
 /**
  * What is accepted together lies together, in a row of `batch`, and what became of it in a row of `outcome`: most
  * messages are delivered at the first attempt, and never become a row of their own. Only one that must wait, died, or
- * was given back leaves its batch and becomes a row of `delivery`.
+ * was given back gets a row of `delivery`. Its body stays in the batch, the only place where a body is.
  *
  * A batch is long, and what is written costs: it is inserted once, and changed only when it is leased after it waited.
  * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
  *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
- * - `batch.items` is `[messageIds, userIds, bytes of the bodies]`, a list each; what is purged is null in all.
+ * - `batch.items` is `[messageIds, userIds, bytes of the bodies]`, a list each, with null in all where no record of the
+ *   delivery is left.
+ * - `batch.bodies` is shorter than that says where it is compressed.
  * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.
- * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one that left.
+ * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one with a row of its own.
  */
 const LAYOUT_3 = `
   CREATE TABLE batch (
@@ -71,6 +72,12 @@ const LAYOUT_4 = `
   CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
 `;
 
+const LAYOUT_5 = `
+  ALTER TABLE delivery ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE delivery SET bytes = length(body);
+  ALTER TABLE delivery DROP COLUMN body;
+`;
+
 /** One step from a layout of the file to the next. */
 interface Migration {
   /** The layout that it leads to, kept in the file's `user_version`. */
@@ -86,4 +93,11 @@ interface Migration {
 export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
   { layout: 3, up: (db) => db.exec(LAYOUT_3) },
   { layout: 4, up: (db) => db.exec(LAYOUT_4) },
+  {
+    layout: 5,
+    up: (db) => {
+      keepBodiesInBatches(db);
+      db.exec(LAYOUT_5);
+    },
+  },
 ];

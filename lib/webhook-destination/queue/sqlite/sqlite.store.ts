@@ -200,6 +200,9 @@ export class SqliteStore implements DeliveryStore {
       count += result;
       before = next;
     }
+    let page: number | undefined = 1;
+    while (page !== undefined) page = await this.call('scrub', page);
+    await this.call('confirmPurge');
     return count;
   }
 
@@ -207,9 +210,11 @@ export class SqliteStore implements DeliveryStore {
     let count = 0;
     for (;;) {
       const removed = await this.call('sweep', retention, now);
-      if (removed === 0) return count;
+      if (removed === 0) break;
       count += removed;
     }
+    while (await this.call('shrink'));
+    return count;
   }
 
   async close(): Promise<void> {

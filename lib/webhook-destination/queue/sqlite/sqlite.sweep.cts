@@ -3,16 +3,27 @@ import type Database from 'libsql';
 import type { Retention } from '../retention.options.js' with { 'resolution-mode': 'import' };
 import type { AcceptedTable } from './accepted.table.cjs';
 import { decodeOutcomes } from './batch.codec.cjs';
+import { BATCH_SLOTS } from './batch.id.cjs';
 import type { BatchTable } from './batch.table.cjs';
-import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** Records that one call removes, give or take a batch. */
 const SLICE = 500;
 
-/** Records of deliveries that ended: a row of its own, or what a batch has of delivered ones. */
-interface Ended {
+/** Batches that one call takes bodies out of, at most: each is written anew. */
+const MAX_STRIPPED = 100;
+
+/** Record of a delivery that ended, in a row of its own. */
+interface EndedRow {
   id: number;
+}
+
+/** What a batch has of deliveries that ended. */
+interface EndedBatch {
+  id: number;
+  /** Delivered, without a row of their own. */
   count: number;
+  /** With one. */
+  gone: number;
 }
 
 /** Removes the records of ended deliveries that are past their retention. */
@@ -25,14 +36,14 @@ export class SqliteSweep {
     private readonly table: BatchTable,
     private readonly accepted: AcceptedTable,
   ) {
-    const ended = 'SELECT id, 1 AS count FROM delivery WHERE state = ? AND ended_at IS NOT NULL';
+    const ended = 'SELECT id FROM delivery WHERE state = ? AND ended_at IS NOT NULL';
     this.rows = {
       old: db.prepare(`${ended} AND ended_at <= ? LIMIT ${SLICE}`),
       first: db.prepare(`${ended} ORDER BY id LIMIT ${SLICE}`),
       count: db.prepare('SELECT count(*) AS count FROM delivery WHERE state = ?'),
       remove: db.prepare('DELETE FROM delivery WHERE id = ?'),
     };
-    const closed = 'SELECT batch AS id, delivered AS count FROM outcome WHERE open = 0';
+    const closed = 'SELECT batch AS id, delivered AS count, gone FROM outcome WHERE open = 0 AND delivered > 0';
     this.batches = {
       old: db.prepare(`${closed} AND ended_at <= ? LIMIT ${SLICE}`),
       first: db.prepare(`${closed} ORDER BY batch LIMIT ${SLICE}`),
@@ -48,41 +59,48 @@ export class SqliteSweep {
 
   private sweep(state: 'delivered' | 'dead', { age, count }: Retention['dead'], now: number): number {
     const batches = state === 'delivered' ? this.batches : undefined; // what died has a row of its own
-    const oldRows = this.rows.old.all(state, now - age) as Ended[];
-    const removed = this.remove(oldRows, (batches?.old.all(now - age) ?? []) as Ended[], Infinity);
+    const oldRows = this.rows.old.all(state, now - age) as EndedRow[];
+    const removed = this.remove(oldRows, (batches?.old.all(now - age) ?? []) as EndedBatch[], Infinity);
     if (removed > 0) return removed;
     const over = countOf(this.rows.count, state) + (batches ? countOf(batches.count) : 0) - count;
     if (over <= 0) return 0;
-    return this.remove(this.rows.first.all(state) as Ended[], (batches?.first.all() ?? []) as Ended[], over);
+    return this.remove(this.rows.first.all(state) as EndedRow[], (batches?.first.all() ?? []) as EndedBatch[], over);
   }
 
   /** Removes a slice of what was accepted first, and no more records than told. */
-  private remove(rows: Ended[], batches: Ended[], most: number): number {
+  private remove(rows: EndedRow[], batches: EndedBatch[], most: number): number {
     let removed = 0;
-    while (removed < Math.min(most, SLICE)) {
+    const stripped = new Map<number, Set<number>>();
+    while (removed < Math.min(most, SLICE) && stripped.size < MAX_STRIPPED) {
       const [row, batch] = [rows[0], batches[0]];
       if (batch && (!row || batch.id * BATCH_SLOTS < row.id)) {
         batches.shift();
         const count = Math.min(batch.count, most - removed);
-        if (count === batch.count) this.table.remove(batch.id);
-        else this.table.strip(batch.id, this.firstDelivered(batch.id, count));
+        if (count === batch.count && batch.gone === 0) this.table.remove(batch.id);
+        else addPositions(stripped, batch.id, this.firstDelivered(batch.id, count));
         removed += count;
       } else if (row) {
         rows.shift();
         this.rows.remove.run(row.id);
+        addPositions(stripped, Math.floor(row.id / BATCH_SLOTS), [row.id % BATCH_SLOTS]);
         removed++;
       } else {
         break;
       }
     }
+    for (const [batch, positions] of stripped) this.table.strip(batch, positions);
     return removed;
   }
 
-  private firstDelivered(batch: number, count: number): Set<number> {
-    const delivered = decodeOutcomes(this.table.read(batch)!.entries).filter((outcome) => outcome.length > 1);
+  private firstDelivered(batch: number, count: number): number[] {
+    const delivered = decodeOutcomes(this.table.reader.head(batch)!.entries).filter((outcome) => outcome.length > 1);
     const positions = delivered.map(([position]) => position).sort((a, b) => a - b);
-    return new Set(positions.slice(0, count));
+    return positions.slice(0, count);
   }
+}
+
+function addPositions(to: Map<number, Set<number>>, batch: number, positions: number[]): void {
+  to.set(batch, new Set([...(to.get(batch) ?? []), ...positions]));
 }
 
 function countOf(statement: { get(...parameters: unknown[]): unknown }, ...parameters: unknown[]): number {

@@ -2,7 +2,9 @@ import type Database from 'libsql';
 
 import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
 import { type BatchItem, decodeItems } from './batch.codec.cjs';
-import { type BatchTable, toRows } from './batch.table.cjs';
+import { BATCH_SLOTS, toPositions } from './batch.id.cjs';
+import { toRows } from './batch.reader.cjs';
+import type { BatchTable } from './batch.table.cjs';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -10,8 +12,8 @@ import {
   type Slice,
   toCondition,
   toDeliveryRows,
+  type WholeDeliveryRow,
 } from './sqlite.rows.cjs';
-import { BATCH_SLOTS } from './sqlite.schema.cjs';
 
 /** Batches and rows that one slice of a walk looks at, at most. */
 const SLICE_BATCHES = 200;
@@ -40,7 +42,7 @@ export class SqliteWalk {
     };
   }
 
-  list(query: CheckedQuery, before: number, limit: number): Slice<DeliveryRow[]> {
+  list(query: CheckedQuery, before: number, limit: number): Slice<WholeDeliveryRow[]> {
     const range = this.toRange(query, before);
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
@@ -50,10 +52,12 @@ export class SqliteWalk {
     const batched: DeliveryRow[] = [];
     for (const batch of this.findBatches(query, range)) {
       if (batched.length >= limit) break;
-      batched.push(...toRows(this.batches.read(batch)!).filter((row) => row.id < range.to && matches(row, query)));
+      batched.push(
+        ...toRows(this.batches.reader.head(batch)!).filter((row) => row.id < range.to && matches(row, query)),
+      );
     }
-    const found = [...rows, ...batched].sort((a, b) => b.id - a.id);
-    return { result: found.slice(0, limit), next: toNext(query, range) };
+    const found = [...rows, ...batched].sort((a, b) => b.id - a.id).slice(0, limit);
+    return { result: this.batches.reader.withBodies(found), next: toNext(query, range) };
   }
 
   purge(query: CheckedQuery, before: number): Slice<number> {
@@ -62,24 +66,12 @@ export class SqliteWalk {
     const rows = this.db
       .prepare(`DELETE FROM delivery WHERE ${sql} AND id >= ? AND id < ? RETURNING id`)
       .all(...parameters, range.from, range.to) as { id: number }[];
-    const own = new Set(rows.map(({ id }) => id));
-    let count = own.size;
-    const batchIds = [...this.findBatches(query, range), ...rows.map(({ id }) => Math.floor(id / BATCH_SLOTS))];
-    for (const batch of new Set(batchIds)) {
-      const stored = this.batches.read(batch);
-      if (!stored) continue;
-      const purged = toRows(stored).filter((row) => matches(row, query));
-      count += purged.length;
-      const positions = new Set(purged.map(({ id }) => id % BATCH_SLOTS));
-      // The batch still holds what has become a row of its own.
-      decodeItems(stored.items).forEach((item, position) => {
-        if (own.has(batch * BATCH_SLOTS + position) || (query.state === undefined && isOf(item, query))) {
-          positions.add(position);
-        }
-      });
-      if (positions.size > 0) this.batches.strip(batch, positions);
+    const ids = rows.map(({ id }) => id);
+    for (const batch of this.findBatches(query, range)) {
+      for (const row of toRows(this.batches.reader.head(batch)!)) if (matches(row, query)) ids.push(row.id);
     }
-    return { result: count, next: toNext(query, range) };
+    for (const [batch, positions] of toPositions(ids)) this.batches.strip(batch, positions);
+    return { result: ids.length, next: toNext(query, range) };
   }
 
   /** Where the slice below `before` begins; both tables are cut at the same batch. */

@@ -28,9 +28,15 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
     case 'replay':
       return db.replay(...call.args);
     case 'purge':
-      return db.purge(...call.args);
+      return db.walk.purge(...call.args);
+    case 'scrub':
+      return db.scrub(...call.args);
+    case 'confirmPurge':
+      return db.confirmPurge();
     case 'sweep':
       return db.sweep.run(...call.args);
+    case 'shrink':
+      return db.shrink();
     case 'open':
     case 'close':
       return undefined;

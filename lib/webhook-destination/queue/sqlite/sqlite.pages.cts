@@ -1,0 +1,69 @@
+import type Database from 'libsql';
+
+/** Size of a page in bytes. A batch is some of them, and each costs system calls; a small change writes a whole one. */
+export const PAGE_SIZE = 8_192;
+
+/** Part of the pages that may be free: with them the file is a ninth larger than without. */
+const FREE_PART = 1 / 10;
+
+/** Free pages that one call gives back. Each is 8 KiB, and may have to change places with one that is in use. */
+const SHRINK_PAGES = 256;
+
+/** Pages that one call looks at. */
+const SCRUB_PAGES = 512;
+
+/** How a page with rows begins, by the file format: with its kind, and after a few numbers the places of its rows. */
+const KIND = '0D';
+const ROWS_AT = 3;
+const CONTENT_AT = 5;
+const PLACES_AT = 8;
+
+/** The pages that the file is made of. */
+export class SqlitePages {
+  private readonly leaves;
+  private readonly write;
+
+  constructor(private readonly db: Database.Database) {
+    this.leaves = db.prepare(
+      `WITH RECURSIVE number(page) AS (VALUES (?) UNION ALL SELECT page + 1 FROM number WHERE page < ?)
+       SELECT pgno, data FROM number CROSS JOIN sqlite_dbpage ON pgno = page WHERE hex(substr(data, 1, 1)) = '${KIND}'`,
+    );
+    this.write = db.prepare('UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?');
+  }
+
+  /** Bytes of the pages that are in use. */
+  usedBytes(): number {
+    return (this.number('page_count') - this.number('freelist_count')) * this.number('page_size');
+  }
+
+  /** Gives free pages back, from the end of the file; answers whether there are more to give back. */
+  shrink(): { pages: number; more: boolean } {
+    const excess = Math.ceil(this.number('freelist_count') - this.number('page_count') * FREE_PART);
+    if (excess <= 0) return { pages: 0, more: false };
+    const pages = Math.min(excess, SHRINK_PAGES);
+    this.db.exec(`PRAGMA incremental_vacuum(${pages})`);
+    return { pages, more: excess > pages };
+  }
+
+  /**
+   * Overwrites what some pages have between their header and their rows; answers with the first page after them. SQLite
+   * overwrites what it deletes (`secure_delete`), but where it moves rows within a page, what they have been stays there.
+   */
+  scrub(first: number): number | undefined {
+    const last = first + SCRUB_PAGES - 1;
+    for (const { pgno, data } of this.leaves.all(first, last) as { pgno: number; data: ArrayBuffer }[]) {
+      const page = Buffer.from(data);
+      const start = PLACES_AT + 2 * page.readUInt16BE(ROWS_AT);
+      const end = page.readUInt16BE(CONTENT_AT);
+      if (!page.subarray(start, end).some((byte) => byte !== 0)) continue;
+      page.fill(0, start, end);
+      this.write.run(page, pgno);
+    }
+    return last < this.number('page_count') ? last + 1 : undefined;
+  }
+
+  private number(pragma: string): number {
+    const [row] = this.db.pragma(pragma) as [Record<string, number>];
+    return row[pragma]!;
+  }
+}
