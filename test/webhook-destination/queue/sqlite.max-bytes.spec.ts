@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 
@@ -113,7 +114,7 @@ describe('The option maxBytes of sqliteQueue', () => {
     jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     const add = (messageId: string, bytes: number) => {
       const common = { destination: 'W', source: 's', userId: 'u1', acceptedAt: Date.now() };
-      return queue.add([{ ...common, messageId, body: Buffer.alloc(bytes, 'x') }]);
+      return queue.add([{ ...common, messageId, body: randomBytes(bytes) }]);
     };
     await add('large', 40 * MIB); // one commit
     await expect(add('refused', 1)).rejects.toThrow('maxBytes');

@@ -19,12 +19,12 @@ import { AddGroup } from './add.group.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
 import { isLost } from './job.errors.js';
-import { type DestinationJobs, find, listRecords } from './job.finder.js';
+import { find, listRecords } from './job.finder.js';
 import { removeJob } from './job.leases.js';
 import { STATES, TYPES } from './job.scan.js';
 import { RefusalNotes } from './refusal.notes.js';
 import { note, sweepJobs, toSeen } from './retention.sweep.js';
-import type { SharedStore } from './shared-store.interface.js';
+import type { DestinationJobs, SharedStore } from './shared-store.interface.js';
 
 /** How long an acceptance waits for the store, in ms. */
 const ADD_TIMEOUT = 10_000;

@@ -11,6 +11,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matchesMessage } from '../query.check.js';
+import type { StoredJob } from './shared-store.interface.js';
 
 /** What a job holds of its delivery from the start. */
 interface JobData {
@@ -92,7 +93,7 @@ export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
 }
 
 /** What a job holds once it is replayed: it starts anew, and keeps the attempts made so far. */
-export function toReplayedData(job: JobJson, now: number): object {
+export function toReplayedData(job: StoredJob, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
   return toStorable({ ...data, replayedAt: now, attempts, history: undefined });
@@ -125,7 +126,7 @@ export interface ListedPlace {
 }
 
 /** The place of the delivery that a job stands for. */
-export function placeOf(destination: string, job: JobJson): ListedPlace {
+export function placeOf(destination: string, job: StoredJob): ListedPlace {
   const { id: jobId, timestamp: acceptedAt } = job;
   const seq = seqOf(job);
   return { id: toDeliveryId({ queueName: toQueueName(destination), jobId, acceptedAt, seq }), acceptedAt, seq };
@@ -139,12 +140,12 @@ export function compareAge(one: ListedPlace, other: ListedPlace): number {
 }
 
 /** The order in which jobs were added, by their time in us since the epoch. */
-export function seqOf(job: JobJson): number {
+export function seqOf(job: StoredJob): number {
   return parseData(job).seq;
 }
 
 /** Whether a job is of a delivery that the query asks for, its destination and its state aside. */
-export function matches(job: JobJson, query: CheckedQuery): boolean {
+export function matches(job: StoredJob, query: CheckedQuery): boolean {
   const { id, destination, reason } = query;
   const { seq, source, messageId, userId } = parseData(job);
   const message = { destination: destination ?? '', source, messageId, userId, acceptedAt: job.timestamp };
@@ -156,13 +157,13 @@ export function matches(job: JobJson, query: CheckedQuery): boolean {
 }
 
 /** The state of a job that was found in one: by now it may have ended, or have been replayed. */
-export function stateOf({ finishedOn, failedReason }: JobJson, found: DeliveryState): DeliveryState {
+export function stateOf({ finishedOn, failedReason }: StoredJob, found: DeliveryState): DeliveryState {
   if (finishedOn !== undefined) return failedReason === undefined ? 'delivered' : 'dead';
   return found === 'delivered' || found === 'dead' ? 'queued' : found;
 }
 
 /** The delivery that a job stands for. */
-export function toDelivery(destination: string, job: JobJson): Delivery {
+export function toDelivery(destination: string, job: StoredJob): Delivery {
   const data = parseData(job);
   const { source, messageId, userId, body } = data;
   return {
@@ -178,7 +179,7 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
 }
 
 /** The same with its state. */
-export function toRecord(destination: string, job: JobJson, state: DeliveryState): DeliveryRecord {
+export function toRecord(destination: string, job: StoredJob, state: DeliveryState): DeliveryRecord {
   const delivery = toDelivery(destination, job);
   if (state === 'delivered') {
     const attempt = JSON.parse(job.returnvalue) as AttemptRecord;
@@ -224,7 +225,7 @@ export function nextAttemptAtOf(job: JobJson): number | undefined {
 }
 
 /** Whether a leased job's window has no beginning on record, should its process end. */
-export function lacksWindow(job: JobJson): boolean {
+export function lacksWindow(job: StoredJob): boolean {
   return toProgress(job, parseData(job)).firstAttemptAt === undefined;
 }
 
@@ -233,14 +234,14 @@ function toStorable(data: JobData): object {
   return UNSTORABLE.test(text) ? { encoded: text } : data;
 }
 
-function parseData({ data }: JobJson): JobData {
+function parseData({ data }: StoredJob): JobData {
   const parsed = JSON.parse(data) as JobData | { encoded: string };
   return 'encoded' in parsed ? (JSON.parse(parsed.encoded) as JobData) : parsed;
 }
 
 /** A stack trace without a failure is that of a job that was replayed since: it does not count any more. */
 function parseTrace(
-  job: JobJson,
+  job: StoredJob,
   data = parseData(job),
 ): { history: JobHistory | undefined; attempts: AttemptRecord[] } {
   const [first, ...rest] = JSON.parse(job.stacktrace ?? '[]') as string[];
@@ -251,7 +252,7 @@ function parseTrace(
 }
 
 /** A lease that ended with its process is marked in the job's progress with the moment it began. */
-function toProgress(job: JobJson, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
+function toProgress(job: StoredJob, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
   const { history, attempts } = parseTrace(job, data);
   const { firstAttemptAt, failedUrls = [] } = history ?? {};
   const lostLeaseAt = Number(job.progress) > (data.replayedAt ?? 0) ? Number(job.progress) : undefined;

@@ -1,24 +1,15 @@
-import type { IQueueBackend, JobJson } from 'bullmq';
-
 import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.check.js';
 import { compareAge, fromDeliveryId, type ListedPlace, matches, placeOf, stateOf, toRecord } from './job.codec.js';
-import { readJobs, readState, STATES } from './job.scan.js';
-import type { JobPlace, SharedStore } from './shared-store.interface.js';
+import { readState, STATES } from './job.scan.js';
+import type { DestinationJobs, JobPlace, SharedStore, StoredJob } from './shared-store.interface.js';
 
 /** Jobs read with one exchange. */
 const CHUNK = 250;
 
-/** The BullMQ queue of one destination. */
-export interface DestinationJobs {
-  destination: string;
-  queueName: string;
-  backend: IQueueBackend;
-}
-
 /** A job and its state. */
 interface FoundJob {
-  job: JobJson;
+  job: StoredJob;
   state: DeliveryState;
 }
 
@@ -28,7 +19,7 @@ export async function* find(
   queue: DestinationJobs,
   query: CheckedQuery,
 ): AsyncGenerator<FoundJob[]> {
-  for await (const { found } of walk(queue, await findPlaces(store, queue, query), query)) yield found;
+  for await (const { found } of walk(store, queue, await findPlaces(store, queue, query), query)) yield found;
 }
 
 interface Row extends ListedPlace, FoundJob {
@@ -53,7 +44,7 @@ export async function listRecords(
       (place) => place.acceptedAt <= (last?.acceptedAt ?? Infinity),
     );
     places.sort((one, other) => other.acceptedAt - one.acceptedAt);
-    for await (const { found, next } of walk(queue, places, query)) {
+    for await (const { found, next } of walk(store, queue, places, query)) {
       const rows = found.map(({ job, state }) => ({ ...placeOf(destination, job), destination, job, state }));
       const older = last ? rows.filter((row) => compareAge(row, last) > 0) : rows;
       page = [...page, ...older].sort(compareAge).slice(0, limit);
@@ -78,14 +69,15 @@ async function findPlaces(store: SharedStore, queue: DestinationJobs, query: Che
 
 /** Reads the jobs at these places, in their order and in chunks: those that match, and the place that comes then. */
 async function* walk(
-  { backend }: DestinationJobs,
+  store: SharedStore,
+  queue: DestinationJobs,
   places: JobPlace[],
   query: CheckedQuery,
 ): AsyncGenerator<{ found: FoundJob[]; next: JobPlace | undefined }> {
   for (let start = 0; start < places.length; start += CHUNK) {
     const chunk = places.slice(start, start + CHUNK);
     const states = new Map(chunk.map(({ id, state }) => [id, state]));
-    const jobs = await readJobs(backend, [...states.keys()]);
+    const jobs = await store.jobs(queue, [...states.keys()]);
     const found = jobs
       .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
       .filter(({ job, state }) => (query.state ?? state) === state && matches(job, query));

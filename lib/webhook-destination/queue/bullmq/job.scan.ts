@@ -1,4 +1,4 @@
-import type { IQueueBackend, JobJson, JobType } from 'bullmq';
+import type { IQueueBackend, JobType } from 'bullmq';
 
 import type { DeliveryState } from '../delivery-queue.interface.js';
 
@@ -18,15 +18,4 @@ export const STATES = Object.keys(TYPES) as DeliveryState[];
 export async function readState(backend: IQueueBackend, jobId: string): Promise<DeliveryState | undefined> {
   const type = await backend.getState(jobId);
   return STATES.find((state) => TYPES[state].includes(type === 'waiting' ? 'wait' : (type as JobType)));
-}
-
-/** The jobs with these ids, as far as they are there. */
-export async function readJobs(backend: IQueueBackend, ids: string[]): Promise<JobJson[]> {
-  const jobs = await Promise.all(
-    ids.map(async (id) => {
-      const job = await backend.getJobData(id);
-      return job && { ...job, id };
-    }),
-  );
-  return jobs.filter((job) => job !== undefined);
 }

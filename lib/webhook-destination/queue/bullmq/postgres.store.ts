@@ -13,11 +13,13 @@ import { PostgresEvents } from './postgres.events.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 import {
   BACKEND_SETTINGS,
+  type DestinationJobs,
   type JobPlace,
   type JobWaiter,
   MAX_WAIT,
   type SeenDelivery,
   type SharedStore,
+  type StoredJob,
 } from './shared-store.interface.js';
 import { StoreOutage } from './store.outage.js';
 
@@ -40,6 +42,12 @@ const JOB_STATES: Record<DeliveryState, string> = {
 const PLACES = `
   SELECT state::text AS state, json_agg(id) AS ids, json_agg(added_at_ms) AS times
   FROM job WHERE queue = $1 AND state::text = ANY($2::text[]) GROUP BY state`;
+
+/** Many jobs with one statement, where BullMQ reads them one by one. */
+const JOBS = `
+  SELECT id, data::text AS data, added_at_ms::float8 AS timestamp, finished_at_ms::float8 AS "finishedOn",
+    failed_reason AS "failedReason", stacktrace::text AS stacktrace, return_value::text AS returnvalue, progress
+  FROM job WHERE queue = $1 AND id = ANY($2::text[])`;
 
 /** Jobs in PostgreSQL. */
 export class PostgresStore implements SharedStore {
@@ -89,6 +97,15 @@ export class PostgresStore implements SharedStore {
       const state = states.find((one) => JOB_STATES[one] === jobState)!;
       return ids.map((id, index) => ({ id, state, acceptedAt: times[index]! }));
     });
+  }
+
+  async jobs({ queueName }: DestinationJobs, ids: string[]): Promise<StoredJob[]> {
+    const rows = await this.query<StoredJob>(JOBS, [queueName, ids]);
+    return rows.map((row) => ({
+      ...row,
+      finishedOn: row.finishedOn ?? undefined,
+      failedReason: row.failedReason ?? undefined,
+    }));
   }
 
   waiter(queueName: string): JobWaiter {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import type { IQueueBackend, JobType } from 'bullmq';
+import type { IQueueBackend } from 'bullmq';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 import { describe } from '../../../common/error.util.js';
@@ -8,16 +8,18 @@ import { LineLogger } from '../../../common/line.logger.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
-import { TYPES } from './job.scan.js';
 import { loadBullmq, loadIoredis } from './peer.loader.js';
 import { checkRedis } from './redis.checks.js';
+import { readPlaces } from './redis.places.js';
 import {
   BACKEND_SETTINGS,
+  type DestinationJobs,
   type JobPlace,
   type JobWaiter,
   MAX_WAIT,
   type SeenDelivery,
   type SharedStore,
+  type StoredJob,
 } from './shared-store.interface.js';
 import { StoreOutage } from './store.outage.js';
 
@@ -29,18 +31,6 @@ const DISCONNECT_TIMEOUT = 1_000;
 
 /** Longest wait between two attempts to connect, in ms. */
 const MAX_RECONNECT_DELAY = 2_000;
-
-/** Types of jobs that BullMQ keeps in a list; all others are in a sorted set. */
-const LISTS: JobType[] = ['wait', 'active'];
-
-/** Jobs whose times are read with one command. */
-const PLACES = 1_000;
-
-/** When the messages of jobs were accepted. BullMQ keeps that beside the body, and only a script reads one field of many jobs. */
-const ACCEPTED_AT = `
-  local times = {}
-  for index, id in ipairs(ARGV) do times[index] = redis.call('HGET', KEYS[1] .. id, 'timestamp') end
-  return times`;
 
 type Client = Redis | Cluster;
 
@@ -93,27 +83,18 @@ export class RedisStore implements SharedStore {
     return backend;
   }
 
-  async places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]> {
-    const key = this.key(queueName, '');
-    const multi = this.client.multi();
-    const types = states.flatMap((state) => TYPES[state].map((type) => ({ state, type })));
-    for (const { type } of types) {
-      if (LISTS.includes(type)) multi.lrange(key + type, 0, -1);
-      else multi.zrange(key + type, 0, -1);
-    }
-    const places: JobPlace[] = [];
-    for (const [index, [error, found]] of ((await multi.exec()) ?? []).entries()) {
-      if (error) throw error;
-      const ids = found as string[];
-      for (let start = 0; start < ids.length; start += PLACES) {
-        const some = ids.slice(start, start + PLACES);
-        const times = (await this.client.eval(ACCEPTED_AT, 1, key, ...some)) as (string | null)[];
-        some.forEach((id, at) => {
-          if (times[at] !== null) places.push({ id, state: types[index]!.state, acceptedAt: Number(times[at]) });
-        });
-      }
-    }
-    return places;
+  places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]> {
+    return readPlaces(this.client, this.key(queueName, ''), states);
+  }
+
+  async jobs({ backend }: DestinationJobs, ids: string[]): Promise<StoredJob[]> {
+    const jobs = await Promise.all(
+      ids.map(async (id) => {
+        const job = await backend.getJobData(id);
+        return job && { ...job, id };
+      }),
+    );
+    return jobs.filter((job) => job !== undefined);
   }
 
   waiter(queueName: string): JobWaiter {

@@ -1,11 +1,9 @@
-import type { JobJson, JobType } from 'bullmq';
+import type { JobType } from 'bullmq';
 
 import { describe } from '../../../common/error.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { seqOf } from './job.codec.js';
-import type { DestinationJobs } from './job.finder.js';
-import { readJobs } from './job.scan.js';
-import type { SeenDelivery, SharedStore } from './shared-store.interface.js';
+import type { DestinationJobs, SeenDelivery, SharedStore, StoredJob } from './shared-store.interface.js';
 
 /** Records removed with one exchange. */
 const CHUNK = 250;
@@ -15,7 +13,7 @@ export async function sweepJobs(store: SharedStore, queue: DestinationJobs, rete
   let count = 0;
   const sweep = async (type: JobType, bounds: Required<RetentionBound>) => {
     for (;;) {
-      const past = await findPast(queue, type, bounds);
+      const past = await findPast(store, queue, type, bounds);
       count += await remove(store, queue, past, retention.messageIds.age);
       if (past.length === 0) return;
     }
@@ -26,10 +24,10 @@ export async function sweepJobs(store: SharedStore, queue: DestinationJobs, rete
 }
 
 /** Some of the records that are past a bound; BullMQ keeps them in the order in which they ended. */
-async function findPast({ backend }: DestinationJobs, type: JobType, bounds: Required<RetentionBound>) {
-  const range = async (start: number, isOldestFirst: boolean): Promise<JobJson[]> => {
-    const [ids = []] = await backend.getRanges([type], start, start + CHUNK - 1, isOldestFirst);
-    return readJobs(backend, ids);
+async function findPast(store: SharedStore, queue: DestinationJobs, type: JobType, bounds: Required<RetentionBound>) {
+  const range = async (start: number, isOldestFirst: boolean): Promise<StoredJob[]> => {
+    const [ids = []] = await queue.backend.getRanges([type], start, start + CHUNK - 1, isOldestFirst);
+    return store.jobs(queue, ids);
   };
   const surplus = await range(bounds.count, false);
   if (surplus.length > 0) return surplus;
@@ -40,7 +38,7 @@ async function findPast({ backend }: DestinationJobs, type: JobType, bounds: Req
 async function remove(
   store: SharedStore,
   { queueName, backend }: DestinationJobs,
-  jobs: JobJson[],
+  jobs: StoredJob[],
   memory: number,
 ): Promise<number> {
   const seen = jobs.map((job) => toSeen(job, memory));
@@ -51,7 +49,7 @@ async function remove(
 }
 
 /** What is remembered of a job that is removed, for `memory` ms since it was added. */
-export function toSeen(job: JobJson, memory: number): SeenDelivery {
+export function toSeen(job: StoredJob, memory: number): SeenDelivery {
   return { id: job.id, until: Math.ceil(seqOf(job) / 1_000) + memory };
 }
 

@@ -1,4 +1,4 @@
-import type { IQueueBackend } from 'bullmq';
+import type { IQueueBackend, JobJson } from 'bullmq';
 
 import type { DeliveryState } from '../delivery-queue.interface.js';
 
@@ -30,6 +30,19 @@ export interface JobPlace {
   acceptedAt: number;
 }
 
+/** The BullMQ queue of one destination. */
+export interface DestinationJobs {
+  destination: string;
+  queueName: string;
+  backend: IQueueBackend;
+}
+
+/** What is read of a job. */
+export type StoredJob = Pick<
+  JobJson,
+  'id' | 'data' | 'timestamp' | 'finishedOn' | 'failedReason' | 'stacktrace' | 'returnvalue' | 'progress'
+>;
+
 /** Longest wait for a job, in ms; then the queue is looked at in any case. */
 export const MAX_WAIT = 5_000;
 
@@ -56,6 +69,8 @@ export interface SharedStore {
    * there once, wherever it moves; those that are removed meanwhile may be missing.
    */
   places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]>;
+  /** The jobs with these ids, as far as they are there, in no order. */
+  jobs(queue: DestinationJobs, ids: string[]): Promise<StoredJob[]>;
   /** Tells of jobs that come into a BullMQ queue. */
   waiter(queueName: string): JobWaiter;
   /** Notes that there are deliveries for a destination. */
