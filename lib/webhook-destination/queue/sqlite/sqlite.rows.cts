@@ -154,7 +154,7 @@ export function matches(row: DeliveryRow, query: CheckedQuery): boolean {
   const { acceptedBefore = Infinity, ...fields } = query;
   if (row.accepted_at >= acceptedBefore) return false;
   return wantedOf(fields).every(([field, wanted]) => {
-    const value = row[COLUMNS[field] as keyof DeliveryRow] as string | number | null;
+    const value = row[COLUMNS[field] as keyof DeliveryRow];
     return typeof wanted === 'string' ? String(value) === wanted : wanted.has(value as string);
   });
 }
