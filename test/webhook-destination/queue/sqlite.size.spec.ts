@@ -1,0 +1,95 @@
+import { rmSync, statSync } from 'node:fs';
+
+import { describe, expect, it } from '@jest/globals';
+import Database from 'libsql';
+import { type DeliveryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { waitFor } from '../../support/wait-for.js';
+
+/** Two messages of 1 KB each: five batches a second make as many in twenty minutes. */
+const BATCHES = 6_000;
+
+/** Attempts of each while the destination is dead. */
+const ATTEMPTS = 3;
+
+const attempt = () => ({
+  startedAt: Date.now(),
+  results: [{ url: 'https://receiver.example/hook', outcome: 'temporary' as const, status: 503, duration: 7 }],
+});
+
+describe('The size of the SQLite file', () => {
+  const cleanUp = useCleanUps();
+
+  async function open(): Promise<{ path: string; queue: DeliveryQueue }> {
+    const folder = await temporaryFolder();
+    cleanUp(folder.remove);
+    const path = folder.path('relay.db');
+    const queue = sqliteQueue({ path, retention: { delivered: { count: 1_000 } } })();
+    await queue.open();
+    cleanUp(() => queue.close());
+    return { path, queue };
+  }
+
+  async function fill(queue: DeliveryQueue, batches: number, size: number): Promise<void> {
+    const add = (batch: number) => {
+      const body = Buffer.alloc(size, 'x');
+      const common = { destination: 'W', source: 'shop', userId: 'u1', body, acceptedAt: Date.now() };
+      return queue.add(['a', 'b'].map((name) => ({ ...common, messageId: `${batch}-${name}` })));
+    };
+    for (let batch = 0; batch < batches; batch += 100) {
+      await Promise.all(Array.from({ length: 100 }, (_, index) => add(batch + index)));
+    }
+  }
+
+  /** Bytes that remain where everything that the file holds is written one after the other. */
+  function contentSize(path: string): number {
+    const db = new Database(path);
+    db.exec(`VACUUM INTO '${path}-compact'`);
+    db.close();
+    const { size } = statSync(`${path}-compact`);
+    rmSync(`${path}-compact`);
+    return size;
+  }
+
+  it('is at most 1.2 times what it holds, twenty minutes into an outage and after it', async () => {
+    const { path, queue } = await open();
+    await fill(queue, BATCHES, 1_000);
+    let failed = 0;
+    queue.consume('W', 64).subscribe(({ settle }) => {
+      const isDead = failed < BATCHES * 2 * ATTEMPTS;
+      if (isDead) failed++;
+      void settle(
+        isDead
+          ? { state: 'waiting', attempt: attempt(), nextAttemptAt: Date.now(), failedUrls: [] }
+          : { state: 'delivered', attempt: attempt() },
+      );
+    });
+    await waitFor(() => failed === BATCHES * 2 * ATTEMPTS);
+    const peak = statSync(path).size;
+    await queue.idle();
+    expect(await queue.sweep()).toBe(BATCHES * 2 - 1_000);
+    const { size } = statSync(path);
+    expect(size).toBeLessThan(peak / 4);
+    expect(statSync(`${path}-wal`).size).toBe(0);
+    await queue.close();
+    expect(size).toBeLessThan(1.2 * contentSize(path));
+  });
+
+  it('shrinks in portions, between which others have their turn', async () => {
+    const { path, queue } = await open();
+    await fill(queue, 200, 100_000);
+    await queue.purge({ userId: 'u1' });
+    const before = statSync(path).size;
+    expect(before).toBeGreaterThan(40_000_000);
+    let shrunk = false;
+    const sweep = queue.sweep().then(() => (shrunk = true));
+    let others = 0;
+    for (; !shrunk; others++) await queue.list({ id: '1' });
+    await sweep;
+    expect(statSync(path).size).toBeLessThan(before / 100);
+    // Of 2 MiB each.
+    expect(others).toBeGreaterThan(15);
+  });
+});
