@@ -88,7 +88,7 @@ export class WebhookDestinationService
    * @param sentAt when the sender posted them, by its own clock
    */
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
-    const source = this.sources.find(writeKey);
+    const source = typeof writeKey === 'string' ? this.sources.find(writeKey) : undefined;
     if (source === undefined) throw new Error('the write key must be that of a source');
     if (!Array.isArray(messages)) throw new Error('messages must be an array');
     await this.opened;

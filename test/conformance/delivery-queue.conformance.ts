@@ -496,6 +496,8 @@ export function itConforms(engine: QueueEngine): void {
         ['userId', { userId: ['u1', 7] }],
         ['userId', { userId: Array.from({ length: 1_001 }, (_, index) => `u${index}`) }],
         ['source', { source: [] }],
+        ['state', { state: 'ded' }],
+        ['a query must be an object', null as never],
         ['messageId', { messageId: 7 }],
         ['acceptedBefore', { acceptedBefore: '7' }],
         ['userid', { userid: 'u1' }],
@@ -516,6 +518,7 @@ export function itConforms(engine: QueueEngine): void {
         ['after', { after: 3 }],
       ])('names the %s of a page that is wrong', async (field, page) => {
         await expect(queue.list({}, page)).rejects.toThrow(`${field} of a page must be`);
+        await expect(queue.list({}, null as never)).rejects.toThrow('a page must be an object');
       });
 
       it('lists each delivery once on its pages, wherever it moves meanwhile', async () => {

@@ -108,6 +108,7 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
       });
     }
     await expect(relay.accept('wk_other', [message])).rejects.toThrow('the write key must be that of a source');
+    await expect(relay.accept(undefined as never, [message])).rejects.toThrow('the write key must be that of a source');
   });
 
   it('names a message of its own process that JSON cannot hold, and takes the others', async () => {

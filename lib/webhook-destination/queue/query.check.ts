@@ -1,4 +1,6 @@
-import type { Delivery, DeliveryPage, DeliveryQuery } from './delivery-queue.interface.js';
+import type { Delivery, DeliveryPage, DeliveryQuery, DeliveryState } from './delivery-queue.interface.js';
+
+const STATES: readonly DeliveryState[] = ['queued', 'delivering', 'waiting', 'delivered', 'dead'];
 
 /** Most names in a list of a query. */
 export const MAX_NAMES = 1_000;
@@ -26,10 +28,15 @@ const TYPES: Record<keyof DeliveryQuery, 'string' | 'number' | 'names'> = {
  * @throws {Error} that names the field at fault: a misspelt one would let a query match everything
  */
 export function checkQuery(query: DeliveryQuery): CheckedQuery {
+  if (typeof query !== 'object' || query === null) throw new Error('a query must be an object');
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const checked: CheckedQuery = Object.fromEntries(given.map(([field, value]) => [field, checkField(field, value)]));
+  const { state } = checked;
+  if (state !== undefined && !STATES.includes(state)) {
+    throw new Error(`state of a query must be one of ${STATES.join(', ')}`);
+  }
   if (checked.reason === undefined) return checked;
-  if ((checked.state ?? 'dead') !== 'dead') throw new Error('state of a query with a reason must be dead');
+  if ((state ?? 'dead') !== 'dead') throw new Error('state of a query with a reason must be dead');
   return { ...checked, state: 'dead' };
 }
 
@@ -65,7 +72,9 @@ export function matchesMessage(
  * The same for a page.
  * @throws {Error} that names the field at fault
  */
-export function checkPage({ limit, after }: DeliveryPage): DeliveryPage {
+export function checkPage(page: DeliveryPage): DeliveryPage {
+  if (typeof page !== 'object' || page === null) throw new Error('a page must be an object');
+  const { limit, after } = page;
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
     throw new Error('limit of a page must be a whole number, 0 or above');
   }
