@@ -17,7 +17,7 @@ import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { type DeletionRequest, type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
-import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
+import { loadTransport, type PoolFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -43,7 +43,7 @@ export class WebhookDestinationService
 {
   private readonly logger = new Logger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
-  private createTransport!: TransportFactory;
+  private createPool!: PoolFactory;
   private readonly mount: IngestMount | undefined;
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
@@ -133,7 +133,7 @@ export class WebhookDestinationService
   async onModuleInit(): Promise<void> {
     checkBun();
     if (this.options.mode !== 'ingest') {
-      this.createTransport = await loadTransport(this.options.delivery, this.moduleRef);
+      this.createPool = await loadTransport(this.options.delivery, this.moduleRef);
     }
     await this.openAdmin();
     this.resolveOpened(this.queue.open());
@@ -147,7 +147,7 @@ export class WebhookDestinationService
     await this.warnOfOrphans().catch((error) =>
       this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${describe(error)}`),
     );
-    this.dispatcher.start(this.createTransport);
+    this.dispatcher.start(this.createPool);
   }
 
   /** Comes before the server closes. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { Logger } from '@nestjs/common';
 import { Subject, takeUntil } from 'rxjs';
 
 import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
@@ -9,7 +10,9 @@ import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
 import { NetworkCheck } from './network.check.js';
 import { NetworkPolicy } from './network.policy.js';
-import type { TransportFactory } from './transport.factory.js';
+import { openFilesLimit } from './open-files.limit.js';
+import { socketBudget } from './socket.budget.js';
+import type { PoolFactory } from './transport.factory.js';
 import { WebhookHeaders } from './webhook.headers.js';
 import { toWebhookTarget } from './webhook.target.js';
 
@@ -24,10 +27,12 @@ const ACTIVE_FACTOR = 4;
 
 /** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
 export class WebhookDispatcher {
+  private readonly logger = new Logger('WebhookDestination');
   private readonly events = new Subject<DeliveryEvent>();
   private readonly stop$ = new Subject<void>();
   private dispatchers: DestinationDispatcher[] = [];
   private check: NetworkCheck | undefined;
+  private leaveBudget: () => void = () => undefined;
 
   /** What became of each attempt. */
   readonly events$ = this.events.asObservable();
@@ -38,13 +43,14 @@ export class WebhookDispatcher {
   ) {}
 
   /** Starts to deliver. */
-  start(createTransport: TransportFactory): void {
+  start(createPool: PoolFactory): void {
     const { delivery } = this.options;
+    this.leaveBudget = this.joinBudget();
     const destinations = this.options.destinations.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
         target,
-        transport: createTransport(target),
+        pool: createPool(target),
         active: 0,
       }));
       const sender = new DestinationSender(
@@ -65,6 +71,18 @@ export class WebhookDispatcher {
     void this.check.run();
   }
 
+  private joinBudget(): () => void {
+    const { maxSockets = 0 } = this.options.delivery;
+    const budget = socketBudget();
+    if (maxSockets > budget.ceiling) {
+      this.logger.warn(
+        `delivery.maxSockets is ${maxSockets}, and ${budget.ceiling} connections are opened at most: three quarters of ` +
+          `the ${openFilesLimit()} files that this process may open (ulimit -n)`,
+      );
+    }
+    return budget.join(this.options.delivery.maxSockets);
+  }
+
   /** Delivers what is due, for a bounded time; what is not finished then stays in the queue. */
   async stop(): Promise<void> {
     this.check?.stop();
@@ -77,6 +95,7 @@ export class WebhookDispatcher {
     await Promise.race([idle(), end]);
     abort.abort();
     await Promise.all(this.dispatchers.map((dispatcher) => dispatcher.close()));
+    this.leaveBudget();
     this.events.complete();
   }
 }
