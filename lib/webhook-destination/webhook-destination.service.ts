@@ -20,7 +20,7 @@ import { probeGate } from './admin/gate.probe.js';
 import { type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
-import { loadTransport, type TransportFactory } from './dispatch/transport.factory.js';
+import { loadTransport, type PoolFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -46,7 +46,7 @@ export class WebhookDestinationService
 {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
-  private createTransport!: TransportFactory;
+  private createPool!: PoolFactory;
   private readonly mount: IngestMount | undefined;
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
@@ -140,7 +140,7 @@ export class WebhookDestinationService
   async onModuleInit(): Promise<void> {
     checkBun();
     if (this.options.reveal().mode !== 'ingest') {
-      this.createTransport = await loadTransport(this.options.reveal().delivery, this.moduleRef);
+      this.createPool = await loadTransport(this.options.reveal().delivery, this.moduleRef);
     }
     await this.mountAdmin();
     this.resolveOpened(this.queue.open());
@@ -155,7 +155,7 @@ export class WebhookDestinationService
     await this.warnOfOrphans().catch((error) =>
       this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${describe(error)}`),
     );
-    this.dispatcher.start(this.createTransport);
+    this.dispatcher.start(this.createPool);
   }
 
   /** Comes before the server closes. */

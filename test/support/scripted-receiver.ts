@@ -5,6 +5,9 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Certificate } from './certificates.js';
 import type { ReceivedWebhook } from './receiver.js';
 
+/** Connections that wait to be accepted; beyond it, one waits for seconds. */
+const BACKLOG = 4_096;
+
 /** A request that a receiver got, before it has answered. */
 type UnansweredWebhook = Omit<ReceivedWebhook, 'status'>;
 
@@ -72,7 +75,7 @@ export class ScriptedReceiver {
         script(response, receiver.webhooks.length - 1, request);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, host, resolve));
+    await new Promise<void>((resolve) => server.listen(0, host, BACKLOG, resolve));
     return receiver;
   }
 

@@ -3,7 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 
 import type { HttpService } from '@nestjs/axios';
-import { firstValueFrom, mergeMap, Subject } from 'rxjs';
+import { firstValueFrom } from 'rxjs';
 import type { buildConnector } from 'undici';
 
 import {
@@ -21,38 +21,30 @@ const asItIs = (data: unknown): unknown => data;
 export class AxiosTransport implements WebhookTransport {
   private readonly url: string;
   private readonly agent: HttpAgent;
-  private readonly exchanges = new Subject<() => Promise<void>>();
 
-  /**
-   * @param connections at most
-   * @param timeout longest exchange, in ms
-   */
+  /** @param timeout longest exchange, in ms */
   constructor(
     private readonly http: HttpService,
     { origin, path }: WebhookTarget,
     connect: buildConnector.connector,
-    connections: number,
     private readonly timeout: number,
   ) {
     this.url = origin + path;
     const Agent = origin.startsWith('https:') ? guarded(HttpsAgent, connect) : guarded(HttpAgent, connect);
-    this.agent = new Agent({ keepAlive: true });
-    // An agent does not count connections that it waits for, so its maxSockets would let any number through.
-    this.exchanges.pipe(mergeMap((exchange) => exchange(), connections)).subscribe();
+    // A request waits until the answer before it has given the connection back.
+    this.agent = new Agent({ keepAlive: true, maxSockets: 1 });
   }
 
-  post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
+  post({ headers, body }: WebhookRequest, waited: number): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
       const abort = new AbortController();
       const deadline = setTimeout(() => {
         reject(new WebhookTimeoutError(this.timeout));
         abort.abort();
-      }, this.timeout);
-      this.exchanges.next(async () => {
-        if (abort.signal.aborted) return;
-        await this.exchange(headers, body, abort.signal).then(resolve, reject);
-        clearTimeout(deadline);
-      });
+      }, this.timeout - waited);
+      void this.exchange(headers, body, abort.signal)
+        .then(resolve, reject)
+        .finally(() => clearTimeout(deadline));
     });
   }
 

@@ -74,15 +74,21 @@ export class DestinationDispatcher {
     });
     if (now >= firstAttemptAt + retryWindow) return giveUp(WINDOW_OVER);
     const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
-    if (this.circuit.admits(now, now >= last)) return this.attempt(delivery, now);
+    if (this.circuit.admits(now, now >= last)) return this.attempt(delivery);
     // The window goes on while the destination is down; no attempt is used up.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
     return { state: 'waiting', nextAttemptAt: Math.min(this.circuit.holdUntil(now), last), failedUrls };
   }
 
-  private async attempt(delivery: Readonly<Delivery>, startedAt: number): Promise<DeliveryOutcome> {
+  private async attempt(delivery: Readonly<Delivery>): Promise<DeliveryOutcome> {
     const { probe } = this.circuit;
-    const sent = await this.sender.send(delivery, Date.now());
+    let startedAt = this.now();
+    const sent = await this.sender.send(delivery, () => {
+      startedAt = this.now();
+      return probe > 0 || !this.circuit.isOpen;
+    });
+    // The destination went down while the delivery waited for a connection.
+    if (!sent) return this.decide(delivery, this.now());
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now());
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);

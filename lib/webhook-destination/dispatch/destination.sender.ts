@@ -1,11 +1,11 @@
 import { describe } from '../../common/error.util.js';
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
+import type { ConnectionPool } from './connection.pool.js';
 import { SteadyClock } from '../queue/steady.clock.js';
 import { parseRetryAfter } from './retry.schedule.js';
 import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
 import type { WebhookHeaders } from './webhook.headers.js';
-import type { WebhookTransport } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
 /** How one URL took an attempt, and what the next one needs to know. */
@@ -20,7 +20,7 @@ export interface SendResult {
 /** One of a destination's URLs, and the way to it. */
 export interface Route {
   target: WebhookTarget;
-  transport: WebhookTransport;
+  pool: Pick<ConnectionPool, 'post' | 'close'>;
   /** Requests under way, those included that wait for a connection. */
   active: number;
 }
@@ -43,39 +43,52 @@ export class DestinationSender {
   /**
    * Posts to each URL that has not failed for good, side by side. Resolves with what is known at the first success;
    * the other requests run out on their own (§4.1). Without a success it resolves with all results.
+   *
+   * @param mayBegin asked when there is a connection for the first request; if it declines, nothing is sent, and the
+   * promise resolves with undefined
    */
-  send(delivery: Readonly<Delivery>, now: number): Promise<SendResult[]> {
+  send(delivery: Readonly<Delivery>, mayBegin: () => boolean): Promise<SendResult[] | undefined> {
     const { body, failedUrls } = delivery;
-    const headers = this.headers.for(delivery, now);
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
+    let headers: Record<string, string> | undefined;
+    let isDeclined = false;
+    const begin = (): Record<string, string> => {
+      if (!headers && !mayBegin()) {
+        isDeclined = true;
+        throw new Error('the destination is down');
+      }
+      return (headers ??= this.headers.for(delivery, Date.now()));
+    };
     return new Promise((resolve) => {
       const results: SendResult[] = [];
-      if (routes.length === 0) return resolve(results);
+      const end = (): void => resolve(isDeclined && !headers ? undefined : [...results]);
+      if (routes.length === 0) return end();
       for (const route of routes) {
-        void this.post(route, headers, body).then((result) => {
+        void this.post(route, begin, body).then((result) => {
           results.push(result);
-          if (result.result.outcome === 'success' || results.length === routes.length) resolve([...results]);
+          if (result.result.outcome === 'success' || results.length === routes.length) end();
         });
       }
     });
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.routes.map(({ transport }) => transport.close()));
+    await Promise.all(this.routes.map(({ pool }) => pool.close()));
   }
 
   /** One request; resolves whatever becomes of it. */
-  private async post(route: Route, headers: Record<string, string>, body: Buffer): Promise<SendResult> {
+  private async post(route: Route, begin: () => Record<string, string>, body: Buffer): Promise<SendResult> {
     const { id: urlId, shown, authorization } = route.target;
-    const start = this.clock.now();
+    let start = this.clock.now();
     const duration = () => this.clock.now() - start;
     route.active++;
     try {
       if (route.active > this.maxActive) throw new Error('too many requests are under way');
-      const answer = await route.transport.post({
-        headers: authorization === undefined ? headers : { Authorization: authorization, ...headers },
-        body,
+      const answer = await route.pool.post((waited) => {
+        const headers = begin();
+        start = this.clock.now() - waited;
+        return { headers: authorization === undefined ? headers : { Authorization: authorization, ...headers }, body };
       });
       const { status } = answer;
       return {

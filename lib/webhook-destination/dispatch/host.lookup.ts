@@ -75,10 +75,11 @@ function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
 
 const KEY = Symbol.for('nestjs-analytics-relay:host-lookup');
 
-/** Both copies of the package in a process share the one. */
-const shared = globalThis as { [KEY]?: HostLookup };
+/** Both copies of the package in a process share the one. In a function, as Jest changes the properties of globals. */
+const shared = globalThis as { [KEY]?: () => HostLookup };
 
 /** The look-up of this process. */
 export function hostLookup(): HostLookup {
-  return (shared[KEY] ??= new HostLookup());
+  const create = (lookup: HostLookup) => () => lookup;
+  return (shared[KEY] ??= create(new HostLookup()))();
 }

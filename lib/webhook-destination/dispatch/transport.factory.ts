@@ -2,14 +2,16 @@ import type { ModuleRef } from '@nestjs/core';
 
 import { checkPeer } from '../../common/peer.check.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
+import { ConnectionPool } from './connection.pool.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
+import type { ConnectionTransport } from './receiver.connection.js';
+import { socketBudget } from './socket.budget.js';
 import { UndiciTransport } from './undici.transport.js';
-import type { WebhookTransport } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
-/** Makes the transport to one URL. */
-export type TransportFactory = (target: WebhookTarget) => WebhookTransport;
+/** Makes the connections to one URL. */
+export type PoolFactory = (target: WebhookTarget) => ConnectionPool;
 
 /**
  * The transports that the options ask for. Those through axios use the `HttpService` that the application has, or else
@@ -17,10 +19,14 @@ export type TransportFactory = (target: WebhookTarget) => WebhookTransport;
  *
  * @throws {Error} that says what to install
  */
-export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
+export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
   const { allowedNetworks, ca, concurrency, timeout, transport } = options;
   const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
-  if (transport === 'undici') return (target) => new UndiciTransport(target, connect, concurrency, timeout);
+  const pool = (create: ConnectionTransport) =>
+    new ConnectionPool(socketBudget(), connect, create, concurrency, timeout);
+  if (transport === 'undici') {
+    return (target) => pool((connector) => new UndiciTransport(target, connector, timeout));
+  }
 
   const [{ HttpService }, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
   let http: InstanceType<typeof HttpService>;
@@ -29,7 +35,7 @@ export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleR
   } catch {
     http = new HttpService();
   }
-  return (target) => new AxiosTransport(http, target, connect, concurrency, timeout);
+  return (target) => pool((connector) => new AxiosTransport(http, target, connector, timeout));
 }
 
 async function loadAxios(): Promise<typeof import('@nestjs/axios')> {

@@ -1,5 +1,5 @@
 // By its file: Bun has something of its own under the name 'undici', which connects to nothing.
-import { type buildConnector, type Dispatcher, Pool } from 'undici/index.js';
+import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import {
   MAX_RESPONSE_BYTES,
@@ -10,33 +10,29 @@ import {
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
-/** The default transport: pooled keep-alive connections. */
+/** The default transport: a keep-alive connection of undici. */
 export class UndiciTransport implements WebhookTransport {
-  private readonly pool: Pool;
+  private readonly client: Client;
 
-  /**
-   * @param connections at most
-   * @param timeout longest exchange, in ms
-   */
+  /** @param timeout longest exchange, in ms */
   constructor(
     private readonly target: WebhookTarget,
     connect: buildConnector.connector,
-    connections: number,
     private readonly timeout: number,
   ) {
     // The exchange has one deadline of its own: a pair of timeouts would let a dripping answer stay open.
-    this.pool = new Pool(target.origin, { connections, connect, headersTimeout: 0, bodyTimeout: 0 });
+    this.client = new Client(target.origin, { connect, headersTimeout: 0, bodyTimeout: 0 });
   }
 
-  post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
+  post({ headers, body }: WebhookRequest, waited: number): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(resolve, reject, this.timeout);
-      this.pool.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
+      const exchange = new Exchange(resolve, reject, this.timeout, waited);
+      this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
     });
   }
 
   close(): Promise<void> {
-    return this.pool.destroy();
+    return this.client.destroy();
   }
 }
 
@@ -53,8 +49,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     private readonly resolve: (response: WebhookResponse) => void,
     private readonly reject: (error: Error) => void,
     timeout: number,
+    waited: number,
   ) {
-    this.deadline = setTimeout(() => this.expire(new WebhookTimeoutError(timeout)), timeout);
+    this.deadline = setTimeout(() => this.expire(new WebhookTimeoutError(timeout)), timeout - waited);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -89,7 +86,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.reject(error);
   }
 
-  /** Ends the exchange at whatever point it is; one that waits for its connection is dropped when its turn comes. */
+  /** Ends the exchange at whatever point it is. */
   private expire(error: Error): void {
     this.expired = error;
     this.reject(error);

@@ -11,14 +11,16 @@ export interface WebhookResponse {
   retryAfter: string | undefined;
 }
 
-/** How requests to one URL go out: over connections of its own, each of which the network policy has passed. */
+/** How requests to one URL go out: one at a time, over a connection of its own that the network policy has passed. */
 export interface WebhookTransport {
   /**
    * Resolves with any answer, a redirect included, once its body has ended; rejects when there is none, and with a
    * {@link WebhookTimeoutError} when the whole exchange takes longer than `delivery.timeout`.
+   *
+   * @param waited part of the timeout that is over already, in ms
    */
-  post(request: WebhookRequest): Promise<WebhookResponse>;
-  /** Drops all connections; what is under way rejects. */
+  post(request: WebhookRequest, waited: number): Promise<WebhookResponse>;
+  /** Drops the connection; what is under way rejects. */
   close(): Promise<void>;
 }
 

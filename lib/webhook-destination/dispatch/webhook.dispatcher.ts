@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Subject, takeUntil } from 'rxjs';
 
 import type { Concealed } from '../../common/concealed.value.js';
+import { LineLogger } from '../../common/line.logger.js';
 import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { DeliveryEvent } from './delivery.event.js';
@@ -10,7 +11,9 @@ import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
 import { NetworkCheck } from './network.check.js';
 import { NetworkPolicy } from './network.policy.js';
-import type { TransportFactory } from './transport.factory.js';
+import { openFilesLimit } from './open-files.limit.js';
+import { socketBudget } from './socket.budget.js';
+import type { PoolFactory } from './transport.factory.js';
 import { WebhookHeaders } from './webhook.headers.js';
 import { toWebhookTarget } from './webhook.target.js';
 
@@ -25,11 +28,13 @@ const ACTIVE_FACTOR = 4;
 
 /** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
 export class WebhookDispatcher {
+  private readonly logger = new LineLogger('WebhookDestination');
   private readonly events = new Subject<DeliveryEvent>();
   private readonly stop$ = new Subject<void>();
   // They hold URLs, headers and keys, which no inspection is to show.
   readonly #dispatchers: DestinationDispatcher[] = [];
   #check: NetworkCheck | undefined;
+  private leaveBudget: () => void = () => undefined;
 
   /** What became of each attempt. */
   readonly events$ = this.events.asObservable();
@@ -40,14 +45,15 @@ export class WebhookDispatcher {
   ) {}
 
   /** Starts to deliver. */
-  start(createTransport: TransportFactory): void {
+  start(createPool: PoolFactory): void {
     const { delivery, destinations: all } = this.options.reveal();
+    this.leaveBudget = this.joinBudget();
     const now = () => this.queue.now?.() ?? Date.now();
     const destinations = all.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({
         target,
-        transport: createTransport(target),
+        pool: createPool(target),
         active: 0,
       }));
       const sender = new DestinationSender(
@@ -68,6 +74,18 @@ export class WebhookDispatcher {
     void this.#check.run();
   }
 
+  private joinBudget(): () => void {
+    const { maxSockets } = this.options.reveal().delivery;
+    const budget = socketBudget();
+    if (maxSockets !== undefined && maxSockets > budget.ceiling) {
+      this.logger.warn(
+        `delivery.maxSockets is ${maxSockets}, and ${budget.ceiling} connections are opened at most: three quarters of ` +
+          `the ${openFilesLimit()} files that this process may open (ulimit -n)`,
+      );
+    }
+    return budget.join(maxSockets);
+  }
+
   /** Delivers what is due, for a bounded time; what is not finished then stays in the queue. */
   async stop(): Promise<void> {
     this.#check?.stop();
@@ -80,6 +98,7 @@ export class WebhookDispatcher {
     await Promise.race([idle(), end]);
     abort.abort();
     await Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.close()));
+    this.leaveBudget();
     this.events.complete();
   }
 }

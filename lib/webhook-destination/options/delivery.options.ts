@@ -59,6 +59,16 @@ export class DeliveryOptions {
   concurrency: number = 64;
 
   /**
+   * Open connections of the process to all receivers together, idle ones included; shared fairly between the URLs. Never
+   * above three quarters of the files that the process may open. Where several modules of a process set it, the lowest
+   * counts.
+   * @default 1_024
+   */
+  @IfGiven()
+  @Must('be a whole number above 0', isPositiveInteger)
+  maxSockets?: number;
+
+  /**
    * What webhooks may reach although it is not public: networks in CIDR notation, addresses, and `'localhost'` for
    * 127.0.0.0/8 and ::1.
    * @default []

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 import { Subject } from 'rxjs';
 
+import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection.pool.js';
 import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery.event.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
 import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
@@ -31,8 +32,14 @@ describe('The window of four hours, in fake time', () => {
 
   /** Takes one delivery from its first attempt to its end, each attempt at the moment that was asked for. */
   async function run(post: () => Promise<{ status: number; retryAfter: undefined }>, until = Infinity) {
-    const transport = { post, close: () => Promise.resolve() };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), transport, active: 0 }];
+    const pool = {
+      post: (prepare: PrepareRequest) => {
+        prepare(0);
+        return post();
+      },
+      close: () => Promise.resolve(),
+    };
+    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const events = new Subject<DeliveryEvent>();
     const dispatcher = new DestinationDispatcher('Webhooks', sender, new DeliveryOptions(), events);

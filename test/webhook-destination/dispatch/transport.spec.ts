@@ -5,11 +5,17 @@ import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 
 import { AxiosTransport } from '../../../lib/webhook-destination/dispatch/axios.transport.js';
+import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection.pool.js';
 import { guardedConnector } from '../../../lib/webhook-destination/dispatch/guarded.connector.js';
 import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
+import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket.budget.js';
 import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
 import { classifyError } from '../../../lib/webhook-destination/dispatch/url.outcome.js';
-import type { WebhookTransport } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
+import type {
+  WebhookRequest,
+  WebhookResponse,
+  WebhookTransport,
+} from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -33,8 +39,14 @@ interface Settings {
   timeout?: number;
 }
 
+/** The exchanges with one receiver. */
+interface Exchanges {
+  post: (request: WebhookRequest) => Promise<WebhookResponse>;
+  close: () => Promise<void>;
+}
+
 type Connector = ReturnType<typeof guardedConnector>;
-type Create = (url: string, connect: Connector, connections: number, timeout: number) => WebhookTransport;
+type Create = (url: string, connect: Connector, timeout: number) => WebhookTransport;
 const transports: { name: string; create: Create }[] = [
   {
     name: 'undici',
@@ -60,18 +72,24 @@ describe.each(transports)('The $name transport', ({ create }) => {
     return receiver;
   }
 
-  function open(url: string, settings: Settings = {}): WebhookTransport {
+  function open(url: string, settings: Settings = {}): Exchanges {
     const { allowedNetworks = LOOPBACK, ca, connections = 4, timeout = 2_000 } = settings;
     const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
-    const transport = create(url, connect, connections, timeout);
-    cleanUp(() => transport.close());
-    return transport;
+    const pool = new ConnectionPool(
+      new SocketBudget(),
+      connect,
+      (connector) => create(url, connector, timeout),
+      connections,
+      timeout,
+    );
+    cleanUp(() => pool.close());
+    return { post: (request) => pool.post(() => request), close: () => pool.close() };
   }
 
   const request = { headers: { 'Content-Type': 'application/json', 'X-Test': 'yes' }, body: Buffer.from('{"a":"é"}') };
 
   /** The error of an exchange, its class, and how long it took. */
-  async function failure(transport: WebhookTransport): Promise<{ error: Error; outcome: string; duration: number }> {
+  async function failure(transport: Exchanges): Promise<{ error: Error; outcome: string; duration: number }> {
     const start = Date.now();
     try {
       await transport.post(request);

@@ -1,0 +1,165 @@
+import type { buildConnector } from 'undici';
+
+import { Fifo } from '../../client/delivery/fifo.js';
+import { type ConnectionTransport, ReceiverConnection } from './receiver.connection.js';
+import type { SocketBudget, SocketHolder } from './socket.budget.js';
+import { type WebhookRequest, type WebhookResponse, WebhookTimeoutError } from './webhook-transport.interface.js';
+
+/**
+ * Says what to send, once there is a connection to send it on; what it throws rejects the exchange. `waited` is the part
+ * of the timeout that is over already, in ms.
+ */
+export type PrepareRequest = (waited: number) => WebhookRequest;
+
+interface WaitingRequest {
+  prepare: PrepareRequest;
+  resolve: (response: WebhookResponse) => void;
+  reject: (error: unknown) => void;
+  /** When it began to wait for the pool's own connections, in ms of `performance.now()`; undefined if it did not. */
+  waitsSince: number | undefined;
+  deadline: NodeJS.Timeout | undefined;
+  expired: boolean;
+}
+
+/** The connections to one URL: made when they are needed and there is room for them in the process, and kept alive. */
+export class ConnectionPool implements SocketHolder {
+  private readonly connections = new Set<ReceiverConnection>();
+  /** The one used last comes last, and is used next: those in excess run into their keep-alive timeout. */
+  private readonly idle: ReceiverConnection[] = [];
+  private readonly waiting = new Fifo<WaitingRequest>();
+  private closed = false;
+
+  busy = 0;
+
+  /**
+   * @param size connections at most
+   * @param timeout longest exchange, in ms
+   */
+  constructor(
+    private readonly budget: SocketBudget,
+    private readonly connect: buildConnector.connector,
+    private readonly create: ConnectionTransport,
+    private readonly size: number,
+    private readonly timeout: number,
+  ) {}
+
+  /**
+   * Resolves with any answer. Waiting for room in the process does not count to the timeout; waiting for one of `size`
+   * connections does, as they are in use because this receiver is slow.
+   */
+  post(prepare: PrepareRequest): Promise<WebhookResponse> {
+    return new Promise((resolve, reject) => {
+      const isFull = this.busy >= this.size;
+      const request: WaitingRequest = {
+        prepare,
+        resolve,
+        reject,
+        waitsSince: isFull ? performance.now() : undefined,
+        deadline: isFull ? setTimeout(() => this.expire(request), this.timeout) : undefined,
+        expired: false,
+      };
+      this.waiting.push(request);
+      if (!isFull) this.budget.request(this);
+    });
+  }
+
+  /** Drops all connections; what is under way or waits rejects. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.budget.withdraw(this);
+    for (const { deadline, reject } of this.waiting.drain()) {
+      clearTimeout(deadline);
+      reject(new Error('the connections were closed'));
+    }
+    for (const connection of this.idle.splice(0)) this.budget.unpark(connection);
+    await Promise.all([...this.connections].map((connection) => this.end(connection)));
+  }
+
+  get wants(): boolean {
+    while (this.waiting.peek()?.expired) this.waiting.shift();
+    return this.waiting.length > 0 && this.busy < this.size;
+  }
+
+  get hasIdle(): boolean {
+    return this.idle.length > 0;
+  }
+
+  next(): () => void {
+    this.busy++;
+    const request = this.waiting.shift()!;
+    clearTimeout(request.deadline);
+    const connection = this.idle.pop();
+    if (connection) this.budget.unpark(connection);
+    return () => this.exchange(connection ?? this.open(), request);
+  }
+
+  giveUp(connection: ReceiverConnection, onClosed: () => void): void {
+    this.removeIdle(connection);
+    this.connections.delete(connection);
+    void connection.close(onClosed);
+  }
+
+  private open(): ReceiverConnection {
+    const connection = new ReceiverConnection(this.connect, this.create, () => {
+      // Of one in use, its exchange tells.
+      if (!this.removeIdle(connection)) return;
+      this.connections.delete(connection);
+      this.budget.release();
+    });
+    this.connections.add(connection);
+    return connection;
+  }
+
+  private exchange(connection: ReceiverConnection, { prepare, waitsSince, resolve, reject }: WaitingRequest): void {
+    const done = (isUsable: boolean): void => {
+      if (!isUsable || !connection.isOpen || this.closed) return void this.end(connection);
+      this.busy--;
+      this.idle.push(connection);
+      this.budget.park(connection, this);
+      if (this.wants) this.budget.request(this);
+    };
+    let answer: Promise<WebhookResponse>;
+    try {
+      if (this.closed) throw new Error('the connections were closed');
+      const waited = waitsSince === undefined ? 0 : performance.now() - waitsSince;
+      answer = connection.post(prepare(waited), waited);
+    } catch (error) {
+      // Nothing was sent.
+      done(true);
+      return reject(error);
+    }
+    answer.then(
+      (response) => {
+        resolve(response);
+        done(true);
+      },
+      (error) => {
+        reject(error);
+        done(false);
+      },
+    );
+  }
+
+  /** Closes a connection that was in use. */
+  private end(connection: ReceiverConnection): Promise<void> {
+    return connection.close(() => {
+      if (!this.connections.delete(connection)) return;
+      this.busy--;
+      this.budget.release();
+      if (this.wants) this.budget.request(this);
+    });
+  }
+
+  private removeIdle(connection: ReceiverConnection): boolean {
+    const index = this.idle.indexOf(connection);
+    if (index < 0) return false;
+    this.idle.splice(index, 1);
+    this.budget.unpark(connection);
+    return true;
+  }
+
+  private expire(request: WaitingRequest): void {
+    request.expired = true;
+    request.reject(new WebhookTimeoutError(this.timeout));
+  }
+}

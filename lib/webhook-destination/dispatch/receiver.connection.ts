@@ -1,0 +1,57 @@
+import type { buildConnector } from 'undici';
+
+import type { WebhookRequest, WebhookResponse, WebhookTransport } from './webhook-transport.interface.js';
+
+/** Makes the transport of one connection, which takes its socket from the connector. */
+export type ConnectionTransport = (connect: buildConnector.connector) => WebhookTransport;
+
+/** A connection to one URL, with a transport of its own; it knows whether its socket is open. */
+export class ReceiverConnection {
+  private readonly transport: WebhookTransport;
+  /** Sockets that connect or are open. */
+  private sockets = 0;
+  private closed = false;
+
+  /** @param onGone called when its socket has closed, whoever closed it */
+  constructor(
+    connect: buildConnector.connector,
+    create: ConnectionTransport,
+    private onGone: () => void,
+  ) {
+    this.transport = create((options, callback) => {
+      this.sockets++;
+      connect(options, (...[error, socket]) => {
+        if (error) {
+          this.leave();
+          return callback(error, null);
+        }
+        socket.once('close', () => this.leave());
+        if (!this.closed) return callback(null, socket);
+        socket.destroy();
+        callback(new Error('the connection was closed'), null);
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.sockets > 0;
+  }
+
+  /** @see WebhookTransport.post */
+  post(request: WebhookRequest, waited: number): Promise<WebhookResponse> {
+    return this.transport.post(request, waited);
+  }
+
+  /** Drops it; what is under way rejects. Once no socket is left, `onClosed` is called in place of `onGone`. */
+  close(onClosed: () => void): Promise<void> {
+    this.closed = true;
+    this.onGone = onClosed;
+    const closing = this.transport.close();
+    if (!this.isOpen) this.onGone();
+    return closing;
+  }
+
+  private leave(): void {
+    if (--this.sockets === 0) this.onGone();
+  }
+}

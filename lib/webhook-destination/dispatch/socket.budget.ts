@@ -1,0 +1,129 @@
+import { openFilesLimit } from './open-files.limit.js';
+import type { ReceiverConnection } from './receiver.connection.js';
+
+/** The default of `delivery.maxSockets`. */
+const DEFAULT_LIMIT = 1_024;
+
+/** Part of the files a process may open that its connections to receivers may take. */
+const SHARE_OF_FILES = 3 / 4;
+
+/** Who makes connections: the pool of one URL. */
+export interface SocketHolder {
+  /** Its connections in use. */
+  readonly busy: number;
+  /** Whether it has a request to begin. */
+  readonly wants: boolean;
+  /** Whether one of its connections is idle. */
+  readonly hasIdle: boolean;
+  /** Takes its next request, with an idle connection if it has one; returns what begins it. */
+  next(): () => void;
+  /** Closes an idle connection; `onClosed` is called when it is closed, and then another has its place. */
+  giveUp(socket: ReceiverConnection, onClosed: () => void): void;
+}
+
+/** The open connections of the process, idle ones included: never more than its limit, and shared fairly by URL. */
+export class SocketBudget {
+  /** `maxSockets` of each module that delivers. */
+  private readonly given = new Map<object, number | undefined>();
+  private limit: number;
+  private open = 0;
+  /** The one used least recently comes first. */
+  private readonly idle = new Map<ReceiverConnection, SocketHolder>();
+  private readonly waiting = new Set<SocketHolder>();
+
+  /** @param ceiling the highest limit, whatever the modules set */
+  constructor(readonly ceiling = Math.max(1, Math.floor(openFilesLimit() * SHARE_OF_FILES))) {
+    this.limit = Math.min(DEFAULT_LIMIT, ceiling);
+  }
+
+  /**
+   * Takes a module's `maxSockets` into account, until the function returned is called: the lowest that a module sets
+   * counts for all.
+   */
+  join(maxSockets: number | undefined): () => void {
+    const module = {};
+    this.given.set(module, maxSockets);
+    this.updateLimit();
+    return () => {
+      this.given.delete(module);
+      this.updateLimit();
+    };
+  }
+
+  /** Lets a holder begin its requests: now, or when its turn comes. */
+  request(holder: SocketHolder): void {
+    this.waiting.add(holder);
+    this.assign();
+  }
+
+  /** Forgets the requests of a holder. */
+  withdraw(holder: SocketHolder): void {
+    this.waiting.delete(holder);
+  }
+
+  /** An open connection is not in use any more. */
+  park(socket: ReceiverConnection, holder: SocketHolder): void {
+    this.idle.set(socket, holder);
+    this.assign();
+  }
+
+  /** A connection is not idle any more. */
+  unpark(socket: ReceiverConnection): void {
+    this.idle.delete(socket);
+  }
+
+  /** A connection is closed. */
+  release(): void {
+    this.open--;
+    this.assign();
+  }
+
+  private assign(): void {
+    for (let holder = this.first(); holder; holder = this.first()) {
+      this.waiting.delete(holder);
+      const { hasIdle } = holder;
+      const begin = holder.next();
+      if (holder.wants) this.waiting.add(holder);
+      if (hasIdle) {
+        begin();
+      } else if (this.open < this.limit) {
+        this.open++;
+        begin();
+      } else {
+        const [[socket, owner] = []] = this.idle;
+        owner!.giveUp(socket!, begin);
+      }
+    }
+  }
+
+  /** The holder whose turn it is: of those that may have a connection, one with the fewest, and of these the first. */
+  private first(): SocketHolder | undefined {
+    let first: SocketHolder | undefined;
+    for (const holder of this.waiting) {
+      if (!holder.wants) this.waiting.delete(holder);
+      else if (!first || holder.busy < first.busy) first = holder;
+      if (first?.busy === 0) break;
+    }
+    if (!first) return undefined;
+    // None takes more than it leaves: who comes next must not have to wait until receivers that hang time out.
+    const left = this.limit - this.open + this.idle.size - 1;
+    return (first.busy === 0 ? left >= 0 : first.busy < left) ? first : undefined;
+  }
+
+  private updateLimit(): void {
+    const set = [...this.given.values()].filter((value) => value !== undefined);
+    this.limit = Math.min(set.length > 0 ? Math.min(...set) : DEFAULT_LIMIT, this.ceiling);
+    this.assign();
+  }
+}
+
+const KEY = Symbol.for('nestjs-analytics-relay:socket-budget');
+
+/** Both copies of the package in a process share the one. In a function, as Jest changes the properties of globals. */
+const shared = globalThis as { [KEY]?: () => SocketBudget };
+
+/** The budget of this process. */
+export function socketBudget(): SocketBudget {
+  const create = (budget: SocketBudget) => () => budget;
+  return (shared[KEY] ??= create(new SocketBudget()))();
+}
