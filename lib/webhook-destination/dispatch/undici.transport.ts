@@ -1,6 +1,7 @@
 // By its file: Bun has something of its own under the name 'undici', which connects to nothing.
 import { type buildConnector, type Dispatcher, Pool } from 'undici/index.js';
 
+import { withoutInterim } from './interim.filter.js';
 import {
   MAX_RESPONSE_BYTES,
   type WebhookRequest,
@@ -25,7 +26,12 @@ export class UndiciTransport implements WebhookTransport {
     private readonly timeout: number,
   ) {
     // The exchange has one deadline of its own: a pair of timeouts would let a dripping answer stay open.
-    this.pool = new Pool(target.origin, { connections, connect, headersTimeout: 0, bodyTimeout: 0 });
+    this.pool = new Pool(target.origin, {
+      connections,
+      connect: withoutInterim(connect),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
   }
 
   post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
