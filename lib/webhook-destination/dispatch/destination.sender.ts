@@ -4,7 +4,7 @@ import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { parseRetryAfter } from './retry.schedule.js';
 import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
 import type { WebhookHeaders } from './webhook.headers.js';
-import type { WebhookTransport } from './webhook-transport.interface.js';
+import type { TargetTransport } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
 /** How one URL took an attempt, and what the next one needs to know. */
@@ -19,7 +19,7 @@ export interface SendResult {
 /** One of a destination's URLs, and the way to it. */
 export interface Route {
   target: WebhookTarget;
-  transport: WebhookTransport;
+  transport: TargetTransport;
   /** Requests under way, those included that wait for a connection. */
   active: number;
 }
@@ -76,7 +76,7 @@ export class DestinationSender {
       return {
         urlId,
         result: { url: shown, outcome: classifyStatus(status, this.retryOn), status, duration: now - start },
-        retryAfter: parseRetryAfter(answer.retryAfter, now),
+        retryAfter: parseRetryAfter(answer.headers?.['retry-after'], now),
       };
     } catch (error) {
       const result = {

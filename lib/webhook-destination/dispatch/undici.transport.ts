@@ -4,15 +4,15 @@ import { type buildConnector, type Dispatcher, Pool } from 'undici/index.js';
 import { withoutInterim } from './interim.filter.js';
 import {
   MAX_RESPONSE_BYTES,
+  type TargetTransport,
   type WebhookRequest,
   type WebhookResponse,
   WebhookTimeoutError,
-  type WebhookTransport,
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
 /** The default transport: pooled keep-alive connections. */
-export class UndiciTransport implements WebhookTransport {
+export class UndiciTransport implements TargetTransport {
   private readonly pool: Pool;
 
   /**
@@ -34,7 +34,7 @@ export class UndiciTransport implements WebhookTransport {
     });
   }
 
-  post({ headers, body }: WebhookRequest): Promise<WebhookResponse> {
+  post({ headers, body }: Pick<WebhookRequest, 'headers' | 'body'>): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(resolve, reject, this.timeout);
       this.pool.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
@@ -51,8 +51,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private readonly deadline: NodeJS.Timeout;
   private controller: Dispatcher.DispatchController | undefined;
   private expired: Error | undefined;
-  private status = 0;
-  private retryAfter: string | undefined;
+  private response: WebhookResponse = { status: 0 };
   private size = 0;
 
   constructor(
@@ -73,9 +72,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    this.status = status;
-    const retryAfter = headers['retry-after'];
-    this.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    this.response = { status, headers };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -87,7 +84,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.deadline);
-    this.resolve({ status: this.status, retryAfter: this.retryAfter });
+    this.resolve(this.response);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

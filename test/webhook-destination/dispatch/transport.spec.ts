@@ -5,11 +5,12 @@ import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 
 import { AxiosTransport } from '../../../lib/webhook-destination/dispatch/axios.transport.js';
+import { BoundedTransport } from '../../../lib/webhook-destination/dispatch/bounded.transport.js';
 import { guardedConnector } from '../../../lib/webhook-destination/dispatch/guarded.connector.js';
 import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
 import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
 import { classifyError } from '../../../lib/webhook-destination/dispatch/url.outcome.js';
-import type { WebhookTransport } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
+import type { TargetTransport } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -34,7 +35,7 @@ interface Settings {
 }
 
 type Connector = ReturnType<typeof guardedConnector>;
-type Create = (url: string, connect: Connector, connections: number, timeout: number) => WebhookTransport;
+type Create = (url: string, connect: Connector, connections: number, timeout: number) => TargetTransport;
 const transports: { name: string; create: Create }[] = [
   {
     name: 'undici',
@@ -42,8 +43,12 @@ const transports: { name: string; create: Create }[] = [
   },
   {
     name: 'axios',
-    create: (url, ...settings) =>
-      new AxiosTransport(new HttpService(axios.create()), toWebhookTarget(url), ...settings),
+    create: (url, ...settings) => {
+      const [, , timeout] = settings;
+      const connections = new UndiciTransport(toWebhookTarget(url), ...settings);
+      const transport = new AxiosTransport(new HttpService(axios.create()), connections);
+      return new BoundedTransport(transport, url, timeout, () => connections.close());
+    },
   },
 ];
 
@@ -60,7 +65,7 @@ describe.each(transports)('The $name transport', ({ create }) => {
     return receiver;
   }
 
-  function open(url: string, settings: Settings = {}): WebhookTransport {
+  function open(url: string, settings: Settings = {}): TargetTransport {
     const { allowedNetworks = LOOPBACK, ca, connections = 4, timeout = 2_000 } = settings;
     const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
     const transport = create(url, connect, connections, timeout);
@@ -71,7 +76,7 @@ describe.each(transports)('The $name transport', ({ create }) => {
   const request = { headers: { 'Content-Type': 'application/json', 'X-Test': 'yes' }, body: Buffer.from('{"a":"é"}') };
 
   /** The error of an exchange, its class, and how long it took. */
-  async function failure(transport: WebhookTransport): Promise<{ error: Error; outcome: string; duration: number }> {
+  async function failure(transport: TargetTransport): Promise<{ error: Error; outcome: string; duration: number }> {
     const start = Date.now();
     try {
       await transport.post(request);
@@ -83,7 +88,7 @@ describe.each(transports)('The $name transport', ({ create }) => {
 
   it('posts the bytes it is given, with their length and the headers', async () => {
     const receiver = await receive(status(204));
-    expect(await open(`${receiver.url}?a=1&b=%20`).post(request)).toEqual({ status: 204, retryAfter: undefined });
+    expect(await open(`${receiver.url}?a=1&b=%20`).post(request)).toMatchObject({ status: 204 });
     const [webhook] = receiver.webhooks;
     expect(webhook).toMatchObject({ method: 'POST', path: '/hook?a=1&b=%20', raw: request.body });
     expect(webhook!.headers).toMatchObject({
@@ -96,7 +101,7 @@ describe.each(transports)('The $name transport', ({ create }) => {
 
   it.each([200, 201, 299, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('resolves with %i', async (code) => {
     const receiver = await receive(status(code, { 'Retry-After': '7' }));
-    expect(await open(receiver.url).post(request)).toEqual({ status: code, retryAfter: '7' });
+    expect(await open(receiver.url).post(request)).toMatchObject({ status: code, headers: { 'retry-after': '7' } });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i', async (code) => {
@@ -236,5 +241,17 @@ describe.each(transports)('The $name transport', ({ create }) => {
     await transport.close();
     expect((await ended).outcome).toBe('temporary');
     await waitFor(() => receiver.active === 0);
+  });
+
+  it('sends nothing once it is closed, and rejects at once what waits for a connection', async () => {
+    const receiver = await receive(hang);
+    const transport = open(receiver.url, { connections: 1, timeout: 60_000 });
+    const posts = Array.from({ length: 5 }, () => failure(transport));
+    await waitFor(() => receiver.webhooks.length === 1);
+    await transport.close();
+    for (const { outcome } of await Promise.all(posts)) expect(outcome).toBe('temporary');
+    expect((await failure(transport)).outcome).toBe('temporary');
+    await waitFor(() => receiver.active === 0);
+    expect(receiver.connections).toBe(1);
   });
 });
