@@ -1,7 +1,9 @@
 export type { DeletionRequest } from './admin/deletion.request.js';
 export type { DeletionResult } from './admin/user.deletion.js';
 export type { DeliveryEvent } from './dispatch/delivery.event.js';
+export type { TransportOption } from './dispatch/transport.option.js';
 export type { RetryOn } from './dispatch/url.outcome.js';
+export type { WebhookRequest, WebhookResponse, WebhookTransport } from './dispatch/webhook-transport.interface.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { AdminOptions } from './options/admin.options.js';
 export type { DeliveryOptions } from './options/delivery.options.js';

@@ -20,7 +20,7 @@ import { probeGate } from './admin/gate.probe.js';
 import { type DeletionResult, UserDeletion } from './admin/user.deletion.js';
 import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
-import { loadTransport, type PoolFactory } from './dispatch/transport.factory.js';
+import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
@@ -140,7 +140,7 @@ export class WebhookDestinationService
   async onModuleInit(): Promise<void> {
     checkBun();
     if (this.options.reveal().mode !== 'ingest') {
-      this.createPool = await loadTransport(this.options.reveal().delivery, this.moduleRef);
+      this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
     }
     await this.mountAdmin();
     this.resolveOpened(this.queue.open());

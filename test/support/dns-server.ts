@@ -13,8 +13,8 @@ const RESPONSE = 0x8180;
 
 /** A DNS server on loopback, for one test. It does not know a name unless `answers` has it. */
 export class DnsServer {
-  /** An IPv4 address for a name; `'silence'` for one whose questions get no answer; a number is a failure's RCODE. */
-  readonly answers: Record<string, string | number> = {};
+  /** The IPv4 address of a name, or all of them; `'silence'` for one whose questions get no answer; a number is a failure's RCODE. */
+  readonly answers: Record<string, string | string[] | number> = {};
   /** The names it was asked for. */
   readonly asked: string[] = [];
   private readonly unanswered: (() => Promise<void>)[] = [];
@@ -74,9 +74,11 @@ export class DnsServer {
   }
 }
 
-/** The address as a record that points to the question's name; none where another type is asked for. */
-function toRecords(address: string, type: number): Buffer[] {
+/** The addresses as records that point to the question's name; none where another type is asked for. */
+function toRecords(addresses: string | string[], type: number): Buffer[] {
   if (type !== TYPE_A) return [];
-  const data = address.split('.').map(Number);
-  return [Buffer.from([0xc0, HEADER, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, data.length, ...data])];
+  return [addresses].flat().map((address) => {
+    const data = address.split('.').map(Number);
+    return Buffer.from([0xc0, HEADER, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
+  });
 }

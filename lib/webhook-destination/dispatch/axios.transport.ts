@@ -1,105 +1,65 @@
-import { Agent as HttpAgent, type AgentOptions, type ClientRequestArgs } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import type { Duplex, Readable } from 'node:stream';
-
 import type { HttpService } from '@nestjs/axios';
-import { firstValueFrom } from 'rxjs';
-import type { buildConnector } from 'undici';
+import type { AxiosAdapter, AxiosRequestConfig } from 'axios';
+import { lastValueFrom } from 'rxjs';
 
-import {
-  MAX_RESPONSE_BYTES,
-  type WebhookRequest,
-  type WebhookResponse,
-  WebhookTimeoutError,
-  type WebhookTransport,
+import { isReserved } from './header.rules.js';
+import type {
+  TargetTransport,
+  WebhookRequest,
+  WebhookResponse,
+  WebhookTransport,
 } from './webhook-transport.interface.js';
-import type { WebhookTarget } from './webhook.target.js';
+
+/** Credentials for somebody else, which the default headers of an `HttpService` may hold. */
+const NOT_INHERITED = { Authorization: null, Cookie: null, 'Proxy-Authorization': null };
 
 const asItIs = (data: unknown): unknown => data;
 
-/** The transport through the application's `HttpService`, with its interceptors and its proxy. */
+/**
+ * Runs the interceptors of an `HttpService` around requests to one URL, which go out over the relay's own connections:
+ * no setting of axios has a say in where a request goes, or in how.
+ */
 export class AxiosTransport implements WebhookTransport {
-  private readonly url: string;
-  private readonly agent: HttpAgent;
-
-  /** @param timeout longest exchange, in ms */
   constructor(
     private readonly http: HttpService,
-    { origin, path }: WebhookTarget,
-    connect: buildConnector.connector,
-    private readonly timeout: number,
-  ) {
-    this.url = origin + path;
-    const Agent = origin.startsWith('https:') ? guarded(HttpsAgent, connect) : guarded(HttpAgent, connect);
-    // A request waits until the answer before it has given the connection back.
-    this.agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  }
+    private readonly connections: TargetTransport,
+  ) {}
 
-  post({ headers, body }: WebhookRequest, waited: number): Promise<WebhookResponse> {
-    return new Promise((resolve, reject) => {
-      const abort = new AbortController();
-      const deadline = setTimeout(() => {
-        reject(new WebhookTimeoutError(this.timeout));
-        abort.abort();
-      }, this.timeout - waited);
-      void this.exchange(headers, body, abort.signal)
-        .then(resolve, reject)
-        .finally(() => clearTimeout(deadline));
-    });
-  }
-
-  close(): Promise<void> {
-    this.agent.destroy();
-    return Promise.resolve();
-  }
-
-  /** All that the exchange depends on is set here, whatever the application's defaults are. */
-  private async exchange(headers: Record<string, string>, data: Buffer, signal: AbortSignal): Promise<WebhookResponse> {
-    const response = await firstValueFrom(
-      this.http.request<Readable>({
-        url: this.url,
-        allowAbsoluteUrls: true,
-        method: 'post',
-        headers,
-        data,
-        signal,
-        adapter: 'http',
-        httpAgent: this.agent,
-        httpsAgent: this.agent,
-        timeout: 0,
-        maxRedirects: 0,
-        validateStatus: () => true,
-        transformRequest: asItIs,
-        transformResponse: asItIs,
-        responseType: 'stream',
-        decompress: false,
-        maxContentLength: Infinity,
-      }),
-    );
-    await drain(response.data);
-    const retryAfter: unknown = response.headers['retry-after'];
-    return { status: response.status, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
-  }
-}
-
-/** An agent whose connections are made by the connector. */
-function guarded(Base: typeof HttpAgent, connect: buildConnector.connector): new (options: AgentOptions) => HttpAgent {
-  return class extends Base {
-    override createConnection(
-      { host, port, protocol, servername }: ClientRequestArgs & { servername?: string },
-      callback: (error: Error | null, socket: Duplex) => void,
-    ): undefined {
-      const options = { hostname: host ?? '', protocol: protocol ?? 'http:', port: String(port), servername };
-      connect(options, (...[error, socket]) => callback(error, socket as Duplex));
+  async post({ url, headers, body, signal }: WebhookRequest): Promise<WebhookResponse> {
+    let exchange: Promise<WebhookResponse> | undefined;
+    const adapter: AxiosAdapter = async (config) => {
+      signal.throwIfAborted();
+      exchange = this.connections.post({ headers: { ...added(config.headers.toJSON(), headers), ...headers }, body });
+      const answer = await exchange;
+      return { status: answer.status, statusText: '', headers: answer.headers as object, data: '', config };
+    };
+    const config = {
+      url,
+      method: 'post',
+      headers: { ...NOT_INHERITED, ...headers },
+      data: body,
+      signal,
+      adapter,
+      transformRequest: asItIs,
+      transformResponse: asItIs,
+    };
+    try {
+      await lastValueFrom(this.http.request(config as AxiosRequestConfig));
+    } catch (error) {
+      if (!exchange) throw error;
     }
-  };
+    if (!exchange) throw new Error('an interceptor of the HttpService did not send the request');
+    // The receiver's answer counts, whatever interceptors make of it.
+    return exchange;
+  }
 }
 
-/** Reads a body to its end, or to the bound. */
-async function drain(body: Readable): Promise<void> {
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_RESPONSE_BYTES) break;
-  }
+/** The headers that the relay does not set itself, and that do not belong to the connection. */
+function added(given: object, own: Record<string, string>): Record<string, string> {
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  return Object.fromEntries(
+    Object.entries(given)
+      .filter(([name]) => !names.has(name.toLowerCase()) && !isReserved(name))
+      .map(([name, value]) => [name, String(value)]),
+  );
 }

@@ -3,13 +3,13 @@ import type { buildConnector } from 'undici';
 import { Fifo } from '../../client/delivery/fifo.js';
 import { type ConnectionTransport, ReceiverConnection } from './receiver.connection.js';
 import type { SocketBudget, SocketHolder } from './socket.budget.js';
-import { type WebhookRequest, type WebhookResponse, WebhookTimeoutError } from './webhook-transport.interface.js';
+import { type TargetRequest, type WebhookResponse, WebhookTimeoutError } from './webhook-transport.interface.js';
 
 /**
  * Says what to send, once there is a connection to send it on; what it throws rejects the exchange. `waited` is the part
  * of the timeout that is over already, in ms.
  */
-export type PrepareRequest = (waited: number) => WebhookRequest;
+export type PrepareRequest = (waited: number) => TargetRequest;
 
 interface WaitingRequest {
   prepare: PrepareRequest;

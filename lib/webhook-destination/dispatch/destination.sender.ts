@@ -94,7 +94,7 @@ export class DestinationSender {
       return {
         urlId,
         result: { url: shown, outcome: classifyStatus(status, this.retryOn), status, duration: duration() },
-        retryAfter: parseRetryAfter(answer.retryAfter, Date.now()),
+        retryAfter: parseRetryAfter(answer.headers?.['retry-after'], Date.now()),
       };
     } catch (error) {
       const result = {

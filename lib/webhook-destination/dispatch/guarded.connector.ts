@@ -20,20 +20,29 @@ export function guardedConnector(
   timeout: number,
   ca: string | string[] | undefined,
 ): buildConnector.connector {
-  const trusted = ca === undefined ? undefined : [...(getCACertificates?.('default') ?? tls.rootCertificates), ca];
-  const connect = buildConnector({
-    timeout,
-    lookup: policy.lookup,
-    rejectUnauthorized: true,
-    // Made once: reading a hundred certificates for each connection would block the event loop.
-    secureContext: trusted && tls.createSecureContext({ ca: trusted.flat() }),
-  });
+  const connect = verifyingConnector(timeout, ca, policy.lookup);
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
       const address = socket.remoteAddress;
       if (address !== undefined && policy.allows(address)) return callback(null, socket);
       socket.destroy();
-      callback(new AddressNotAllowedError(address ?? 'unknown'), null);
+      callback(address === undefined ? new AddressNotAllowedError('unknown') : policy.refusal(address), null);
     });
+}
+
+/** Connects to any address, and where TLS is spoken, to nobody whose certificate is not trusted. */
+export function verifyingConnector(
+  timeout: number,
+  ca: string | string[] | undefined,
+  lookup?: NetworkPolicy['lookup'],
+): buildConnector.connector {
+  const trusted = ca === undefined ? undefined : [...(getCACertificates?.('default') ?? tls.rootCertificates), ca];
+  return buildConnector({
+    timeout,
+    lookup,
+    rejectUnauthorized: true,
+    // Made once: reading a hundred certificates for each connection would block the event loop.
+    secureContext: trusted && tls.createSecureContext({ ca: trusted.flat() }),
+  });
 }

@@ -26,6 +26,11 @@ const OF_THE_CONNECTION = [
 ];
 const RESERVED = new Set([...OWN, ...OF_THE_CONNECTION]);
 
+/** Whether a header is set by the relay or the connection alone. */
+export function isReserved(name: string): boolean {
+  return RESERVED.has(name.toLowerCase());
+}
+
 /** Whether the value is an object of headers that a destination may add to its requests. */
 export function areHeaders(value: unknown): boolean {
   return (
@@ -34,7 +39,7 @@ export function areHeaders(value: unknown): boolean {
     !Array.isArray(value) &&
     Object.entries(value).every(
       ([name, text]: [string, unknown]) =>
-        TOKEN.test(name) && !RESERVED.has(name.toLowerCase()) && typeof text === 'string' && FIELD_VALUE.test(text),
+        TOKEN.test(name) && !isReserved(name) && typeof text === 'string' && FIELD_VALUE.test(text),
     )
   );
 }

@@ -6,7 +6,9 @@ import { LogLimiter } from '../../common/log.limiter.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { ProxyChoice } from './egress.proxy.js';
 import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
+import { isPublic } from './network.util.js';
 
 /** How long names are looked up after a start, in ms. */
 const CHECK_TIME = 30_000;
@@ -15,14 +17,15 @@ const CHECK_TIME = 30_000;
 const CONCURRENCY = 16;
 
 /**
- * Looks up where the destinations are once the relay has started: it warns of names that the network policy refuses, and
- * sends again what the policy had stopped and allows now.
+ * Looks up where the destinations are once the relay has started: it warns of names that the network policy refuses and
+ * of URLs that are not encrypted, and sends again what the policy had stopped and allows now.
  */
 export class NetworkCheck {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly log = new LogLimiter(this.logger);
   /** By name. */
-  private readonly answers = new Map<string, Promise<boolean>>();
+  private readonly answers = new Map<string, Promise<string[]>>();
+  private readonly warned = new Set<string>();
   private readonly missing: string[] = [];
   private stopped = false;
 
@@ -30,8 +33,7 @@ export class NetworkCheck {
     private readonly policy: NetworkPolicy,
     private readonly queue: DeliveryQueue,
     private readonly destinations: DestinationOptions[],
-    /** Whether the transport may send through a proxy, which has an address of its own. */
-    private readonly mayHaveProxy: boolean,
+    private readonly proxyFor: ProxyChoice,
   ) {}
 
   /** Never rejects. */
@@ -59,31 +61,55 @@ export class NetworkCheck {
 
   private async allowsAll({ name, urls }: DestinationOptions): Promise<boolean> {
     let allowed = true;
-    for (const hostname of urls.map((url) => toHostname(new URL(url)))) {
-      let answer = this.answers.get(hostname);
-      if (!answer) this.answers.set(hostname, (answer = this.allows(hostname, name)));
-      allowed = (await answer) && allowed;
+    for (const url of urls.map((text) => new URL(text))) {
+      const addresses = await this.addressesOf(url);
+      if (this.stopped) return false;
+      const isProxied = this.proxyFor(url) !== undefined;
+      const isAllowed = (address: string): boolean => this.policy.allows(address);
+      // A name that is unknown here may be known to the proxy, or later; a proxy may use any address of one.
+      if (isProxied ? addresses.every(isAllowed) : addresses.some(isAllowed)) {
+        if (url.protocol === 'http:' && addresses.some(isPublic)) this.warnOfPlainHttp(name, url);
+        continue;
+      }
+      allowed = false;
+      if (addresses.length > 0) this.warnOfRefusal(name, toHostname(url), addresses);
     }
     return allowed;
   }
 
-  private async allows(hostname: string, destination: string): Promise<boolean> {
-    let addresses: string[];
-    try {
-      addresses = await this.policy.addressesOf(hostname);
-    } catch {
-      return false; // It may be known later; deliveries tell, and are tried again.
-    }
-    if (addresses.some((address) => this.policy.allows(address))) return true;
-    this.missing.push(...addresses.flatMap(networksForName));
-    if (this.stopped) return false;
-    const unless = this.mayHaveProxy ? ' without a proxy' : '';
+  /** None for a name that is not known. */
+  private addressesOf(url: URL): Promise<string[]> {
+    const hostname = toHostname(url);
+    let answer = this.answers.get(hostname);
+    if (!answer) this.answers.set(hostname, (answer = this.policy.addressesOf(url).catch(() => [])));
+    return answer;
+  }
+
+  private warnOfRefusal(destination: string, hostname: string, addresses: string[]): void {
+    if (this.isRepeated(hostname)) return;
+    const refused = addresses.filter((address) => !this.policy.allows(address));
+    const allowable = refused.filter((address) => !this.policy.denies(address));
+    this.missing.push(...allowable.flatMap(networksForName));
     this.log.write(
       'warn',
-      `Destination ${destination}: nothing is sent to ${hostname}${unless}, as ${addresses.join(', ')} is not a public address. ` +
-        `To allow it, set ${this.policy.settingWith(this.missing)}`,
+      `Destination ${destination}: nothing is sent to ${hostname}, as ` +
+        (allowable.length === 0
+          ? `${refused.join(', ')} is in delivery.deniedNetworks`
+          : `${allowable.join(', ')} is not a public address. To allow it, set ${this.policy.settingWith(this.missing)}`),
     );
-    return false;
+  }
+
+  private warnOfPlainHttp(destination: string, { origin, pathname }: URL): void {
+    if (this.isRepeated(origin + pathname)) return;
+    this.log.write(
+      'warn',
+      `Destination ${destination}: messages to ${origin}${pathname} cross public networks unencrypted. Use https; ` +
+        'delivery.httpsOnly: true refuses such URLs at start',
+    );
+  }
+
+  private isRepeated(subject: string): boolean {
+    return this.warned.size === this.warned.add(subject).size;
   }
 
   private async replay({ name }: DestinationOptions): Promise<void> {

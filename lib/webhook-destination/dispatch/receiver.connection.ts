@@ -1,13 +1,13 @@
 import type { buildConnector } from 'undici';
 
-import type { WebhookRequest, WebhookResponse, WebhookTransport } from './webhook-transport.interface.js';
+import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
 
 /** Makes the transport of one connection, which takes its socket from the connector. */
-export type ConnectionTransport = (connect: buildConnector.connector) => WebhookTransport;
+export type ConnectionTransport = (connect: buildConnector.connector) => TargetTransport;
 
 /** A connection to one URL, with a transport of its own; it knows whether its socket is open. */
 export class ReceiverConnection {
-  private readonly transport: WebhookTransport;
+  private readonly transport: TargetTransport;
   /** Sockets that connect or are open. */
   private sockets = 0;
   private closed = false;
@@ -37,8 +37,8 @@ export class ReceiverConnection {
     return this.sockets > 0;
   }
 
-  /** @see WebhookTransport.post */
-  post(request: WebhookRequest, waited: number): Promise<WebhookResponse> {
+  /** @see TargetTransport.post */
+  post(request: TargetRequest, waited: number): Promise<WebhookResponse> {
     return this.transport.post(request, waited);
   }
 

@@ -1,47 +1,93 @@
+import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
+import type { HttpService } from '@nestjs/axios';
+import type { buildConnector } from 'undici';
 
+import { OptionsError } from '../../common/options.error.js';
 import { checkPeer } from '../../common/peer.check.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
+import { BoundedTransport } from './bounded.transport.js';
 import { ConnectionPool } from './connection.pool.js';
+import { proxyChoice } from './egress.proxy.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
+import { proxyConnector } from './proxy.connector.js';
 import type { ConnectionTransport } from './receiver.connection.js';
 import { socketBudget } from './socket.budget.js';
+import { isWebhookTransport } from './transport.option.js';
 import { UndiciTransport } from './undici.transport.js';
 import type { WebhookTarget } from './webhook.target.js';
 
 /** Makes the connections to one URL. */
 export type PoolFactory = (target: WebhookTarget) => ConnectionPool;
 
+/** Makes what sends over one connection to a URL. */
+type TransportFactory = (target: WebhookTarget) => ConnectionTransport;
+
 /**
- * The transports that the options ask for. Those through axios use the `HttpService` that the application has, or else
- * one of their own.
+ * The connections that the options ask for.
  *
  * @throws {Error} that says what to install
+ * @throws {OptionsError} where no module provides the `HttpService` that the options name
  */
-export async function loadTransport(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
-  const { allowedNetworks, ca, concurrency, timeout, transport } = options;
-  const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
-  const pool = (create: ConnectionTransport) =>
-    new ConnectionPool(socketBudget(), connect, create, concurrency, timeout);
-  if (transport === 'undici') {
-    return (target) => pool((connector) => new UndiciTransport(target, connector, timeout));
-  }
-
-  const [{ HttpService }, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
-  let http: InstanceType<typeof HttpService>;
-  try {
-    http = moduleRef.get(HttpService, { strict: false });
-  } catch {
-    http = new HttpService();
-  }
-  return (target) => pool((connector) => new AxiosTransport(http, target, connector, timeout));
+export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
+  const { concurrency, timeout } = options;
+  const transport = await loadTransport(options, moduleRef);
+  const connector = connectorFactory(options);
+  return (target) => new ConnectionPool(socketBudget(), connector(target), transport(target), concurrency, timeout);
 }
 
-async function loadAxios(): Promise<typeof import('@nestjs/axios')> {
+async function loadTransport({ timeout, transport }: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
+  if (isWebhookTransport(transport)) {
+    return ({ url }) =>
+      () =>
+        new BoundedTransport(transport, url, timeout);
+  }
+  if (transport === 'undici') return (target) => (connect) => new UndiciTransport(target, connect, timeout);
+
+  const [create, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
+  const http = transport === 'axios' ? create() : findHttpService(transport.axios, moduleRef);
+  return (target) => (connect) => {
+    const connection = new UndiciTransport(target, connect, timeout);
+    return new BoundedTransport(new AxiosTransport(http, connection), target.url, timeout, () => connection.close());
+  };
+}
+
+/** How the socket of a connection is made: directly, or through the proxy for its URL. */
+function connectorFactory(options: DeliveryOptions): (target: WebhookTarget) => buildConnector.connector {
+  const { allowedNetworks, deniedNetworks, ca, proxy, timeout } = options;
+  const policy = new NetworkPolicy(allowedNetworks, deniedNetworks);
+  const direct = guardedConnector(policy, timeout, ca);
+  const proxyFor = proxyChoice(proxy);
+  return ({ url }) => {
+    const chosen = proxyFor(new URL(url));
+    return chosen ? proxyConnector(chosen, policy, options) : direct;
+  };
+}
+
+function findHttpService(token: InjectionToken, moduleRef: ModuleRef): HttpService {
+  const name = typeof token === 'function' ? token.name : String(token);
+  let http: HttpService;
+  try {
+    http = moduleRef.get<HttpService>(token, { strict: false });
+  } catch {
+    throw new OptionsError('WebhookDestinationModule', [`delivery.transport names ${name}, which no module provides`]);
+  }
+  if (typeof (http as Partial<HttpService> | undefined)?.request === 'function') return http;
+  throw new OptionsError('WebhookDestinationModule', [`delivery.transport names ${name}, which is not an HttpService`]);
+}
+
+/** Resolves with what makes an `HttpService` that has nothing of the application's. */
+async function loadAxios(): Promise<() => HttpService> {
   checkPeer("delivery.transport 'axios'", 'axios');
   try {
-    return await import('@nestjs/axios');
+    const { HttpService } = await import('@nestjs/axios');
+    return () => {
+      const instance = new HttpService().axiosRef.create();
+      // They begin as those that the application may have set for all instances.
+      instance.defaults.headers = {} as typeof instance.defaults.headers;
+      return new HttpService(instance);
+    };
   } catch (cause) {
     throw new Error(`delivery.transport 'axios' needs two more packages: npm install @nestjs/axios axios`, { cause });
   }

@@ -1,17 +1,18 @@
 // By its file: Bun has something of its own under the name 'undici', which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
+import { withoutInterim } from './interim.filter.js';
 import {
   MAX_RESPONSE_BYTES,
-  type WebhookRequest,
+  type TargetRequest,
+  type TargetTransport,
   type WebhookResponse,
   WebhookTimeoutError,
-  type WebhookTransport,
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
 /** The default transport: a keep-alive connection of undici. */
-export class UndiciTransport implements WebhookTransport {
+export class UndiciTransport implements TargetTransport {
   private readonly client: Client;
 
   /** @param timeout longest exchange, in ms */
@@ -21,10 +22,10 @@ export class UndiciTransport implements WebhookTransport {
     private readonly timeout: number,
   ) {
     // The exchange has one deadline of its own: a pair of timeouts would let a dripping answer stay open.
-    this.client = new Client(target.origin, { connect, headersTimeout: 0, bodyTimeout: 0 });
+    this.client = new Client(target.origin, { connect: withoutInterim(connect), headersTimeout: 0, bodyTimeout: 0 });
   }
 
-  post({ headers, body }: WebhookRequest, waited: number): Promise<WebhookResponse> {
+  post({ headers, body }: TargetRequest, waited = 0): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
       const exchange = new Exchange(resolve, reject, this.timeout, waited);
       this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
@@ -41,8 +42,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private readonly deadline: NodeJS.Timeout;
   private controller: Dispatcher.DispatchController | undefined;
   private expired: Error | undefined;
-  private status = 0;
-  private retryAfter: string | undefined;
+  private response: WebhookResponse = { status: 0 };
   private size = 0;
 
   constructor(
@@ -64,9 +64,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    this.status = status;
-    const retryAfter = headers['retry-after'];
-    this.retryAfter = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+    this.response = { status, headers };
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -78,7 +76,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.deadline);
-    this.resolve({ status: this.status, retryAfter: this.retryAfter });
+    this.resolve(this.response);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

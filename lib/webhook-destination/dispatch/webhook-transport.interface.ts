@@ -1,26 +1,49 @@
-/** One POST. */
+/** One POST to a receiver. */
 export interface WebhookRequest {
+  /** Where to, without user info: that is in the headers. */
+  url: string;
+  /** All headers but `Host` and `Content-Length`. */
   headers: Record<string, string>;
+  /** The signed bytes, to be sent as they are. */
   body: Buffer;
+  /** Aborted after `delivery.timeout`, and when the application closes: end the request then. */
+  signal: AbortSignal;
 }
 
-/** What a receiver answered; its body is read to a bound and dropped. */
+/** A receiver's answer. Its body is read to a bound and dropped. */
 export interface WebhookResponse {
   status: number;
-  /** The `Retry-After` header. */
-  retryAfter: string | undefined;
+  /** By lower-case name. Only `retry-after` is used. */
+  headers?: Record<string, string | string[] | undefined>;
 }
 
-/** How requests to one URL go out: one at a time, over a connection of its own that the network policy has passed. */
+/**
+ * Sends webhooks in place of the relay's own transport (`delivery.transport`). One object serves all URLs. It takes over
+ * the guarantees of the connection: `allowedNetworks` and `deniedNetworks` for the addresses that names have,
+ * certificates, redirects that are not followed, and a bound on what is read of an answer. The relay keeps the
+ * deadline, the retries, the signature and the limit of requests under way.
+ */
 export interface WebhookTransport {
+  /**
+   * Resolves with any answer, a redirect or a 5xx included; rejects when there is none, and the URL is then tried again.
+   * It is called for many requests at a time.
+   */
+  post(request: WebhookRequest): Promise<WebhookResponse>;
+}
+
+/** One POST to a URL that is known. */
+export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
+
+/** How requests to one URL go out: one at a time, over a connection of its own. */
+export interface TargetTransport {
   /**
    * Resolves with any answer, a redirect included, once its body has ended; rejects when there is none, and with a
    * {@link WebhookTimeoutError} when the whole exchange takes longer than `delivery.timeout`.
    *
-   * @param waited part of the timeout that is over already, in ms
+   * @param waited part of the timeout that is over already, in ms; 0 by default
    */
-  post(request: WebhookRequest, waited: number): Promise<WebhookResponse>;
-  /** Drops the connection; what is under way rejects. */
+  post(request: TargetRequest, waited?: number): Promise<WebhookResponse>;
+  /** Drops the connection; what is under way rejects, and nothing goes out any more. */
   close(): Promise<void>;
 }
 

@@ -9,11 +9,13 @@ import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { DeliveryEvent } from './delivery.event.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
+import { proxyChoice } from './egress.proxy.js';
 import { NetworkCheck } from './network.check.js';
 import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files.limit.js';
 import { socketBudget } from './socket.budget.js';
 import type { PoolFactory } from './transport.factory.js';
+import { isWebhookTransport } from './transport.option.js';
 import { WebhookHeaders } from './webhook.headers.js';
 import { toWebhookTarget } from './webhook.target.js';
 
@@ -69,8 +71,9 @@ export class WebhookDispatcher {
         .pipe(takeUntil(this.stop$))
         .subscribe((lease) => void dispatcher.handle(lease));
     }
-    const policy = new NetworkPolicy(delivery.allowedNetworks);
-    this.#check = new NetworkCheck(policy, this.queue, destinations, delivery.transport === 'axios');
+    if (isWebhookTransport(delivery.transport)) return; // where it connects to is its own affair
+    const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
+    this.#check = new NetworkCheck(policy, this.queue, destinations, proxyChoice(delivery.proxy));
     void this.#check.run();
   }
 

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 export interface WebhookTarget {
   /** Names the URL in a delivery: as it is shown, with a digest that tells it from others shown alike. */
   id: string;
+  /** Without user info. */
+  url: string;
   origin: string;
   /** Path and query. */
   path: string;
@@ -20,6 +22,7 @@ export function toWebhookTarget(url: string): WebhookTarget {
   const shown = origin + pathname;
   return {
     id: `${shown}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`,
+    url: origin + pathname + search,
     origin,
     path: pathname + search,
     authorization: credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`,

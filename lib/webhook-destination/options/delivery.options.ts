@@ -2,8 +2,12 @@ import { X509Certificate } from 'node:crypto';
 
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
-import { isNetwork } from '../dispatch/network.policy.js';
+import { ENVIRONMENT, isProxyUrl } from '../dispatch/egress.proxy.js';
+import { areNetworks } from '../dispatch/network.util.js';
+import { isTransport, type TransportOption } from '../dispatch/transport.option.js';
 import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
+
+const NETWORKS = "be an array of networks in CIDR notation, addresses or 'localhost'";
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
 
@@ -73,11 +77,34 @@ export class DeliveryOptions {
    * 127.0.0.0/8 and ::1.
    * @default []
    */
-  @Must(
-    "be an array of networks in CIDR notation, addresses or 'localhost'",
-    (value) => Array.isArray(value) && value.every(isNetwork),
-  )
+  @Must(NETWORKS, areNetworks)
   allowedNetworks: string[] = [];
+
+  /**
+   * What webhooks may not reach, besides what is not public: written as in `allowedNetworks`, over which it wins.
+   * @default []
+   */
+  @Must(NETWORKS, areNetworks)
+  deniedNetworks: string[] = [];
+
+  /**
+   * Whether a destination with an `http:` URL stops the start. Without it, such a URL of a public address is a warning.
+   * @default false
+   */
+  @Must('be a boolean', (value) => typeof value === 'boolean')
+  httpsOnly: boolean = false;
+
+  /**
+   * The http or https URL of a proxy that all connections go through, with credentials in it if need be; or
+   * `'environment'` for `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, as they are at start.
+   * Default: none, whatever the environment has.
+   */
+  @IfGiven()
+  @Must(
+    "be the http or https URL of a proxy, without a path, or 'environment'",
+    (value) => value === ENVIRONMENT || isProxyUrl(value),
+  )
+  proxy?: string;
 
   /** Certificates of authorities trusted besides the public ones, PEM. Default: none. */
   @IfGiven()
@@ -94,9 +121,11 @@ export class DeliveryOptions {
   retryOn: RetryOn = 'spec';
 
   /**
-   * How requests go out: `undici`, or `axios` for `HttpService` of `@nestjs/axios`, with its interceptors and proxy.
+   * How requests go out: `'undici'`; `{ axios: token }` for the interceptors and default headers of the application's
+   * `HttpService` (`@nestjs/axios`) with this token; `'axios'` for one of its own; or a {@link WebhookTransport} of the
+   * application's, which takes over the guarantees named there.
    * @default 'undici'
    */
-  @Must("be 'undici' or 'axios'", (value) => value === 'undici' || value === 'axios')
-  transport: 'undici' | 'axios' = 'undici';
+  @Must("be 'undici', 'axios', { axios: token of an HttpService } or a WebhookTransport", isTransport)
+  transport: TransportOption = 'undici';
 }

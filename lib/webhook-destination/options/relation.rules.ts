@@ -1,5 +1,8 @@
+import { ENVIRONMENT, findEnvironmentFaults } from '../dispatch/egress.proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from '../dispatch/network.policy.js';
+import { isWebhookTransport } from '../dispatch/transport.option.js';
 import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 
@@ -38,7 +41,8 @@ export function findRelationFaults({
         .filter((name) => !names.includes(name))
         .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
     ),
-    ...findAddressFaults(destinations, delivery.allowedNetworks),
+    ...findUrlFaults(destinations, delivery),
+    ...findConnectionFaults(delivery),
   ];
 }
 
@@ -51,15 +55,34 @@ function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes, with standardWebhooks: true`];
 }
 
-/** The URLs whose addresses are known to be refused, each with the setting that allows them all. */
-function findAddressFaults(destinations: DestinationOptions[], allowedNetworks: string[]): string[] {
-  const policy = new NetworkPolicy(allowedNetworks);
-  const refused = destinations.flatMap(({ urls }, index) =>
-    urls
-      .map((url, position) => ({ option: `destinations[${index}].urls[${position}]`, url: new URL(url) }))
-      .filter(({ url }) => !policy.allowsHost(url)),
+/** The URLs that may not be sent to, as far as they tell; those of private addresses with the setting that allows all. */
+function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
+  const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
+  const urls = destinations.flatMap(({ urls }, index) =>
+    urls.map((url, position) => ({ option: `destinations[${index}].urls[${position}]`, url: new URL(url) })),
   );
-  const networks = refused.flatMap(({ url }) => knownAddresses(url)).flatMap(networksForAddress);
+  const plain = delivery.httpsOnly ? urls.filter(({ url }) => url.protocol === 'http:') : [];
+  const refused = urls.filter(({ url }) => !policy.allowsHost(url));
+  const allowable = (url: URL) => knownAddresses(url).filter((address) => !policy.denies(address));
+  const networks = refused.flatMap(({ url }) => allowable(url)).flatMap(networksForAddress);
   const rule = 'must not be a private or local address outside delivery.allowedNetworks';
-  return refused.map(({ option }) => `${option} ${rule}; to allow it, set ${policy.settingWith(networks)}`);
+  return [
+    ...plain.map(({ option }) => `${option} must be an https URL, as delivery.httpsOnly is true`),
+    ...refused.map(({ option, url }) =>
+      allowable(url).length === 0
+        ? `${option} must not be an address in delivery.deniedNetworks`
+        : `${option} ${rule}; to allow it, set ${policy.settingWith(networks)}`,
+    ),
+  ];
+}
+
+/** What is wrong with the way to all receivers. */
+function findConnectionFaults({ proxy, ca, transport }: DeliveryOptions): string[] {
+  const ownOnly = Object.entries({ proxy, ca }).filter(([, value]) => value !== undefined);
+  return [
+    ...(proxy === ENVIRONMENT ? findEnvironmentFaults() : []),
+    ...(isWebhookTransport(transport)
+      ? ownOnly.map(([name]) => `delivery.${name} must not come with a WebhookTransport, which connects by itself`)
+      : []),
+  ];
 }

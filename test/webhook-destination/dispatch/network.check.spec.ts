@@ -58,7 +58,7 @@ describe('Names that the network policy refuses', () => {
   }
 
   /** Lets names have addresses; all others have none. */
-  async function resolveNames(addresses: Record<string, string>): Promise<DnsServer> {
+  async function resolveNames(addresses: DnsServer['answers']): Promise<DnsServer> {
     const server = await DnsServer.start();
     cleanUp(() => server.stop());
     Object.assign(server.answers, addresses);
@@ -160,14 +160,27 @@ describe('Names that the network policy refuses', () => {
     ]);
   });
 
-  it('are warned of with reserve where a proxy may be used', async () => {
-    await resolveNames({ 'crm.internal': '172.18.0.5' });
-    const delivery = { ...SOON, allowedNetworks: [], transport: 'axios' as const };
-    const started = await relay(['http://crm.internal/a'], [], { delivery });
-    await waitFor(() => started.log.matching(/^warn/).length > 0);
+  it('are warned of where they are denied, with nothing to allow', async () => {
+    await resolveNames({ 'crm.internal': '172.18.0.5', 'erp.example': '1.1.1.1' });
+    const delivery = { ...SOON, allowedNetworks: ['172.16.0.0/12'], deniedNetworks: ['172.18.0.0/16', '1.1.1.1'] };
+    const started = await relay(['https://crm.internal/a', 'http://erp.example/'], [], { delivery });
+    await waitFor(() => started.log.matching(/^warn/).length === 2);
     expect(started.log.matching(/^warn/)).toEqual([
-      'warn Destination Webhooks: nothing is sent to crm.internal without a proxy, as 172.18.0.5 is not a public ' +
-        "address. To allow it, set delivery.allowedNetworks: ['172.16.0.0/12']",
+      'warn Destination Webhooks: nothing is sent to crm.internal, as 172.18.0.5 is in delivery.deniedNetworks',
+      'warn Destination Webhooks: nothing is sent to erp.example, as 1.1.1.1 is in delivery.deniedNetworks',
+    ]);
+    await started.track('m1');
+    expect((await started.settled('dead'))[0]).toMatchObject({ reason: REASON });
+  });
+
+  it('are refused to a proxy that may use any of their addresses', async () => {
+    await resolveNames({ 'crm.example': ['1.1.1.1', '172.18.0.5'] });
+    const delivery = { ...SOON, allowedNetworks: [], proxy: 'http://127.0.0.1:1' };
+    const started = await relay(['https://crm.example/a'], [], { delivery });
+    await waitFor(() => started.log.matching(WARNING).length > 0);
+    await started.track('m1');
+    expect(await started.settled('dead')).toMatchObject([
+      { results: [{ error: expect.stringMatching(/172\.18\.0\.5 is not public$/) }] },
     ]);
   });
 
@@ -205,5 +218,28 @@ describe('Names that the network policy refuses', () => {
     expect(server.asked).toEqual([]);
     await relay(['http://crm.internal/'], [], { queue: shared(), mode: 'deliver' });
     await waitFor(() => server.asked.length > 0);
+  });
+
+  it('are warned of where they are public and a URL is not encrypted, once for each URL, without its secrets', async () => {
+    await resolveNames({ 'a.example': '1.1.1.1', 'b.example': '2.2.2.2', 'crm.internal': '10.1.2.3' });
+    const urls = [
+      'http://user:s3cret@a.example/hook?key=s3cret',
+      'http://a.example/other',
+      'https://b.example/',
+      'http://crm.internal/',
+      'http://unknown.example/',
+    ];
+    const started = await relay([], [], {
+      destinations: [{ urls }, { name: 'second', urls: ['http://a.example/hook', 'http://b.example:8080/'] }],
+      delivery: { allowedNetworks: ['10.0.0.0/8'] },
+    });
+    const rest = 'cross public networks unencrypted. Use https; delivery.httpsOnly: true refuses such URLs at start';
+    const expected = [
+      `warn Destination Webhooks: messages to http://a.example/hook ${rest}`,
+      `warn Destination Webhooks: messages to http://a.example/other ${rest}`,
+      `warn Destination second: messages to http://b.example:8080/ ${rest}`,
+    ];
+    await waitFor(() => started.log.matching(/^warn/).length >= expected.length);
+    expect(started.log.matching(/^warn/)).toEqual(expected);
   });
 });

@@ -2,7 +2,8 @@ import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { isCidr, NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
+import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
+import { isCidr } from '../../../lib/webhook-destination/dispatch/network.util.js';
 
 const closed = new NetworkPolicy([]);
 
@@ -12,6 +13,7 @@ describe('The network policy', () => {
     ['10.0.0.0', '10.255.255.255'],
     ['100.64.0.0', '100.127.255.255'],
     ['127.0.0.0', '127.255.255.255'],
+    ['168.63.129.16', '::ffff:168.63.129.16'],
     ['169.254.0.0', '169.254.255.255'],
     ['172.16.0.0', '172.31.255.255'],
     ['192.0.0.0', '192.0.0.255'],
@@ -61,6 +63,15 @@ describe('The network policy', () => {
     }
   });
 
+  it('refuses the denied networks, mapped into IPv6 too, whatever is allowed', () => {
+    const policy = new NetworkPolicy(['0.0.0.0/0', '::/0'], ['10.1.0.0/16', '2003::/16', 'localhost']);
+    for (const address of ['10.1.2.3', '::ffff:10.1.2.3', '2003::1', '127.9.9.9', '::1']) {
+      expect(policy.allows(address)).toBe(false);
+      expect(policy.refusal(address).message).toMatch(/ is in delivery\.deniedNetworks$/);
+    }
+    for (const address of ['10.2.0.1', '8.8.8.8', '2004::1']) expect(policy.allows(address)).toBe(true);
+  });
+
   it('takes an address for itself, and localhost for all loopback addresses', () => {
     const policy = new NetworkPolicy(['10.1.2.3', 'fd00::9']);
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::9']) expect(policy.allows(address)).toBe(true);
@@ -86,7 +97,7 @@ describe('The network policy', () => {
 
   it('is applied to each look-up: a name that points elsewhere by now is refused (DNS rebinding)', async () => {
     let address = '1.1.1.1';
-    const policy = new NetworkPolicy([], { addressesOf: () => Promise.resolve([{ address, family: 4 }]) });
+    const policy = new NetworkPolicy([], [], { addressesOf: () => Promise.resolve([{ address, family: 4 }]) });
     const lookup = (): Promise<unknown> =>
       new Promise((resolve) => policy.lookup('a.example', {}, (error, found) => resolve(error ?? found)));
     expect(await lookup()).toBe('1.1.1.1');

@@ -5,6 +5,7 @@ import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 
 import { AxiosTransport } from '../../../lib/webhook-destination/dispatch/axios.transport.js';
+import { BoundedTransport } from '../../../lib/webhook-destination/dispatch/bounded.transport.js';
 import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection.pool.js';
 import { guardedConnector } from '../../../lib/webhook-destination/dispatch/guarded.connector.js';
 import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
@@ -12,9 +13,9 @@ import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket.b
 import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
 import { classifyError } from '../../../lib/webhook-destination/dispatch/url.outcome.js';
 import type {
-  WebhookRequest,
+  TargetRequest,
+  TargetTransport,
   WebhookResponse,
-  WebhookTransport,
 } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
@@ -41,12 +42,12 @@ interface Settings {
 
 /** The exchanges with one receiver. */
 interface Exchanges {
-  post: (request: WebhookRequest) => Promise<WebhookResponse>;
+  post: (request: TargetRequest) => Promise<WebhookResponse>;
   close: () => Promise<void>;
 }
 
 type Connector = ReturnType<typeof guardedConnector>;
-type Create = (url: string, connect: Connector, timeout: number) => WebhookTransport;
+type Create = (url: string, connect: Connector, timeout: number) => TargetTransport;
 const transports: { name: string; create: Create }[] = [
   {
     name: 'undici',
@@ -54,8 +55,12 @@ const transports: { name: string; create: Create }[] = [
   },
   {
     name: 'axios',
-    create: (url, ...settings) =>
-      new AxiosTransport(new HttpService(axios.create()), toWebhookTarget(url), ...settings),
+    create: (url, ...settings) => {
+      const [, timeout] = settings;
+      const connection = new UndiciTransport(toWebhookTarget(url), ...settings);
+      const transport = new AxiosTransport(new HttpService(axios.create()), connection);
+      return new BoundedTransport(transport, url, timeout, () => connection.close());
+    },
   },
 ];
 
@@ -101,7 +106,7 @@ describe.each(transports)('The $name transport', ({ create }) => {
 
   it('posts the bytes it is given, with their length and the headers', async () => {
     const receiver = await receive(status(204));
-    expect(await open(`${receiver.url}?a=1&b=%20`).post(request)).toEqual({ status: 204, retryAfter: undefined });
+    expect(await open(`${receiver.url}?a=1&b=%20`).post(request)).toMatchObject({ status: 204 });
     const [webhook] = receiver.webhooks;
     expect(webhook).toMatchObject({ method: 'POST', path: '/hook?a=1&b=%20', raw: request.body });
     expect(webhook!.headers).toMatchObject({
@@ -114,7 +119,7 @@ describe.each(transports)('The $name transport', ({ create }) => {
 
   it.each([200, 201, 299, 301, 302, 307, 308, 400, 404, 410, 429, 500, 503])('resolves with %i', async (code) => {
     const receiver = await receive(status(code, { 'Retry-After': '7' }));
-    expect(await open(receiver.url).post(request)).toEqual({ status: code, retryAfter: '7' });
+    expect(await open(receiver.url).post(request)).toMatchObject({ status: code, headers: { 'retry-after': '7' } });
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i', async (code) => {
@@ -254,5 +259,17 @@ describe.each(transports)('The $name transport', ({ create }) => {
     await transport.close();
     expect((await ended).outcome).toBe('temporary');
     await waitFor(() => receiver.active === 0);
+  });
+
+  it('sends nothing once it is closed, and rejects at once what waits for a connection', async () => {
+    const receiver = await receive(hang);
+    const transport = open(receiver.url, { connections: 1, timeout: 60_000 });
+    const posts = Array.from({ length: 5 }, () => failure(transport));
+    await waitFor(() => receiver.webhooks.length === 1);
+    await transport.close();
+    for (const { outcome } of await Promise.all(posts)) expect(outcome).toBe('temporary');
+    expect((await failure(transport)).outcome).toBe('temporary');
+    await waitFor(() => receiver.active === 0);
+    expect(receiver.connections).toBe(1);
   });
 });

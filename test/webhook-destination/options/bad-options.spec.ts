@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { WebhookDestinationModule, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
-import { createCertificates } from '../../support/certificates.js';
+import { type Certificates, createCertificates } from '../../support/certificates.js';
 
 const source = { name: 'shop', writeKey: 'wk_shop' };
 const url = 'https://receiver.example/hook';
@@ -30,6 +30,11 @@ const withHeader = (name: string, value: unknown = 'x') => withDestination({ hea
 const NOT_PUBLIC = 'destinations[0].urls[0] must not be a private or local address';
 const NO_URL = 'destinations[0].urls must be an array of http or https URLs';
 const HEADERS = 'destinations[0].headers must map';
+
+let certificates: Certificates;
+beforeAll(() => {
+  certificates = createCertificates();
+});
 
 const cases: [what: string, options: unknown, error: string][] = [
   ['no options', undefined, 'the options must be an object'],
@@ -217,7 +222,59 @@ const cases: [what: string, options: unknown, error: string][] = [
   ),
   ['a CA that is no PEM', withDelivery({ ca: 'certificate' }), 'delivery.ca must be'],
   ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
-  ['an unknown transport', withDelivery({ transport: 'fetch' }), "delivery.transport must be 'undici' or 'axios'"],
+  ...[
+    'fetch',
+    {},
+    { axios: undefined },
+    { axios: '' },
+    null,
+    () => undefined,
+    { post: 'url' },
+    { post() {}, axiosRef: 1 },
+  ].map((transport): (typeof cases)[number] => [
+    `${JSON.stringify(transport)} for a transport`,
+    withDelivery({ transport }),
+    "delivery.transport must be 'undici', 'axios', { axios: token of an HttpService } or a WebhookTransport",
+  ]),
+  ...(['proxy', 'ca'] as const).map((name): (typeof cases)[number] => [
+    `a ${name} for a transport of its own`,
+    () => withDelivery({ transport: { post() {} }, [name]: { proxy: 'http://proxy:3128', ca: certificates.ca }[name] }),
+    `delivery.${name} must not come with a WebhookTransport, which connects by itself`,
+  ]),
+  ...[
+    'proxy:3128',
+    'socks5://proxy',
+    'http://proxy/path',
+    'http://proxy?a',
+    'http://',
+    'http://%zz@proxy',
+    '',
+    null,
+    7,
+  ].map((proxy): (typeof cases)[number] => [
+    `${JSON.stringify(proxy)} for a proxy`,
+    withDelivery({ proxy }),
+    "delivery.proxy must be the http or https URL of a proxy, without a path, or 'environment'",
+  ]),
+  ['denied networks that are no list', withDelivery({ deniedNetworks: '8.8.8.8' }), 'delivery.deniedNetworks must be'],
+  ['a denied name', withDelivery({ deniedNetworks: ['dns.example'] }), 'delivery.deniedNetworks must be an array of'],
+  [
+    'a denied address, allowed as well',
+    { ...withUrl('https://10.1.2.3/'), delivery: { allowedNetworks: ['10.0.0.0/8'], deniedNetworks: ['10.1.2.3'] } },
+    'WebhookDestinationModule: destinations[0].urls[0] must not be an address in delivery.deniedNetworks',
+  ],
+  [
+    'a denied public address',
+    { ...withUrl('https://1.1.1.1/'), delivery: { deniedNetworks: ['1.1.1.0/24'] } },
+    'destinations[0].urls[0] must not be an address in delivery.deniedNetworks',
+  ],
+  ["Azure's own services", withUrl('http://168.63.129.16/machine'), NOT_PUBLIC],
+  ['httpsOnly that is no boolean', withDelivery({ httpsOnly: 'yes' }), 'delivery.httpsOnly must be a boolean'],
+  [
+    'a plain URL with httpsOnly',
+    { ...withDestination({ urls: [url, 'http://receiver.example/hook'] }), delivery: { httpsOnly: true } },
+    'WebhookDestinationModule: destinations[0].urls[1] must be an https URL, as delivery.httpsOnly is true',
+  ],
 
   ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
   ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
@@ -274,7 +331,7 @@ describe('Options', () => {
   });
 
   it.each(cases)('stop the application with what is wrong: %s', async (_what, options, error) => {
-    expect(await boot(options)).toContain(error);
+    expect(await boot(typeof options === 'function' ? (options as () => unknown)() : options)).toContain(error);
   });
 
   it.each([
@@ -318,7 +375,7 @@ describe('Options', () => {
   describe('that are right', () => {
     let ca: string;
     beforeAll(() => {
-      ({ ca } = createCertificates());
+      ({ ca } = certificates);
     });
 
     it.each<[string, () => unknown]>([
@@ -347,6 +404,16 @@ describe('Options', () => {
       ],
       ['deletions alone', () => withDestination({ types: ['delete'] })],
       ['a CA', () => withDelivery({ ca: [ca, ca] })],
+      ['a proxy', () => withDelivery({ proxy: 'http://user:pa%40ss@proxy.internal:3128/' })],
+      ['httpsOnly', () => withDelivery({ httpsOnly: true })],
+      [
+        'localhost by its address that is not denied',
+        () => ({
+          ...withUrl('http://localhost/'),
+          delivery: { allowedNetworks: ['localhost'], deniedNetworks: ['::1'] },
+        }),
+      ],
+      ['a transport of its own', () => withDelivery({ transport: { post: () => Promise.resolve({ status: 200 }) } })],
       ['no ingest', () => ({ ...withDestination({}), ingest: false })],
       [
         'undefined for the default',

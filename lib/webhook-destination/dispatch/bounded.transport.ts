@@ -1,0 +1,53 @@
+import {
+  type TargetRequest,
+  type TargetTransport,
+  type WebhookResponse,
+  WebhookTimeoutError,
+  type WebhookTransport,
+} from './webhook-transport.interface.js';
+
+/** Holds what sends to one URL, and may run code of the application's, to the deadline and to the shutdown. */
+export class BoundedTransport implements TargetTransport {
+  private readonly pending = new Set<(reason: Error) => void>();
+  private closed = false;
+
+  /**
+   * @param timeout longest exchange, in ms
+   * @param release frees what the transport holds
+   */
+  constructor(
+    private readonly transport: WebhookTransport,
+    private readonly url: string,
+    private readonly timeout: number,
+    private readonly release: () => Promise<void> = () => Promise.resolve(),
+  ) {}
+
+  async post({ headers, body }: TargetRequest, waited = 0): Promise<WebhookResponse> {
+    if (this.closed) throw new Error('the transport is closed');
+    const abort = new AbortController();
+    let end!: (reason: Error) => void;
+    const ended = new Promise<never>((_resolve, reject) => {
+      end = (reason) => {
+        reject(reason);
+        abort.abort(reason);
+      };
+    });
+    this.pending.add(end);
+    const deadline = setTimeout(() => end(new WebhookTimeoutError(this.timeout)), this.timeout - waited);
+    try {
+      const request = { url: this.url, headers: { ...headers }, body, signal: abort.signal };
+      const answer = await Promise.race([this.transport.post(request), ended]);
+      if (!Number.isInteger(answer?.status)) throw new Error('the transport resolved without a status');
+      return answer;
+    } finally {
+      clearTimeout(deadline);
+      this.pending.delete(end);
+    }
+  }
+
+  close(): Promise<void> {
+    this.closed = true;
+    for (const end of this.pending) end(new Error('the application closed'));
+    return this.release();
+  }
+}

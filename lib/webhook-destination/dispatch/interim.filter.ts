@@ -1,0 +1,113 @@
+import type { Socket } from 'node:net';
+
+import type { buildConnector } from 'undici';
+
+import { MAX_RESPONSE_BYTES } from './webhook-transport.interface.js';
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** What an interim answer begins with. */
+const STARTS = ['HTTP/1.1 1', 'HTTP/1.0 1'];
+
+/** Bytes by which an interim answer is known: the version and the status. */
+const KNOWN_BY = 'HTTP/1.1 100'.length;
+
+/**
+ * Drops the interim answers of receivers (every 1xx but 101), which may come unasked, in any number
+ * (RFC 9110, section 15.2). undici's parser takes a 100 for the end of the exchange.
+ */
+export class InterimFilter {
+  private state: 'start' | 'interim' | 'final' = 'start';
+  /** The first bytes of an answer, too few to know it by. */
+  private held = NOTHING;
+  private isLineEmpty = false;
+  /** Dropped since the request, in bytes. */
+  dropped = 0;
+
+  /** A request goes out: an answer begins with the next byte. */
+  begin(): void {
+    if (this.state !== 'final') return;
+    this.state = 'start';
+    this.dropped = 0;
+  }
+
+  /** What is left of the bytes that came. */
+  take(chunk: Buffer): Buffer {
+    let rest = chunk;
+    while (this.state !== 'final' && rest.length > 0) {
+      rest = this.state === 'start' ? this.takeStart(rest) : this.dropHead(rest);
+    }
+    return rest;
+  }
+
+  private takeStart(chunk: Buffer): Buffer {
+    const rest = this.held.length === 0 ? chunk : Buffer.concat([this.held, chunk]);
+    this.held = NOTHING;
+    if (rest.length >= KNOWN_BY || !isStart(rest)) {
+      this.state = isInterim(rest) ? 'interim' : 'final';
+      this.isLineEmpty = false;
+      return rest;
+    }
+    this.held = rest;
+    return NOTHING;
+  }
+
+  /** Drops bytes up to the empty line that ends an answer's head. */
+  private dropHead(chunk: Buffer): Buffer {
+    for (let index = 0; index < chunk.length; index++) {
+      const byte = chunk[index];
+      if (byte === CR) continue;
+      if (byte === LF && this.isLineEmpty) {
+        this.state = 'start';
+        this.dropped += index + 1;
+        return chunk.subarray(index + 1);
+      }
+      this.isLineEmpty = byte === LF;
+    }
+    this.dropped += chunk.length;
+    return NOTHING;
+  }
+}
+
+function isStart(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1', 0, STARTS[0]!.length);
+  return STARTS.some((start) => start.startsWith(text));
+}
+
+function isInterim(bytes: Buffer): boolean {
+  // The first digit of nearly every status tells.
+  return bytes[9] === 0x31 && isStart(bytes) && bytes.toString('latin1', 9, KNOWN_BY) !== '101';
+}
+
+/** Connects as the connector does, and lets undici see no interim answers. */
+export function withoutInterim(connect: buildConnector.connector): buildConnector.connector {
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error) return callback(error, null);
+      filterInterim(socket);
+      callback(null, socket);
+    });
+}
+
+/** Stands before the two methods that all bytes of a socket pass. */
+function filterInterim(socket: Socket): void {
+  const filter = new InterimFilter();
+  const push = socket.push.bind(socket);
+  const write = socket.write.bind(socket);
+  socket.write = ((...args: Parameters<typeof write>) => {
+    filter.begin();
+    return write(...args);
+  }) as typeof write;
+  socket.push = (chunk: Buffer | null, encoding) => {
+    if (chunk === null) return push(chunk, encoding);
+    const rest = filter.take(chunk);
+    if (filter.dropped > MAX_RESPONSE_BYTES) {
+      socket.destroy(new Error('too many interim answers'));
+      return false;
+    }
+    return rest.length === 0 || push(rest, encoding);
+  };
+}

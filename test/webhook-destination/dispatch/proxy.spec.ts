@@ -1,0 +1,255 @@
+import { inspect } from 'node:util';
+
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+
+import { EgressProxy, proxyChoice } from '../../../lib/webhook-destination/dispatch/egress.proxy.js';
+import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { ConnectProxy } from '../../support/connect-proxy.js';
+import { Relay } from '../../support/relay.js';
+import { type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const SOON = { initialRetryDelay: 20, maxRetryDelay: 40 };
+const LATER = { initialRetryDelay: 60_000, maxRetryDelay: 60_000 };
+
+const VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'];
+
+function setVariables(values: Record<string, string> = {}): void {
+  for (const name of VARIABLES) {
+    if (values[name] === undefined) delete process.env[name];
+    else process.env[name] = values[name];
+  }
+}
+
+describe('delivery.proxy', () => {
+  const cleanUp = useCleanUps();
+  let certificates: Certificates;
+  beforeAll(() => {
+    certificates = createCertificates();
+  });
+  afterEach(() => setVariables());
+
+  async function receive(certificate?: Certificate, script: Script = status(200)): Promise<ScriptedReceiver> {
+    const receiver = await ScriptedReceiver.start(script, certificate);
+    cleanUp(() => receiver.stop());
+    return receiver;
+  }
+
+  async function start(...settings: Parameters<typeof ConnectProxy.start>): Promise<ConnectProxy> {
+    const proxy = await ConnectProxy.start(...settings);
+    cleanUp(() => proxy.stop());
+    return proxy;
+  }
+
+  async function relay(
+    url: string,
+    delivery: WebhookDestinationModuleOptions['delivery'],
+    options: Partial<WebhookDestinationModuleOptions> = {},
+  ): Promise<Relay> {
+    const started = await Relay.start({
+      destinations: [{ urls: [url] }],
+      ...options,
+      delivery: { allowedNetworks: [], ca: certificates.ca, ...SOON, ...delivery },
+    });
+    cleanUp(() => started.stop());
+    return started;
+  }
+
+  describe.each(['undici', 'axios'] as const)('with %s', (transport) => {
+    it.each(['http', 'https'])('connects to an %s receiver, whose name need not be known here', async (scheme) => {
+      const receiver = await receive(scheme === 'https' ? certificates.trusted : undefined);
+      const proxy = await start(receiver.port);
+      // The certificate is for localhost: a name below it would be taken for this machine's.
+      const host = scheme === 'https' ? 'localhost' : 'receiver.invalid';
+      const started = await relay(`${scheme}://${host}/hook`, {
+        transport,
+        proxy: proxy.url(),
+        allowedNetworks: ['localhost'],
+      });
+      await started.track('m1', 'm2');
+      await started.settled('delivered', 2);
+      expect(new Set(proxy.asked)).toEqual(new Set([`${host}:${scheme === 'https' ? 443 : 80}`]));
+      expect(receiver.webhooks[0]).toMatchObject({ path: '/hook', headers: { host } });
+    });
+  });
+
+  it.each(['selfSigned', 'expired', 'wrongName'] as const)(
+    'sends nothing to a receiver behind it whose certificate (%s) is not to be trusted',
+    async (kind) => {
+      const receiver = await receive(certificates[kind]);
+      const proxy = await start(receiver.port);
+      const started = await relay('https://localhost/hook', { proxy: proxy.url(), allowedNetworks: ['localhost'] });
+      await started.track('m1');
+      expect(await started.settled('dead')).toMatchObject([{ results: [{ outcome: 'permanent' }] }]);
+      expect(proxy.asked).toEqual(['localhost:443']);
+      expect(receiver.webhooks).toEqual([]);
+    },
+  );
+
+  it('may be one that speaks TLS, with a certificate to be trusted', async () => {
+    const receiver = await receive(certificates.trusted);
+    const trusted = await start(receiver.port, certificates.trusted);
+    const started = await relay('https://localhost/hook', { proxy: trusted.url(), allowedNetworks: ['localhost'] });
+    await started.track('m1');
+    await started.settled('delivered');
+    const selfSigned = await start(receiver.port, certificates.selfSigned);
+    const refusing = await relay('https://localhost/hook', {
+      proxy: selfSigned.url(),
+      allowedNetworks: ['localhost'],
+      ...LATER,
+    });
+    await refusing.track('m2');
+    expect(await refusing.settled('retry')).toMatchObject([
+      { results: [{ outcome: 'temporary', error: expect.stringMatching(/^the proxy .* self-signed/) }] },
+    ]);
+    expect(selfSigned.asked).toEqual([]);
+    expect(receiver.webhooks).toHaveLength(1);
+  });
+
+  it('is asked for no address that the policy refuses, be it written, the name of this machine, or found', async () => {
+    const receiver = await receive();
+    const proxy = await start(receiver.port);
+    // At start, a literal is refused as it is without a proxy.
+    await expect(relay('http://10.1.2.3/hook', { proxy: proxy.url() })).rejects.toThrow('must not be a private');
+    await expect(relay('http://localhost/hook', { proxy: proxy.url() })).rejects.toThrow('must not be a private');
+    const started = await relay('http://localhost/hook', { proxy: proxy.url(), allowedNetworks: ['127.0.0.0/8'] });
+    await started.track('m1');
+    expect(await started.settled('dead')).toMatchObject([
+      {
+        results: [
+          { outcome: 'permanent', error: expect.stringMatching(/^address not allowed .*: ::1 is not public$/) },
+        ],
+      },
+    ]);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('is refused itself only in a denied network', async () => {
+    const receiver = await receive();
+    const proxy = await start(receiver.port);
+    const started = await relay('http://receiver.invalid/hook', {
+      proxy: proxy.url(),
+      deniedNetworks: ['localhost'],
+      ...LATER,
+    });
+    await started.track('m1');
+    expect(await started.settled('retry')).toMatchObject([
+      { results: [{ error: expect.stringMatching(/^the proxy .* 127\.0\.0\.1 is in delivery\.deniedNetworks$/) }] },
+    ]);
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('gets the credentials in its URL, which nothing shows', async () => {
+    const receiver = await receive();
+    const proxy = await start(receiver.port, undefined, (socket) => {
+      socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+    });
+    const url = proxy.url('us%40er:s3cret%21@');
+    const started = await relay('http://receiver.invalid/hook', { proxy: url, ...LATER });
+    await started.track('m1');
+    const [retry] = await started.settled('retry');
+    expect(retry!.results[0]).toMatchObject({
+      outcome: 'temporary',
+      error: `the proxy ${proxy.url()} made no connection to receiver.invalid:80: it answered 407`,
+    });
+    expect(proxy.credentials).toEqual([`Basic ${Buffer.from('us@er:s3cret!').toString('base64')}`]);
+    const shown = [started.log.lines, started.events, inspect(new EgressProxy(url), { depth: 9, showHidden: true })];
+    expect(JSON.stringify(shown)).not.toMatch(/s3cret|dXNAZXI/);
+  });
+
+  it.each([
+    ['drops the connection', (socket) => socket.destroy()],
+    ['answers 502', (socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n')],
+    ['answers with something else', (socket) => socket.end('SSH-2.0-OpenSSH_9\r\n')],
+    ['hangs', () => undefined],
+  ] satisfies [string, NonNullable<Parameters<typeof ConnectProxy.start>[2]>][])(
+    'is asked once for an attempt when it %s',
+    async (_how, answer) => {
+      const proxy = await start(0, undefined, answer);
+      const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url(), timeout: 300, ...LATER });
+      await started.track('m1');
+      expect(await started.settled('retry')).toMatchObject([{ results: [{ outcome: 'temporary' }] }]);
+      expect(proxy.asked).toEqual(['receiver.invalid:80']);
+    },
+  );
+
+  it('is not warned of for names that are unknown here, nor does it keep back what is dead', async () => {
+    const receiver = await receive();
+    const proxy = await start(receiver.port);
+    const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url() });
+    await started.track('m1');
+    await started.settled('delivered');
+    expect(started.log.matching(/^(warn|error) Destination/)).toEqual([]);
+  });
+
+  it("is the environment's on request, and none without it", async () => {
+    const receiver = await receive();
+    const proxy = await start(receiver.port);
+    setVariables({ HTTP_PROXY: proxy.url(), HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' });
+    const through = await relay('http://receiver.invalid/hook', { proxy: 'environment' });
+    await through.track('m1');
+    await through.settled('delivered');
+    const direct = await relay(receiver.url, { proxy: 'environment', allowedNetworks: ['localhost'] });
+    await direct.track('m2');
+    await direct.settled('delivered');
+    const without = await relay('http://receiver.invalid/hook', LATER);
+    await without.track('m3');
+    expect((await without.settled('retry'))[0]!.results[0]!.error).toMatch(/ENOTFOUND|EAI_AGAIN/);
+    expect(proxy.asked).toEqual(['receiver.invalid:80']);
+    await waitFor(() => receiver.webhooks.length === 2);
+  });
+
+  it.each<[variables: Record<string, string>, url: string, proxy: string | undefined]>([
+    [{ HTTPS_PROXY: 'http://a:1' }, 'https://r.example/', 'http://a:1'],
+    [{ HTTPS_PROXY: 'http://a:1' }, 'http://r.example/', undefined],
+    [{ HTTP_PROXY: 'http://a:1' }, 'https://r.example/', undefined],
+    [{ HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:2' }, 'https://r.example/', 'http://b:2'],
+    [{ HTTPS_PROXY: 'a:3128' }, 'https://r.example/', 'http://a:3128'],
+    [{ HTTPS_PROXY: 'http://a:1/' }, 'https://r.example/', 'http://a:1'],
+    [{ HTTPS_PROXY: '' }, 'https://r.example/', undefined],
+    ...(
+      [
+        ['*', 'https://r.example/', false],
+        ['r.example', 'https://r.example/', false],
+        ['R.Example', 'https://r.example/', false],
+        ['r.example', 'https://a.r.example/', false],
+        ['.r.example', 'https://a.r.example/', false],
+        ['*.r.example', 'https://a.r.example/', false],
+        ['r.example', 'https://other.example/', true],
+        ['r.example', 'https://otherr.example/', true],
+        ['r.example:443', 'https://r.example/', false],
+        ['r.example:8443', 'https://r.example/', true],
+        ['r.example:8443', 'https://r.example:8443/', false],
+        ['a.example, b.example', 'https://b.example/', false],
+        ['a.example b.example', 'https://b.example/', false],
+        ['10.1.2.3', 'https://10.1.2.3/', false],
+        ['10.0.0.0/8', 'https://10.1.2.3/', false],
+        ['10.0.0.0/8', 'https://11.1.2.3/', true],
+        ['fd00::1', 'https://[fd00::1]/', false],
+        ['[fd00::1]', 'https://[fd00::1]/', false],
+        ['[fd00::1]:8443', 'https://[fd00::1]:8443/', false],
+        ['fd00::/8', 'https://[fd00::1]/', false],
+        ['10.0.0.0/99, , not/a/network', 'https://r.example/', true],
+      ] as const
+    ).map(([NO_PROXY, url, proxied]): [Record<string, string>, string, string | undefined] => [
+      { HTTPS_PROXY: 'http://a:1', NO_PROXY },
+      url,
+      proxied ? 'http://a:1' : undefined,
+    ]),
+  ])('reads %j for %s', (variables, url, proxy) => {
+    setVariables(variables);
+    expect(proxyChoice('environment')(new URL(url))?.origin).toBe(proxy);
+  });
+
+  it.each(['socks5://a:1', 'http://a b', 'http://%zz@a:1'])(
+    'stops the start where the environment has %s',
+    async (value) => {
+      setVariables({ HTTPS_PROXY: value });
+      await expect(relay('https://r.example/', { proxy: 'environment' })).rejects.toThrow(
+        "delivery.proxy is 'environment', so HTTPS_PROXY must be the http or https URL of a proxy",
+      );
+    },
+  );
+});
