@@ -13,7 +13,7 @@ export type PrepareRequest = (waited: number) => TargetRequest;
 
 interface WaitingRequest {
   prepare: PrepareRequest;
-  resolve: (response: WebhookResponse) => void;
+  resolve: (response: Promise<WebhookResponse>) => void;
   reject: (error: unknown) => void;
   /** When it began to wait for the pool's own connections, in ms of `performance.now()`; undefined if it did not. */
   waitsSince: number | undefined;
@@ -48,6 +48,10 @@ export class ConnectionPool implements SocketHolder {
    * connections does, as they are in use because this receiver is slow.
    */
   post(prepare: PrepareRequest): Promise<WebhookResponse> {
+    if (this.hasIdle && this.waiting.length === 0 && this.budget.admits(this)) {
+      this.busy++;
+      return this.exchange(this.takeIdle()!, prepare, 0);
+    }
     return new Promise((resolve, reject) => {
       const isFull = this.busy >= this.size;
       const request: WaitingRequest = {
@@ -86,11 +90,13 @@ export class ConnectionPool implements SocketHolder {
 
   next(): () => void {
     this.busy++;
-    const request = this.waiting.shift()!;
-    clearTimeout(request.deadline);
-    const connection = this.idle.pop();
-    if (connection) this.budget.unpark(connection);
-    return () => this.exchange(connection ?? this.open(), request);
+    const { prepare, resolve, deadline, waitsSince } = this.waiting.shift()!;
+    clearTimeout(deadline);
+    const connection = this.takeIdle();
+    return () => {
+      const waited = waitsSince === undefined ? 0 : performance.now() - waitsSince;
+      resolve(this.exchange(connection ?? this.open(), prepare, waited));
+    };
   }
 
   giveUp(connection: ReceiverConnection, onClosed: () => void): void {
@@ -110,34 +116,30 @@ export class ConnectionPool implements SocketHolder {
     return connection;
   }
 
-  private exchange(connection: ReceiverConnection, { prepare, waitsSince, resolve, reject }: WaitingRequest): void {
-    const done = (isUsable: boolean): void => {
-      if (!isUsable || !connection.isOpen || this.closed) return void this.end(connection);
-      this.busy--;
-      this.idle.push(connection);
-      this.budget.park(connection, this);
-      if (this.wants) this.budget.request(this);
-    };
-    let answer: Promise<WebhookResponse>;
+  private async exchange(
+    connection: ReceiverConnection,
+    prepare: PrepareRequest,
+    waited: number,
+  ): Promise<WebhookResponse> {
+    let isUsable = true;
     try {
       if (this.closed) throw new Error('the connections were closed');
-      const waited = waitsSince === undefined ? 0 : performance.now() - waitsSince;
-      answer = connection.post(prepare(waited), waited);
-    } catch (error) {
-      // Nothing was sent.
-      done(true);
-      return reject(error);
+      const request = prepare(waited);
+      isUsable = false;
+      const response = await connection.post(request, waited);
+      isUsable = true;
+      return response;
+    } finally {
+      if (isUsable && connection.isOpen && !this.closed) this.park(connection);
+      else void this.end(connection);
     }
-    answer.then(
-      (response) => {
-        resolve(response);
-        done(true);
-      },
-      (error) => {
-        reject(error);
-        done(false);
-      },
-    );
+  }
+
+  private park(connection: ReceiverConnection): void {
+    this.busy--;
+    this.idle.push(connection);
+    this.budget.park(connection, this);
+    if (this.wants) this.budget.request(this);
   }
 
   /** Closes a connection that was in use. */
@@ -148,6 +150,12 @@ export class ConnectionPool implements SocketHolder {
       this.budget.release();
       if (this.wants) this.budget.request(this);
     });
+  }
+
+  private takeIdle(): ReceiverConnection | undefined {
+    const connection = this.idle.pop();
+    if (connection) this.budget.unpark(connection);
+    return connection;
   }
 
   private removeIdle(connection: ReceiverConnection): boolean {

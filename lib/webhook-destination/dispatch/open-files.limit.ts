@@ -12,6 +12,8 @@ export function openFilesLimit(): number {
   try {
     const soft = Number((report.getReport() as ProcessReport).userLimits?.open_files?.soft);
     return soft > 0 ? soft : Infinity;
+  } catch {
+    return Infinity;
   } finally {
     report.excludeNetwork = excludeNetwork;
   }

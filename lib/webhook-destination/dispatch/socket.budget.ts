@@ -50,6 +50,11 @@ export class SocketBudget {
     };
   }
 
+  /** Whether a holder may use one more connection without waiting for its turn. */
+  admits(holder: SocketHolder): boolean {
+    return this.waiting.size === 0 && this.mayHave(holder);
+  }
+
   /** Lets a holder begin its requests: now, or when its turn comes. */
   request(holder: SocketHolder): void {
     this.waiting.add(holder);
@@ -64,7 +69,7 @@ export class SocketBudget {
   /** An open connection is not in use any more. */
   park(socket: ReceiverConnection, holder: SocketHolder): void {
     this.idle.set(socket, holder);
-    this.assign();
+    if (this.waiting.size > 0) this.assign();
   }
 
   /** A connection is not idle any more. */
@@ -104,10 +109,13 @@ export class SocketBudget {
       else if (!first || holder.busy < first.busy) first = holder;
       if (first?.busy === 0) break;
     }
-    if (!first) return undefined;
-    // None takes more than it leaves: who comes next must not have to wait until receivers that hang time out.
+    return first && this.mayHave(first) ? first : undefined;
+  }
+
+  /** None takes more than it leaves: who comes next must not have to wait until receivers that hang time out. */
+  private mayHave({ busy }: SocketHolder): boolean {
     const left = this.limit - this.open + this.idle.size - 1;
-    return (first.busy === 0 ? left >= 0 : first.busy < left) ? first : undefined;
+    return busy === 0 ? left >= 0 : busy < left;
   }
 
   private updateLimit(): void {
