@@ -5,6 +5,7 @@ import Database from 'libsql';
 import type { DeliveryCount } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
 import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
+import type { Retention } from '../retention.options.js' with { 'resolution-mode': 'import' };
 import { AcceptedTable } from './accepted.table.cjs';
 import { BatchTable } from './batch.table.cjs';
 import { DeliveryTable } from './delivery.table.cjs';
@@ -46,7 +47,7 @@ export class SqliteDatabase {
   private readonly isReadOnly: boolean;
   private readonly maxBytes: number;
   readonly walk: SqliteWalk;
-  readonly sweep: SqliteSweep;
+  private readonly sweeper: SqliteSweep;
 
   constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased, now }: SqliteWorkerData) {
     this.isReadOnly = isReadOnly;
@@ -63,7 +64,7 @@ export class SqliteDatabase {
       this.deliveries = new DeliveryTable(this.db);
       this.pages = new SqlitePages(this.db);
       this.walk = new SqliteWalk(this.db, this.batches);
-      this.sweep = new SqliteSweep(this.db, this.batches, this.accepted);
+      this.sweeper = new SqliteSweep(this.db, this.batches, this.accepted);
       this.transaction(() => {
         this.batches.recover(leased);
         this.deliveries.recover(leased);
@@ -141,6 +142,11 @@ export class SqliteDatabase {
   /** @throws {Error} while the log may hold what was purged */
   confirmPurge(): void {
     if (this.log.fault) throw this.log.fault;
+  }
+
+  sweep(retention: Retention, now: number): number {
+    this.pages.estimateDemand();
+    return this.sweeper.run(retention, now);
   }
 
   /** Gives free pages back, but not while a backup copies the file: the log would hold them all. */

@@ -3,8 +3,8 @@ import type Database from 'libsql';
 /** Size of a page in bytes. A batch is some of them, and each costs system calls; a small change writes a whole one. */
 export const PAGE_SIZE = 8_192;
 
-/** Part of the pages that may be free: with them the file is a ninth larger than without. */
-const FREE_PART = 1 / 10;
+/** Part of the pages that may be free. Pages that hold rows are not full either. */
+const FREE_PART = 1 / 32;
 
 /** Free pages that one call gives back. Each is 8 KiB, and may have to change places with one that is in use. */
 const SHRINK_PAGES = 256;
@@ -22,6 +22,10 @@ const PLACES_AT = 8;
 export class SqlitePages {
   private readonly leaves;
   private readonly write;
+  /** Pages that were in use after it last shrank. */
+  private usedBefore: number | undefined;
+  /** Pages taken since then. */
+  private demand: number | undefined;
 
   constructor(private readonly db: Database.Database) {
     this.leaves = db.prepare(
@@ -33,16 +37,29 @@ export class SqlitePages {
 
   /** Bytes of the pages that are in use. */
   usedBytes(): number {
-    return (this.number('page_count') - this.number('freelist_count')) * this.number('page_size');
+    return this.used() * this.number('page_size');
   }
 
-  /** Gives free pages back, from the end of the file; answers whether there are more to give back. */
+  /** To be called before records are removed: as many pages as were taken since the last time are soon taken again. */
+  estimateDemand(): void {
+    if (this.usedBefore !== undefined) this.demand ??= Math.max(this.used() - this.usedBefore, 0);
+  }
+
+  /**
+   * Gives free pages back, from the end of the file; answers how many, and whether there are more. Those that are soon
+   * taken again stay: to give one back costs more than to write it.
+   */
   shrink(): { pages: number; more: boolean } {
-    const excess = Math.ceil(this.number('freelist_count') - this.number('page_count') * FREE_PART);
-    if (excess <= 0) return { pages: 0, more: false };
+    const kept = Math.max(this.demand ?? 0, this.number('page_count') * FREE_PART);
+    const excess = Math.max(Math.ceil(this.number('freelist_count') - kept), 0);
     const pages = Math.min(excess, SHRINK_PAGES);
-    this.db.exec(`PRAGMA incremental_vacuum(${pages})`);
-    return { pages, more: excess > pages };
+    if (pages > 0) this.db.exec(`PRAGMA incremental_vacuum(${pages})`);
+    const more = excess > pages;
+    if (!more) {
+      this.usedBefore = this.used();
+      this.demand = undefined;
+    }
+    return { pages, more };
   }
 
   /**
@@ -60,6 +77,10 @@ export class SqlitePages {
       this.write.run(page, pgno);
     }
     return last < this.number('page_count') ? last + 1 : undefined;
+  }
+
+  private used(): number {
+    return this.number('page_count') - this.number('freelist_count');
   }
 
   private number(pragma: string): number {

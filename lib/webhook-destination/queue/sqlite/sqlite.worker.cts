@@ -34,7 +34,7 @@ function run(db: SqliteDatabase, call: SqliteCall): unknown {
     case 'confirmPurge':
       return db.confirmPurge();
     case 'sweep':
-      return db.sweep.run(...call.args);
+      return db.sweep(...call.args);
     case 'shrink':
       return db.shrink();
     case 'open':
