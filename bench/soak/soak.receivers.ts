@@ -42,7 +42,6 @@ export async function startReceivers(ledger: SoakLedger, flap: number): Promise<
     const server = createServer((request, response) => {
       request.resume().on('end', () => answers[destination](request, response));
     });
-    server.keepAliveTimeout = 60_000;
     return server;
   });
   await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))));
