@@ -198,9 +198,10 @@ export class WebhookDestinationService
 
   /** Only now, as a guard may rely on what other providers do in `onModuleInit`. */
   private async openAdmin(): Promise<void> {
-    if (!this.adminGate) return;
+    const prefix = adminPrefix(this.options.reveal());
+    if (!this.adminGate || prefix === undefined) return;
     try {
-      await probeGate(this.adminGate, this.adapterHost.httpAdapter);
+      await probeGate(this.adminGate, this.adapterHost.httpAdapter, prefix);
     } catch (error) {
       await this.onApplicationShutdown(); // the queue is open by now, and would keep the process alive
       throw error;

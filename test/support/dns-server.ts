@@ -5,16 +5,20 @@ import dns from 'node:dns';
 const HEADER = 12;
 
 const TYPE_A = 1;
+const TYPE_AAAA = 28;
 const NXDOMAIN = 3;
 const REFUSED = 5;
 
 /** A response, recursion available. */
 const RESPONSE = 0x8180;
 
+/** An address, written in full, or all of them; `'silence'` where questions get no answer; a number is a failure's RCODE. */
+type Answer = string | string[] | number;
+
 /** A DNS server on loopback, for one test. It does not know a name unless `answers` has it. */
 export class DnsServer {
-  /** The IPv4 address of a name, or all of them; `'silence'` for one whose questions get no answer; a number is a failure's RCODE. */
-  readonly answers: Record<string, string | string[] | number> = {};
+  /** By name. A name with IPv4 addresses alone has no IPv6 ones. */
+  readonly answers: Record<string, Answer | { ipv4: Answer; ipv6: Answer }> = {};
   /** The names it was asked for. */
   readonly asked: string[] = [];
   private readonly unanswered: (() => Promise<void>)[] = [];
@@ -56,7 +60,8 @@ export class DnsServer {
     const type = question.readUInt16BE(at);
     const name = labels.join('.').toLowerCase();
     this.asked.push(name);
-    const answer = this.answers[name] ?? NXDOMAIN;
+    const given = this.answers[name] ?? NXDOMAIN;
+    const answer = isByFamily(given) ? given[type === TYPE_AAAA ? 'ipv6' : 'ipv4'] : given;
     const respond = (rcode: number, records: Buffer[]) => this.send(question.subarray(0, at + 4), rcode, records, from);
     if (answer === 'silence') this.unanswered.push(() => respond(REFUSED, []));
     else if (typeof answer === 'number') void respond(answer, []);
@@ -74,11 +79,22 @@ export class DnsServer {
   }
 }
 
+function isByFamily<T extends object>(given: Answer | T): given is T {
+  return typeof given === 'object' && !Array.isArray(given);
+}
+
 /** The addresses as records that point to the question's name; none where another type is asked for. */
 function toRecords(addresses: string | string[], type: number): Buffer[] {
-  if (type !== TYPE_A) return [];
-  return [addresses].flat().map((address) => {
-    const data = address.split('.').map(Number);
-    return Buffer.from([0xc0, HEADER, 0, TYPE_A, 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
+  return [addresses].flat().flatMap((address) => {
+    const isIpv6 = address.includes(':');
+    if (type !== (isIpv6 ? TYPE_AAAA : TYPE_A)) return [];
+    const data = isIpv6 ? bytesOf(address) : address.split('.').map(Number);
+    return [Buffer.from([0xc0, HEADER, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length, ...data])];
   });
+}
+
+/** The bytes of an IPv6 address. */
+function bytesOf(address: string): number[] {
+  const groups = address.split(':').map((group) => parseInt(group, 16));
+  return groups.flatMap((group) => [group >> 8, group & 0xff]);
 }

@@ -18,12 +18,17 @@ interface Fastify {
   ): void;
 }
 
+/** Where the route is, by the prefix of the relay's routes. */
+export function deletionPath(prefix: string): string {
+  return `/${prefix}/delete`;
+}
+
 /**
  * Adds `POST /<prefix>/delete`, after the application's middleware: its guard may rely on sessions and the like.
  * The application's global prefix and global guards do not apply.
  */
 export function mountDeletion({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: DeletionEndpoint): void {
-  const path = `/${prefix}/delete`;
+  const path = deletionPath(prefix);
   const contextOf = (request: unknown, response: unknown) => () =>
     new HttpContext(DeletionEndpoint, [request, response]);
   switch (httpAdapter?.getType()) {

@@ -14,18 +14,33 @@ interface Express {
 /** What middleware adds to every request, as it is for a caller that nobody knows. */
 const NOTHING_KNOWN = { body: {}, params: {}, cookies: {}, signedCookies: {}, session: {} };
 
-/** A request that nobody sent, without credentials, for a guard to judge. */
-export function createAnonymousRequest(adapter: HttpAdapterHost['httpAdapter'] | undefined): {
+/** An address that no client has (RFC 5737). */
+const ADDRESS = '192.0.2.1';
+
+/** What every client sends: a guard that misses one of them would throw, which counts as refusing. */
+const HEADERS = {
+  host: 'localhost',
+  'user-agent': 'nestjs-analytics-relay',
+  accept: '*/*',
+  'content-type': 'application/json',
+  'content-length': '2',
+};
+
+/** A request to a path that nobody sent, without credentials, for a guard to judge. */
+export function createAnonymousRequest(
+  adapter: HttpAdapterHost['httpAdapter'] | undefined,
+  path: string,
+): {
   raw: IncomingMessage;
   /** As the HTTP platform gives them to guards. */
   platform: [request: unknown, response: unknown];
   /** Fulfilled when somebody answers it. */
   answered: Promise<unknown>;
 } {
-  const socket = new PassThrough().resume() as unknown as Socket;
+  const socket = Object.assign(new PassThrough().resume(), { remoteAddress: ADDRESS }) as unknown as Socket;
   const raw = new IncomingMessage(socket);
-  Object.assign(raw, { method: 'POST', url: '/' });
-  Object.assign(raw.headers, { host: 'localhost', 'content-type': 'application/json' });
+  Object.assign(raw, { method: 'POST', url: path });
+  Object.assign(raw.headers, HEADERS);
   const response = new ServerResponse(raw);
   response.assignSocket(socket);
   const answered = once(response, 'finish');
@@ -38,8 +53,9 @@ function expressPair(raw: IncomingMessage, response: ServerResponse, express: Pa
   if (express.request) Object.setPrototypeOf(raw, express.request);
   if (express.response) Object.setPrototypeOf(response, express.response);
   const request = Object.assign(raw, NOTHING_KNOWN, {
-    originalUrl: '/',
+    originalUrl: raw.url,
     baseUrl: '',
+    route: { path: raw.url },
     res: response,
     next: () => undefined,
   });
@@ -56,7 +72,9 @@ function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
     url,
     originalUrl: url,
     query: {},
+    routeOptions: { config: {}, url },
     socket,
+    ip: ADDRESS,
     hostname: 'localhost',
   };
   const reply = {

@@ -3,6 +3,7 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import { OptionsError } from '../../common/options.error.js';
 import { within } from '../../common/time.util.js';
 import type { AdminGate } from './admin.gate.js';
+import { deletionPath } from './admin.mount.js';
 import { createAnonymousRequest } from './anonymous.request.js';
 import { DeletionEndpoint } from './deletion.endpoint.js';
 import { HttpContext } from './http.context.js';
@@ -16,8 +17,12 @@ const PROBE_TIME = 5_000;
  *
  * @throws {OptionsError} when it lets the request in, or does not answer.
  */
-export async function probeGate(gate: AdminGate, adapter: HttpAdapterHost['httpAdapter'] | undefined): Promise<void> {
-  const { raw, platform, answered } = createAnonymousRequest(adapter);
+export async function probeGate(
+  gate: AdminGate,
+  adapter: HttpAdapterHost['httpAdapter'] | undefined,
+  prefix: string,
+): Promise<void> {
+  const { raw, platform, answered } = createAnonymousRequest(adapter, deletionPath(prefix));
   const admitted = gate
     .check(raw, () => new HttpContext(DeletionEndpoint, platform))
     .then(
@@ -32,7 +37,7 @@ export async function probeGate(gate: AdminGate, adapter: HttpAdapterHost['httpA
   }
   if (isOpen) {
     throw fault(
-      'must refuse an anonymous request, and let one in. A guard that reads roles from metadata finds none on the ' +
+      'must refuse an anonymous request, but let one in. A guard that reads roles from metadata finds none on the ' +
         'administrative routes: use one that looks at the caller alone',
     );
   }

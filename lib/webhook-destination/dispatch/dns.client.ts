@@ -1,6 +1,7 @@
 import { getDefaultResultOrder, type LookupAddress, promises } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 
+import { within } from '../../common/time.util.js';
 import { SystemFile } from './system.file.js';
 
 /** Wait for the first answer of a server, in ms; doubled for each further try. */
@@ -8,6 +9,9 @@ const TIMEOUT = 1_000;
 
 /** Questions to each server. */
 const TRIES = 3;
+
+/** Wait for IPv4 or IPv6 addresses once the other ones are there, in ms: some servers never answer one of the questions. */
+const OTHER_FAMILY_TIMEOUT = 500;
 
 /** Failures that say at once that DNS does not know a name; all others may be over later. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
@@ -66,16 +70,21 @@ export class DnsClient {
 }
 
 async function ask(resolver: promises.Resolver, name: string): Promise<LookupAddress[]> {
-  const [ipv4, ipv6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-  const lists = [toAddresses(ipv4, 4), toAddresses(ipv6, 6)].filter(({ length }) => length > 0);
-  if (lists.length === 2 && prefersIpv6()) lists.reverse();
-  if (lists.length > 0) return lists.flat();
-  const failures = [ipv4, ipv6].map((answer) => (answer as PromiseRejectedResult).reason as unknown);
-  throw failures.find((error) => !isUnknown(error)) ?? failures[0];
+  const questions = [toAddresses(resolver.resolve4(name), 4), toAddresses(resolver.resolve6(name), 6)];
+  try {
+    await Promise.any(questions);
+  } catch (error) {
+    const failures = (error as AggregateError).errors as unknown[];
+    throw failures.find((failure) => !isUnknown(failure)) ?? failures[0];
+  }
+  const answers = questions.map((question) => within(OTHER_FAMILY_TIMEOUT, question, name).catch(() => []));
+  const lists = await Promise.all(answers);
+  if (prefersIpv6()) lists.reverse();
+  return lists.flat();
 }
 
-function toAddresses(answer: PromiseSettledResult<string[]>, family: number): LookupAddress[] {
-  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
+async function toAddresses(answer: Promise<string[]>, family: number): Promise<LookupAddress[]> {
+  return (await answer).map((address) => ({ address, family }));
 }
 
 /** As the system's look-up does by default, IPv6 comes first where this machine has a public IPv6 address (RFC 6724). */

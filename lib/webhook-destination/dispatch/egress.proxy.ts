@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-import { areNetworks, contains, toBlockList } from './network.util.js';
+import { areNetworks, contains, toBlockList } from '../../common/network.util.js';
 import { toHostname } from './network.policy.js';
 
 /** The value of `delivery.proxy` that stands for the variables of the environment. */

@@ -2,6 +2,7 @@ import { type LookupAddress, promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
+import { isLocalhost, LOCALHOST_ADDRESSES } from '../../common/network.util.js';
 import { DnsClient, isUnknown } from './dns.client.js';
 import { SystemFile } from './system.file.js';
 
@@ -45,6 +46,7 @@ export class HostLookup {
     if (family !== 0) return [{ address: hostname, family }];
     const listed = this.hosts.read().get(hostname.toLowerCase());
     if (listed) return listed;
+    if (isLocalhost(hostname)) return LOCALHOST_ADDRESSES.map((address) => ({ address, family: isIP(address) }));
     try {
       return await this.client.addressesOf(hostname);
     } catch (error) {

@@ -3,12 +3,12 @@ import { from, lastValueFrom, mergeMap } from 'rxjs';
 import { describe } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import { LogLimiter } from '../../common/log.limiter.js';
+import { isPublic } from '../../common/network.util.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { ProxyChoice } from './egress.proxy.js';
 import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
-import { isPublic } from './network.util.js';
 
 /** How long names are looked up after a start, in ms. */
 const CHECK_TIME = 30_000;

@@ -1,9 +1,18 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { type BlockList, isIP } from 'node:net';
 
+import {
+  contains,
+  isLocalhost,
+  isPublic,
+  LOCALHOST_ADDRESSES,
+  LOOPBACK,
+  PRIVATE,
+  toBlockList,
+  toCidr,
+} from '../../common/network.util.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import { type HostLookup, hostLookup } from './host.lookup.js';
-import { contains, isPublic, LOOPBACK, PRIVATE, toBlockList, toCidr } from './network.util.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
@@ -25,7 +34,7 @@ export function toHostname({ hostname }: URL): string {
 /** The addresses that a URL's host is known to have without a look-up; none for a name other than `localhost`. */
 export function knownAddresses(url: URL): string[] {
   const hostname = toHostname(url);
-  if (/^(.+\.)?localhost\.?$/.test(hostname)) return ['127.0.0.1', '::1'];
+  if (isLocalhost(hostname)) return LOCALHOST_ADDRESSES;
   return isIP(hostname) === 0 ? [] : [hostname];
 }
 

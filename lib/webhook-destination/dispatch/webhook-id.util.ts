@@ -4,7 +4,11 @@ const HEADER_SAFE = /^[\x21-\x24\x26-\x7e]+$/;
 /** What a part of a webhook id is made of: no colon, which joins the parts, and no full stop, which ends what is signed. */
 const PART_SAFE = /^[\w-]+$/;
 
-/** The messageId for `X-Message-Id`: as it is, or percent-encoded as a whole. No two ids become one. */
+/**
+ * The messageId for `X-Message-Id`: percent-encoded as a whole if it has spaces, control characters, `%` or characters
+ * outside ASCII, else as it is. No two ids become one. `decodeURIComponent` gives the id back, but throws for an id with
+ * half a surrogate pair.
+ */
 export function toMessageIdHeader(messageId: string): string {
   return HEADER_SAFE.test(messageId) ? messageId : encode(messageId);
 }

@@ -1,9 +1,6 @@
 import type { RateLimitOptions } from '../options/ingest.options.js';
 
-/**
- * Keys that are counted at a time. Past them, the one whose window ends first is forgotten. Who would get around a limit
- * that way must send a request with each of as many other keys: more than a process answers in a window.
- */
+/** Keys that are counted at a time. Past them, the one whose window ends first is forgotten. */
 const MAX_KEYS = 50_000;
 
 /** Counts requests by a key, such as their source or address, in windows of a fixed length. */
@@ -12,11 +9,6 @@ export class RateLimiter {
   private readonly windows = new Map<string, { endsAt: number; requests: number }>();
 
   constructor(private readonly options: Pick<RateLimitOptions, 'limit' | 'ttl'>) {}
-
-  /** How many keys are counted now. */
-  get size(): number {
-    return this.windows.size;
-  }
 
   /** Counts a request; answers undefined when it is within the limit, else the milliseconds until the next window. */
   count(key: string, now: number = performance.now()): number | undefined {

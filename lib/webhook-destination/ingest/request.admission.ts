@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { IngestOptions, RateLimitOptions } from '../options/ingest.options.js';
+import { isPublic } from '../../common/network.util.js';
+import type { IngestOptions } from '../options/ingest.options.js';
 import { type AddressReader, createAddressReader } from './client.address.js';
 import { IngestError } from './ingest.error.js';
 import { RateLimiter } from './rate.limiter.js';
@@ -13,6 +14,8 @@ const WRONG_KEYS = { limit: 60, ttl: 60_000 };
 /** Requests of an address to the routes that want no key. */
 const KEYLESS = { limit: 600, ttl: 60_000 };
 
+const WRONG_KEYS_SENT = 'the address has sent too many wrong write keys, and';
+
 /** Pairs of address and source that are remembered. */
 const MAX_PAIRS = 10_000;
 
@@ -23,6 +26,7 @@ export class RequestAdmission {
   private readonly wrongKeyLimiter: RateLimiter;
   private readonly keylessLimiter: RateLimiter;
   private readonly isByAddress: boolean;
+  private readonly hasClientAddress: boolean;
   /** Sources that an address has posted to: it may go on where another client at the address, or its proxy, guesses keys. */
   private readonly pairs = new RecentSet(MAX_PAIRS);
 
@@ -32,27 +36,29 @@ export class RequestAdmission {
   ) {
     this.addressOf = createAddressReader(clientAddress);
     this.sourceLimiter = rateLimit && new RateLimiter(rateLimit);
-    this.wrongKeyLimiter = new RateLimiter(stricter(WRONG_KEYS, rateLimit));
-    this.keylessLimiter = new RateLimiter(stricter(KEYLESS, rateLimit));
+    this.wrongKeyLimiter = new RateLimiter(WRONG_KEYS);
+    this.keylessLimiter = new RateLimiter(KEYLESS);
     this.isByAddress = rateLimit?.by === 'address';
+    this.hasClientAddress = clientAddress !== undefined;
   }
 
   /**
    * The name of the source that has the key.
    *
-   * @throws {IngestError} 401 where none has, 429 past a limit. An address past that of wrong keys gets 429 whether or not
-   * the key is right, so that it cannot go on guessing, unless it has used the key before.
+   * @throws {IngestError} 401 where none has, 429 past a limit. Past the limit of wrong keys, an address that stands for
+   * one client gets 429 for right keys as well, so it cannot go on guessing, but for those that it has used before.
    */
   authenticate(writeKey: string | undefined, request: IncomingMessage): string {
     const address = this.addressOf(request);
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
-    const pair = source === undefined ? '' : `${address} ${source}`;
-    if (source === undefined || !this.pairs.has(pair)) {
-      const wait = source === undefined ? this.wrongKeyLimiter.count(address) : this.wrongKeyLimiter.wait(address);
-      refuseUntil(wait, 'the address has sent too many wrong write keys, and');
-      if (source === undefined) {
-        throw new IngestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
-      }
+    if (source === undefined) {
+      refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
+      throw new IngestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
+    }
+    const pair = `${address} ${source}`;
+    if (!this.pairs.has(pair)) {
+      const wait = this.wrongKeyLimiter.wait(address);
+      if (wait !== undefined && this.isOneClient(request)) refuseUntil(wait, WRONG_KEYS_SENT);
       this.pairs.add(pair);
     }
     refuseUntil(this.sourceLimiter?.count(this.isByAddress ? pair : source), 'the source');
@@ -63,15 +69,16 @@ export class RequestAdmission {
   admitKeyless(request: IncomingMessage): void {
     refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'the address', 'request');
   }
+
+  /** A loopback or private address is probably a proxy's: a stranger could use up the limit for all clients behind it. */
+  private isOneClient({ socket }: IncomingMessage): boolean {
+    const address = socket?.remoteAddress;
+    return this.hasClientAddress || (address !== undefined && isPublic(address));
+  }
 }
 
 function refuseUntil(wait: number | undefined, who: string, field = 'writeKey'): void {
   if (wait === undefined) return;
   const seconds = Math.ceil(wait / 1000);
   throw new IngestError(429, 'rate_limited', `${who} must wait ${seconds} s`, field, seconds);
-}
-
-/** Who has no key gets no more than who has one. */
-function stricter(own: RateLimitOptions, ofSource: RateLimitOptions | undefined): RateLimitOptions {
-  return ofSource && ofSource.limit / ofSource.ttl < own.limit / own.ttl ? ofSource : own;
 }

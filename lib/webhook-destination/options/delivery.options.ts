@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 
+import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { ENVIRONMENT, isProxyUrl } from '../dispatch/egress.proxy.js';
-import { areNetworks } from '../dispatch/network.util.js';
 import { isTransport, type TransportOption } from '../dispatch/transport.option.js';
 import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 

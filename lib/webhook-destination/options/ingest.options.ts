@@ -16,8 +16,8 @@ export interface RateLimitOptions {
   /** Length of the window, in ms. */
   ttl: number;
   /**
-   * What has the limit: each source, or each client address of each source. With `'address'`, who has a public key, as of
-   * a browser, cannot use up the allowance of the source's other clients.
+   * What has the limit: each source, or each client address of each source. Use `'address'` for a public key, such as that
+   * of a browser: one client then cannot use up the allowance of the others.
    * @default 'source'
    */
   by?: 'source' | 'address' | undefined;
@@ -69,8 +69,8 @@ export class IngestOptions {
   rateLimit?: RateLimitOptions;
 
   /**
-   * The IP address that a request is counted by, where a proxy's is not to be. What is no IP address stands for the default.
-   * A header may only be relied on if the proxy sets it. Default: the address of the connection.
+   * Returns the client's IP address, for applications behind a proxy. Any other value falls back to the address of the
+   * connection. A header may only be relied on if the proxy sets it. Default: the address of the connection.
    */
   @IfGiven()
   @Must('be a function', (value) => typeof value === 'function')

@@ -40,7 +40,7 @@ export class WebhookDestinationOptions {
   mode: RelayMode = 'all';
 
   @IfGiven()
-  @Must('be { token } with a non-empty string, or { guard } with a guard', areAdminOptions)
+  @Must('be { token } with visible ASCII characters without spaces, or { guard } with a guard', areAdminOptions)
   admin?: AdminOptions;
 }
 

@@ -27,10 +27,14 @@ export function isUsableSecret(value: unknown): value is string {
   return isNonEmptyString(value) && (!isStandardSecret(value) || toStandardKey(value) !== undefined);
 }
 
-/** Buffer skips what is not base64. */
+/** With or without padding. Buffer skips what is not base64, so the outcome is compared. */
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : undefined;
+  return withoutPadding(bytes.toString('base64')) === withoutPadding(text) ? bytes : undefined;
+}
+
+function withoutPadding(text: string): string {
+  return text.replace(/={1,2}$/, '');
 }
 
 const warned = new Set<string>();
@@ -43,7 +47,7 @@ export function usableSecrets(subject: string, secrets: string | readonly string
   const given = [secrets].flat().filter(isNonEmptyString);
   const usable = given.filter(isUsableSecret);
   if (given.length === 0) warnOnce(`${subject}: the secret is empty or not set, so every webhook is refused`);
-  if (usable.length < given.length) warnOnce(`${subject}: ${STANDARD_SECRET_RULE}; one that is not verifies nothing`);
+  if (usable.length < given.length) warnOnce(`${subject}: ${STANDARD_SECRET_RULE}; other secrets verify nothing`);
   return usable;
 }
 

@@ -18,8 +18,6 @@ import { isStandardSecret, isUsableSecret, STANDARD_SECRET_RULE, toStandardKey }
 /** Where {@link WebhookSignatureGuard} finds the shared secret, or the secrets, when it is applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
 
-const WEBHOOK_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-signature-options');
-
 interface SignedRequest {
   headers: Record<string, string | string[] | undefined>;
 }
@@ -49,7 +47,7 @@ export class WebhookSignatureGuard implements CanActivate {
    */
   constructor(
     @Inject(WEBHOOK_SECRET) secrets: string | readonly string[],
-    @Optional() @Inject(WEBHOOK_OPTIONS) options: StandardWebhookOptions = {},
+    @Optional() options: StandardWebhookOptions = {},
   ) {
     const all = checkSecrets(secrets);
     this.#standard = all.filter((secret) => toStandardKey(secret) !== undefined);
@@ -58,12 +56,12 @@ export class WebhookSignatureGuard implements CanActivate {
     if (options.tolerance !== undefined) checkTolerance(WebhookSignatureGuard.name, options.tolerance);
   }
 
-  /** @throws {UnauthorizedException} when no signature matches the body. */
+  /** @throws {UnauthorizedException} when the signature is missing, wrong or too old. */
   canActivate(context: ExecutionContext): boolean {
     const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
     if (!rawBody) this.faults.warn('A request has no rawBody: create the application with { rawBody: true }');
     if (this.verify(rawBody, headers)) return true;
-    throw new UnauthorizedException('the signature does not match the body');
+    throw new UnauthorizedException('the signature is missing, wrong or too old');
   }
 
   private verify(rawBody: Buffer | undefined, headers: SignedRequest['headers']): boolean {

@@ -22,6 +22,9 @@ interface AnyRequest {
   cookies: Record<string, string>;
   session: Record<string, unknown>;
   get?(name: string): string | undefined;
+  ip: string;
+  socket: { remoteAddress?: string };
+  url: string;
   raw?: unknown;
 }
 
@@ -60,6 +63,30 @@ class HeaderGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const request = requestOf(context);
     return (request.get ? request.get('X-Banned') : request.headers['x-banned']) === undefined;
+  }
+}
+class NetworkGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { ip, socket } = requestOf(context);
+    return !ip.startsWith('6.6.6') && !socket.remoteAddress!.startsWith('6.6.6');
+  }
+}
+class BotGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { headers } = requestOf(context);
+    return (
+      !headers['user-agent']!.includes('bot') && headers.accept!.length < 1_000 && headers['content-length'] !== '0'
+    );
+  }
+}
+class RouteGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const request = requestOf(context) as AnyRequest & {
+      route?: { path: string };
+      routeOptions?: { config: object; url: string };
+    };
+    const path = (request.route?.path ?? request.routeOptions?.url)!;
+    return request.url === path && path.endsWith('/delete') && !('secured' in (request.routeOptions?.config ?? {}));
   }
 }
 
@@ -114,7 +141,7 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
     return relay;
   }
 
-  it.each([RolesGuard, OpenLaterGuard, NoCookieGuard, HeaderGuard])(
+  it.each([RolesGuard, OpenLaterGuard, NoCookieGuard, HeaderGuard, NetworkGuard, BotGuard, RouteGuard])(
     'stops the application when it lets a stranger in: %p',
     async (guard) => {
       const queue = memoryQueue()();

@@ -55,9 +55,35 @@ describe('The look-up of a name', () => {
   it('leaves a name that DNS does not know to the system, and a failing one not', async () => {
     server.answers['broken.example'] = SERVFAIL;
     await expect(create().addressesOf('broken.example')).rejects.toMatchObject({ code: 'ESERVFAIL' });
-    // The hosts file of this look-up is empty, and that of the system is not.
-    expect((await create().addressesOf('localhost')).map(({ address }) => address)).toContain('127.0.0.1');
     await expect(create().addressesOf('receiver.invalid')).rejects.toMatchObject({ syscall: 'getaddrinfo' });
+  });
+
+  it.each(['localhost', 'LOCALHOST', 'localhost.', 'crm.localhost'])('asks nobody for %s', async (name) => {
+    server.answers[name.toLowerCase()] = '10.0.0.1';
+    expect(await create().addressesOf(name)).toEqual([
+      { address: '127.0.0.1', family: 4 },
+      { address: '::1', family: 6 },
+    ]);
+    expect(server.asked).toEqual([]);
+    await writeFile(file('hosts'), `10.9.9.9 ${name}\n`);
+    expect(await create().addressesOf(name)).toEqual([{ address: '10.9.9.9', family: 4 }]);
+  });
+
+  it.each([
+    { ipv4: '10.0.0.1', ipv6: 'silence', found: { address: '10.0.0.1', family: 4 } },
+    { ipv4: 'silence', ipv6: 'fd00:0:0:0:0:0:0:7', found: { address: 'fd00::7', family: 6 } },
+  ])('does not wait for the rest where the server is silent about it: $found', async ({ ipv4, ipv6, found }) => {
+    server.answers['crm.example'] = { ipv4, ipv6 };
+    const start = performance.now();
+    expect(await create().addressesOf('crm.example')).toEqual([found]);
+    // Its three tries take seven seconds.
+    expect(performance.now() - start).toBeLessThan(4_000);
+  });
+
+  it('takes the addresses of both families', async () => {
+    server.answers['crm.example'] = { ipv4: '10.0.0.1', ipv6: 'fd00:0:0:0:0:0:0:7' };
+    const addresses = (await create().addressesOf('crm.example')).map(({ address }) => address);
+    expect(addresses.sort()).toEqual(['10.0.0.1', 'fd00::7']);
   });
 
   it('is made once for those who ask meanwhile, and anew for those who ask later', async () => {

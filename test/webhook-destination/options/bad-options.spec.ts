@@ -282,6 +282,11 @@ const cases: [what: string, options: unknown, error: string][] = [
 
   ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
   ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],
+  ...['two words', 'line\n', '\u0000', 'Zoë'].map((token): (typeof cases)[number] => [
+    `an admin token that a header cannot carry: ${JSON.stringify(token)}`,
+    { ...withDestination({}), admin: { token } },
+    'admin must be { token } with visible ASCII characters without spaces',
+  ]),
   ['a guard that guards nothing', { ...withDestination({}), admin: { guard: class {} } }, 'admin must be { token }'],
   [
     'both a token and a guard',

@@ -50,6 +50,13 @@ describe('verifyStandardWebhook', () => {
     expect(verifyStandardWebhook(body, { ...sign(), ...headers }, secrets)).toBe(true);
   });
 
+  it('takes a secret without padding as the library does', () => {
+    const unpadded = OTHER.replace(/=+$/, '');
+    expect(unpadded).not.toBe(OTHER);
+    expect(verifyStandardWebhook(body, sign(unpadded), unpadded)).toBe(true);
+    expect(verifyStandardWebhook(body, sign(OTHER), unpadded)).toBe(true);
+  });
+
   it('takes a secret without whsec_ as text', () => {
     const secret = 'sécret of 24 bytes, éé!';
     const signature = createHmac('sha256', secret).update(`shop:m1.${NOW}.${body}`).digest('base64');

@@ -99,6 +99,11 @@ describe.each(platforms)('WebhookSignatureGuard on $platform', ({ createAdapter 
       expect(await post('by-class', { ...signatures, ...standardHeaders(STANDARD) })).toBe(204);
     });
 
+    it('says why it refuses a request', async () => {
+      const answer = await fetch(`${base}/by-class`, { method: 'POST', body });
+      expect(await answer.json()).toMatchObject({ message: 'the signature is missing, wrong or too old' });
+    });
+
     it('takes the tolerance that it is given', async () => {
       expect(await post('by-patient', standardHeaders(STANDARD, 310))).toBe(204);
       expect(await post('by-patient', standardHeaders(STANDARD, 610))).toBe(401);

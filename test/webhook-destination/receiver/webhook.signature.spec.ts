@@ -85,6 +85,7 @@ describe('A webhook', () => {
 
   it.each([
     ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', undefined],
+    [`whsec_${Buffer.alloc(32, 'key').toString('base64').replace('=', '')}`, undefined],
     ['plain text of 24 bytes...', { format: 'raw' as const }],
   ])('is accepted by the Standard Webhooks library under %s', async (secret, format) => {
     const [{ raw, headers }] = (await send({ sharedSecret: secret, standardWebhooks: true })) as [ReceivedWebhook];

@@ -45,6 +45,9 @@ for (const [network, prefix] of IPV6_REFUSED) notPublic.addSubnet(network, prefi
 /** What `localhost` means. */
 export const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
+/** The addresses of `localhost` and of the names below it. */
+export const LOCALHOST_ADDRESSES = ['127.0.0.1', '::1'];
+
 /** Networks of one's own, in which a name's address may change. */
 export const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
@@ -92,6 +95,11 @@ export function toBlockList(networks: string[]): BlockList {
 /** Whether an address is in a list; an IPv4 address mapped into IPv6 counts as the IPv4 one. */
 export function contains(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Whether a name is `localhost` or below it: DNS must not be asked for it (RFC 6761). */
+export function isLocalhost(hostname: string): boolean {
+  return /^(.+\.)?localhost\.?$/i.test(hostname);
 }
 
 /** Whether an address is of the public internet. */
