@@ -1,4 +1,5 @@
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
+import { timeOf } from '../queue/steady.clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { checkDeletion, type CheckedDeletion } from './deletion.request.js';
 
@@ -29,24 +30,24 @@ export class UserDeletion {
   async request(request: unknown): Promise<DeletionResult> {
     const { userIds, sources } = checkDeletion(request, this.sources);
     // Later than all that was accepted so far.
-    const requestedAt = Date.now() + 1;
+    const acceptedAt = timeOf(this.queue) + 1;
     let notifications = 0;
     // In this order, and by this bound: a notification is a delivery of the user's too, and may go only when a later one
     // is in the queue.
-    for (const portion of this.notify({ userIds, sources }, requestedAt)) {
+    for (const portion of this.notify({ userIds, sources }, acceptedAt)) {
       await this.queue.add(portion);
       notifications += portion.length;
     }
-    const purged = await this.queue.purge({ userId: userIds, source: sources, acceptedBefore: requestedAt });
+    const purged = await this.queue.purge({ userId: userIds, source: sources, acceptedBefore: acceptedAt });
     return { notifications, purged };
   }
 
   /** The notifications, portion by portion. */
-  private *notify({ userIds, sources = this.sources }: CheckedDeletion, requestedAt: number): Generator<NewDelivery[]> {
+  private *notify({ userIds, sources = this.sources }: CheckedDeletion, acceptedAt: number): Generator<NewDelivery[]> {
     let portion: NewDelivery[] = [];
     for (const userId of userIds) {
       for (const source of sources) {
-        portion.push(...this.router.routeDeletion(source, userId, requestedAt));
+        portion.push(...this.router.routeDeletion(source, userId, Date.now(), acceptedAt));
         if (portion.length < PORTION) continue;
         yield portion;
         portion = [];

@@ -6,6 +6,7 @@ import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { timeOf } from '../queue/steady.clock.js';
 import type { DeliveryEvent } from './delivery.event.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
@@ -50,7 +51,7 @@ export class WebhookDispatcher {
   start(createPool: PoolFactory): void {
     const { delivery, destinations: all } = this.options.reveal();
     this.leaveBudget = this.joinBudget();
-    const now = () => this.queue.now?.() ?? Date.now();
+    const now = () => timeOf(this.queue);
     const destinations = all.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
       const routes = destination.urls.map(toWebhookTarget).map((target) => ({

@@ -1,4 +1,5 @@
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { timeOf } from '../queue/steady.clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { findIncomingFault, IncomingMessage } from './incoming.message.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';
@@ -24,7 +25,7 @@ export class MessageAcceptor {
       if (fault) rejected.push({ index, ...fault });
       else messages.push(new IncomingMessage(posted[index]!, receivedAt, sentAt));
     }
-    await this.queue.add(this.router.route(source, messages, receivedAt));
+    await this.queue.add(this.router.route(source, messages, timeOf(this.queue)));
     return { accepted: posted.length - rejected.length, rejected };
   }
 }

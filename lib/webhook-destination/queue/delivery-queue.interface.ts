@@ -109,7 +109,7 @@ export interface DeliveryCount {
  */
 export interface DeliveryQueue {
   /**
-   * The time by which deliveries fall due and attempts are planned, in ms since the epoch. It should never go back.
+   * The time by which deliveries are accepted and fall due, and attempts are planned, in ms since the epoch. It should never go back.
    * Without this method it is that of the system's clock.
    */
   now?(): number;

@@ -1,3 +1,10 @@
+import type { DeliveryQueue } from './delivery-queue.interface.js';
+
+/** A queue's time, in ms since the epoch: by it deliveries are accepted, fall due and are planned. */
+export function timeOf(queue: DeliveryQueue): number {
+  return queue.now?.() ?? Date.now();
+}
+
 /**
  * The time that deliveries are planned by. It is that of the system's clock, but never goes back: where the clock is set
  * back, it runs on until the clock has caught up. What was planned before stays as far away as it was.

@@ -45,7 +45,7 @@ export class DestinationRouter {
    * One delete notification for each enabled destination of the source, whatever its `types` are: what a receiver has
    * got of a user, it must learn to remove (§1, §6.1).
    */
-  routeDeletion(source: string, userId: string, requestedAt: number): NewDelivery[] {
+  routeDeletion(source: string, userId: string, requestedAt: number, acceptedAt: number): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
     return this.servedBy(source).map(({ name }) => ({
       destination: name,
@@ -53,7 +53,7 @@ export class DestinationRouter {
       messageId: randomUUID(),
       userId,
       body,
-      acceptedAt: requestedAt,
+      acceptedAt,
     }));
   }
 

@@ -1,4 +1,4 @@
-import { utimesSync } from 'node:fs';
+import { cpSync, utimesSync } from 'node:fs';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
@@ -104,6 +104,64 @@ describe('When the clock is set back', () => {
     const [waiting] = await after.queue.list({ messageId: later.delivery.messageId });
     expect(waiting!.nextAttemptAt! - now).toBeGreaterThan(-1_000);
     expect(waiting!.nextAttemptAt! - now).toBeLessThan(1_000);
+  });
+});
+
+describe('When the clock was set back, and the process then started again', () => {
+  const afterwards = useCleanUps();
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
+  it.each(['closed', 'killed'])('the SQLite queue that was %s waits no longer than planned', async (end) => {
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    const open = async (path: string) => {
+      const queue = sqliteQueue({ path: folder.path(path) })();
+      await queue.open();
+      afterwards(() => queue.close());
+      const leases: Lease[] = [];
+      queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
+      return { queue, leases };
+    };
+    setClock(HOUR); // the thread has the clock as it is later
+    const before = await open('relay.db');
+    await before.queue.add([newDelivery('m')]);
+    await waitFor(() => before.leases.length === 1);
+    jest.restoreAllMocks();
+    const nextAttemptAt = before.queue.now!() + 500;
+    await before.leases[0]!.settle({ state: 'waiting', nextAttemptAt, failedUrls: [] });
+    if (end === 'closed') await before.queue.close();
+    for (const log of ['', '-wal']) {
+      const [from, to] = [folder.path(`relay.db${log}`), folder.path(`next.db${log}`)];
+      if (log === '' || end === 'killed') cpSync(from, to, { preserveTimestamps: true });
+    }
+    const after = await open('next.db');
+    await waitFor(() => after.leases.length === 1, undefined, 5_000);
+  });
+
+  it.each(['SQLite', 'memory'])('a deletion removes what was accepted before, %s', async (engine) => {
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    const { host, receiver, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
+      options: {
+        queue: engine === 'memory' ? memoryQueue() : sqliteQueue({ path: folder.path('relay.db') }),
+        delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: HOUR, maxRetryDelay: HOUR },
+      },
+    });
+    receiver.statuses = [503];
+    await post(`${host}/v1/track`, track('before'));
+    await waitFor(async () => (await relay.deliveries({ state: 'waiting' })).length === 1);
+    setClock(-HOUR);
+    await post(`${host}/v1/track`, track('after'));
+    await waitFor(async () => (await relay.deliveries({ state: 'waiting' })).length === 2);
+    receiver.statuses = [200];
+    const now = Date.now();
+    expect(await relay.requestDeletion({ userId: 'u1' })).toEqual({ notifications: 1, purged: 2 });
+    await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 1);
+    const { timestamp } = receiver.webhooks.at(-1)!.body;
+    expect(Date.parse(timestamp as string)).toBeGreaterThan(now - 1);
+    expect(Date.parse(timestamp as string)).toBeLessThan(now + 60_000);
   });
 });
 

@@ -87,6 +87,37 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
     expect(await queue.purge({ userId })).toBe(1);
   });
 
+  it('are gone from memory too once purged, though the rest of the purge fails', async () => {
+    const { store } = queue as unknown as { store: DeliveryStore };
+    const leases: Lease[] = [];
+    const subscription = queue.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
+    afterwards(() => subscription.unsubscribe());
+    await queue.add(['m1', 'm2', 'm3'].map((messageId) => ({ ...message(messageId), userId: 'u1' })));
+    await waitFor(() => leases.length === 1);
+    jest.spyOn(store, 'scrub').mockRejectedValueOnce(new Error('disk full'));
+    await expect(queue.purge({ userId: 'u1' })).rejects.toThrow('disk full');
+    await queue.add([{ ...message('m4'), userId: 'u2' }]);
+    await leases[0]!.settle(delivered());
+    await waitFor(() => leases.length === 2);
+    expect(leases[1]!.delivery.messageId).toBe('m4');
+  });
+
+  it('of many purges are overwritten together, once all are gone', async () => {
+    const { store } = queue as unknown as { store: DeliveryStore };
+    const userIds = Array.from({ length: 8 }, (_, user) => `u${user}`);
+    await queue.add(userIds.map((userId) => ({ ...message(userId), userId })));
+    const left: number[] = [];
+    const { scrub } = store;
+    jest.spyOn(store, 'scrub').mockImplementation(async () => {
+      left.push((await store.list({}, {})).length);
+      await scrub.call(store);
+    });
+    const purged = await Promise.all(userIds.map((userId) => queue.purge({ userId })));
+    expect(purged).toEqual(userIds.map(() => 1));
+    expect(left.length).toBeLessThan(userIds.length);
+    expect(left.at(-1)).toBe(0);
+  });
+
   it('tell that what was leased when the queue was closed waits', async () => {
     const [first] = await lease('m0', 'm1', 'm2', 'm3');
     await first!.settle(delivered());

@@ -27,7 +27,7 @@ async function settle(counts: Partial<Record<Kind, number>>): Promise<string[][]
       return Promise.resolve(settlements.map(() => true));
     },
   };
-  const writer = new SettlementWriter(store as unknown as DeliveryStore);
+  const writer = new SettlementWriter(store as unknown as DeliveryStore, () => Date.now());
   const written = Object.entries(counts).flatMap(([kind, count]) =>
     Array.from({ length: count }, (_, index) => {
       const delivery = { id: `${kind} ${index}` } as Delivery;

@@ -79,7 +79,8 @@ export class JobLeases {
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
       } else {
         const delay = Math.max(outcome.nextAttemptAt - now, 0);
-        answer = await backend.moveToDelayed(job.id, now, delay, token, { fetchNext, fieldsToUpdate });
+        // By the system's clock, which BullMQ compares with, here and in other processes.
+        answer = await backend.moveToDelayed(job.id, Date.now(), delay, token, { fetchNext, fieldsToUpdate });
       }
     }
     this.end(leased);
@@ -122,8 +123,7 @@ export class JobLeases {
     for (const id of ids) {
       const job = await backend.getJobData(id);
       const dueAt = job && nextAttemptAtOf(job);
-      if (dueAt === undefined) continue;
-      if (dueAt > now) break; // those after it fall due later
+      if (dueAt === undefined || dueAt > now) continue; // what was planned since stands before what falls due earlier
       // Another process may have been faster.
       hasPromoted = await backend.promote(id).then(
         () => true,

@@ -93,6 +93,8 @@ export interface DeliveryStore {
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   purge(query: CheckedQuery): Promise<number>;
+  /** Overwrites what is left of the purged. */
+  scrub(): Promise<void>;
   sweep(retention: Retention, now: number): Promise<number>;
   close(): Promise<void>;
 }

@@ -30,6 +30,9 @@ export class EmbeddedQueue implements DeliveryQueue {
   private readonly leased = new Set<Delivery>();
   private readonly clock = new SteadyClock();
   private writer: SettlementWriter;
+  private lastScrub = Promise.resolve();
+  /** The one that has not begun. */
+  private nextScrub: Promise<void> | undefined;
 
   constructor(
     private readonly store: DeliveryStore,
@@ -116,6 +119,7 @@ export class EmbeddedQueue implements DeliveryQueue {
     const checked = checkQuery(query);
     const purged = await this.store.purge(checked);
     for (const feed of this.feeds.values()) feed.forget(checked);
+    await this.scrub();
     return purged;
   }
 
@@ -131,6 +135,16 @@ export class EmbeddedQueue implements DeliveryQueue {
     // Leases end with the store; those of the next opening have a writer of their own.
     this.leased.clear();
     this.writer = this.createWriter();
+  }
+
+  /** Purges share the scrub that begins once the rows of all are gone. */
+  private scrub(): Promise<void> {
+    this.nextScrub ??= this.lastScrub.then(() => {
+      this.nextScrub = undefined;
+      return this.store.scrub();
+    });
+    this.lastScrub = this.nextScrub.catch(() => undefined);
+    return this.nextScrub;
   }
 
   private createWriter(): SettlementWriter {

@@ -37,7 +37,7 @@ export class SettlementWriter {
   /** @param now the queue's time, in ms since the epoch */
   constructor(
     private readonly store: DeliveryStore,
-    private readonly now: () => number = () => Date.now(),
+    private readonly now: () => number,
   ) {}
 
   /**

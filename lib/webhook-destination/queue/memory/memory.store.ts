@@ -140,6 +140,10 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(this.remove(this.find(query)));
   }
 
+  scrub(): Promise<void> {
+    return Promise.resolve();
+  }
+
   sweep(retention: Retention, now: number): Promise<number> {
     const past = (['delivered', 'dead'] as const).flatMap((state) => {
       const { age, count } = retention[state];

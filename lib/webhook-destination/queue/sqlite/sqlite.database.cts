@@ -12,7 +12,7 @@ import { DeliveryTable } from './delivery.table.cjs';
 import { SqliteLog } from './sqlite.log.cjs';
 import { prepare } from './sqlite.opening.cjs';
 import { SqlitePages } from './sqlite.pages.cjs';
-import { createFile, lastWriteOf } from './sqlite.place.cjs';
+import { createFile, lastWriteOf, setLastWrite } from './sqlite.place.cjs';
 import type { SqliteWorkerData } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
 import type {
   ClaimedBatch,
@@ -25,6 +25,9 @@ import type {
 import { isUsedUp, toCondition } from './sqlite.rows.cjs';
 import { SqliteSweep } from './sqlite.sweep.cjs';
 import { SqliteWalk } from './sqlite.walk.cjs';
+
+/** By how much the system's clock must be behind, in ms, for it to have been set back. */
+const MIN_LEAD = 100;
 
 /** What a claim found. */
 export interface SqliteClaim {
@@ -46,6 +49,10 @@ export class SqliteDatabase {
   private isFull = false;
   private readonly isReadOnly: boolean;
   private readonly maxBytes: number;
+  /** Where the file is, behind any link. */
+  private readonly path: string;
+  /** The queue's time at the last call that planned by it, in ms since the epoch. */
+  private now: number;
   readonly walk: SqliteWalk;
   private readonly sweeper: SqliteSweep;
 
@@ -55,6 +62,8 @@ export class SqliteDatabase {
     if (!isReadOnly) createFile(path);
     this.db = new Database(path);
     const realPath = realpathSync(path); // where SQLite keeps the log
+    this.path = realPath;
+    this.now = now;
     this.log = new SqliteLog(this.db, realPath);
     const setBack = lastWriteOf(realPath) - now;
     try {
@@ -74,6 +83,7 @@ export class SqliteDatabase {
         }
         if (!isReadOnly) this.accepted.recover(now);
       });
+      if (setBack > 0 && !isReadOnly) setLastWrite(realPath, now); // what was set back is not to be once more
     } catch (error) {
       this.db.close();
       throw error;
@@ -92,6 +102,7 @@ export class SqliteDatabase {
       this.db.exec('COMMIT');
       this.accepted.commit();
       this.log.empty();
+      this.noteTime();
     } catch (error) {
       this.batches.forget();
       this.accepted.rollback();
@@ -103,10 +114,12 @@ export class SqliteDatabase {
   /** Undefined, with nothing inserted, where it holds `maxBytes`. */
   insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined {
     if (this.isFull) return undefined;
+    this.now = now;
     return batches.map((batch) => this.batches.insert(batch, now));
   }
 
   claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim {
+    this.now = now;
     const room = { ...limit };
     // What has a window running comes first.
     const rows = this.batches.reader.withBodies(this.deliveries.claim(destination, room, now));
@@ -116,6 +129,7 @@ export class SqliteDatabase {
   }
 
   settle({ ids, attempts }: DeliveredRows, others: SettlementRow[], now: number): number[] {
+    this.now = now;
     const unsettled: number[] = [];
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
@@ -175,6 +189,7 @@ export class SqliteDatabase {
   }
 
   replay(query: CheckedQuery, now: number): string[] {
+    this.now = now;
     const { sql, parameters } = toCondition(query);
     const rows = this.db
       .prepare(
@@ -190,6 +205,11 @@ export class SqliteDatabase {
     if (this.db.inTransaction) this.db.exec('ROLLBACK');
     // Elsewhere the file is let go of with the thread.
     if (process.versions.bun !== undefined && !this.isReadOnly) this.release();
+    if (!this.isReadOnly && this.isAhead) {
+      this.log.emptySoon(); // or the end of the thread would write to the file
+      this.log.empty();
+      this.noteTime();
+    }
     this.db.close();
   }
 
@@ -200,6 +220,16 @@ export class SqliteDatabase {
     } catch {
       // The disk is full or gone; the lock ends with the process.
     }
+  }
+
+  /** Whether the system's clock was set back. */
+  private get isAhead(): boolean {
+    return this.now - Date.now() > MIN_LEAD;
+  }
+
+  /** Has the file tell the next opening by what time deliveries were planned. */
+  private noteTime(): void {
+    if (this.isAhead) setLastWrite(this.path, this.now);
   }
 
   /** Learns whether the file is full: its pages in use, and its log. */

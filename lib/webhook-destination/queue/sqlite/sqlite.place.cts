@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The owner alone may read what is in a queue. SQLite gives the log the mode of the file. */
@@ -31,10 +31,19 @@ export function restrictAccess(path: string): void {
   }
 }
 
-/** When a file was written last, by the clock that the system had then, in ms since the epoch. */
+/** When a file was written last, by the queue's time then, in ms since the epoch. */
 export function lastWriteOf(path: string): number {
   const files = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
   return Math.floor(Math.max(...files.map((file) => file?.mtimeMs ?? 0)));
+}
+
+/** Has `lastWriteOf` tell another time than that of the system's clock. */
+export function setLastWrite(path: string, now: number): void {
+  try {
+    utimesSync(path, now / 1_000, now / 1_000);
+  } catch {
+    // It belongs to another user.
+  }
 }
 
 /** Makes a folder and those above it. Node's `recursive` never returns where the system answers ENOENT all the same. */

@@ -200,10 +200,13 @@ export class SqliteStore implements DeliveryStore {
       count += result;
       before = next;
     }
+    return count;
+  }
+
+  async scrub(): Promise<void> {
     let page: number | undefined = 1;
     while (page !== undefined) page = await this.call('scrub', page);
     await this.call('confirmPurge');
-    return count;
   }
 
   async sweep(retention: Retention, now: number): Promise<number> {
