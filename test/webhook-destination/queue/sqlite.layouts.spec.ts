@@ -141,6 +141,28 @@ describe('The layout of the SQLite file', () => {
     expect(holds('"event":"waiting"')).toBe(true);
   });
 
+  it('4 left outcomes behind as well: a batch that has no other is delivered, listed and deleted', async () => {
+    const body = (event: string) => `{"version":1,"type":"track","event":"${event}","userId":"u1"}`;
+    const [gone, kept] = [body('forgotten'), body('unsettled')];
+    const items = `[["forgotten","unsettled"],["u1","u1"],[${gone.length},${kept.length}]]`;
+    const path = await createFile(
+      `${layout4}; INSERT INTO outcome VALUES (6, 1, ${ACCEPTED_AT}, 0, 1, '[0]');
+       INSERT INTO batch VALUES (6, 'Late', 'shop', 'l', 2, ${ACCEPTED_AT}, ${ACCEPTED_AT}, '${items}',
+         CAST('${gone}${kept}' AS BLOB))`,
+    );
+    const queue = await openQueue(path);
+    const attempt = { startedAt: ACCEPTED_AT, results: [] };
+    const subscription = queue
+      .consume('Late', 4)
+      .subscribe(({ settle }) => void settle({ state: 'delivered', attempt }));
+    cleanUp(() => subscription.unsubscribe());
+    await queue.idle();
+    expect(await statesIn(queue)).toEqual({ ...STATES, unsettled: 'delivered' });
+    expect(await queue.list({ destination: 'Late' })).toMatchObject([{ messageId: 'unsettled', body: kept }]);
+    expect(await queue.purge({ userId: 'u1' })).toBe(Object.keys(STATES).length + 1);
+    expect(await queue.list({})).toEqual([]);
+  });
+
   const latest = fixtures[fixtures.length - 1]!.file;
   const newer = readFileSync(latest, 'utf8').replace(/user_version = \d+/, 'user_version = 1000');
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 
 import { describe, expect, it } from '@jest/globals';
@@ -75,6 +76,48 @@ describe('The size of the SQLite file', () => {
     expect(statSync(`${path}-wal`).size).toBe(0);
     await queue.close();
     expect(size).toBeLessThan(1.2 * contentSize(path));
+  });
+
+  /** Bytes of the bodies in each batch, as they are and as they are stored. */
+  function batchSizes(path: string): { bodies: number; stored: number }[] {
+    const db = new Database(path);
+    const rows = db.prepare('SELECT items, length(bodies) AS stored FROM batch ORDER BY id').all();
+    db.close();
+    return (rows as { items: string; stored: number }[]).map(({ items, stored }) => {
+      const [, , lengths] = JSON.parse(items) as [unknown, unknown, (number | null)[]];
+      return { bodies: lengths.reduce<number>((sum, length) => sum + (length ?? 0), 0), stored };
+    });
+  }
+
+  it('stays small where messages repeat what their batch lends them, of which little is read at once', async () => {
+    const { path, queue } = await open();
+    const context = randomBytes(15_000).toString('hex');
+    const common = { destination: 'W', source: 'shop', acceptedAt: Date.now() };
+    const add = (request: number) => {
+      const names = Array.from({ length: 512 }, (_, index) => `${request}-${index}`);
+      // One of each piece is repeated.
+      for (let index = 9; index < names.length; index += 10) names[index] = names[index - 1]!;
+      return queue.add(
+        names.map((messageId, index) => {
+          const userId = index % 10 === 0 ? 'u1' : 'u2';
+          return { ...common, userId, messageId, body: Buffer.from(`{"title":"${context}","id":"${messageId}"}`) };
+        }),
+      );
+    };
+    for (let request = 0; request < 5; request++) await add(request);
+    const ids = (await queue.list({}, { limit: 1_000 })).map(({ messageId }) => messageId);
+    expect(ids.slice(0, 3)).toEqual(['4-511', '4-510', '4-508']);
+    // More batches than one slice of a deletion.
+    expect(await queue.purge({ userId: 'u1' })).toBe(5 * 52);
+    expect(await queue.list({ userId: 'u1' })).toEqual([]);
+    const [left] = await queue.list({ messageId: '2-101' });
+    expect(left?.body).toBe(`{"title":"${context}","id":"2-101"}`);
+    await queue.close();
+    const sizes = batchSizes(path);
+    expect(sizes.length).toBeGreaterThan(5 * 25);
+    for (const { bodies } of sizes) expect(bodies).toBeLessThan(600_000);
+    // The last piece of each request is not full.
+    expect(sizes.filter(({ stored }) => stored > 100_000).length).toBeLessThanOrEqual(5);
   });
 
   it('shrinks in portions, between which others have their turn', async () => {

@@ -14,11 +14,9 @@ import { checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady.clock.js';
 import { DestinationFeed, type Settle } from './destination.feed.js';
+import { FULL_BATCH, MAX_BATCH } from './batch.bounds.cjs';
 import type { DeliveryStore, StoreBatch } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
-
-/** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
-const MAX_BATCH = 256;
 
 /**
  * The queue of one process: deliveries lie in a store, and what has just been accepted goes to its consumer
@@ -183,21 +181,23 @@ function withOwnMemory(batch: Batch): Batch {
 
 /** Puts together what has one destination, source and moment, and keeps the order. */
 function toBatches(deliveries: NewDelivery[]): Batch[] {
-  const open = new Map<string, Batch>();
+  const open = new Map<string, { batch: Batch; bytes: number }>();
   const batches: Batch[] = [];
   for (const delivery of deliveries) {
-    const batch = open.get(delivery.destination);
-    const [first] = batch ?? [];
+    const last = open.get(delivery.destination);
+    const [first] = last?.batch ?? [];
     if (
-      batch &&
-      batch.length < MAX_BATCH &&
+      last &&
+      last.batch.length < MAX_BATCH &&
+      last.bytes < FULL_BATCH &&
       first?.source === delivery.source &&
       first.acceptedAt === delivery.acceptedAt
     ) {
-      batch.push(delivery);
+      last.batch.push(delivery);
+      last.bytes += delivery.body.length;
     } else {
       const started: Batch = [delivery];
-      open.set(delivery.destination, started);
+      open.set(delivery.destination, { batch: started, bytes: delivery.body.length });
       batches.push(started);
     }
   }

@@ -1,10 +1,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
-/** Bytes of bodies from which they are compressed. More than a request may have: its batch lends them most of it. */
-const COMPRESSED_FROM = 1024 * 1024;
-
-/** Finds what repeats within 4 MiB, which is all that counts here; faster than the disk would take the bytes. */
-const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 22 };
+/** Finds what repeats within 1 MiB, which is all that counts here; faster than the disk would take the bytes. */
+const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 20 };
 
 /** A delivery within its batch: who and what, and the length of its body; null once no record of it is left. */
 export type BatchItem = [messageId: string, userId: string | null, length: number] | null;
@@ -36,9 +33,9 @@ function joinBodies(bodies: Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The bodies as they are stored. */
-export function packBodies(bodies: Uint8Array): Uint8Array {
-  if (bodies.byteLength < COMPRESSED_FROM) return bodies;
+/** The bodies as they are stored: those of a batch that was full are compressed, however few of them are left. */
+export function packBodies(bodies: Uint8Array, wasFull: boolean): Uint8Array {
+  if (!wasFull) return bodies;
   const packed = brotliCompressSync(bodies, { params: COMPRESSION });
   return packed.byteLength < bodies.byteLength ? packed : bodies;
 }

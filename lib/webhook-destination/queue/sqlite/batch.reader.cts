@@ -42,7 +42,12 @@ export class BatchReader {
 
   /** The bodies of a batch that is there, one after the other. */
   bodies(batch: number, items: BatchItem[]): Uint8Array {
-    return unpackBodies(items, (this.statements.bodies.get(batch) as { bodies: Uint8Array }).bodies);
+    return unpackBodies(items, this.stored(batch));
+  }
+
+  /** The same as they are stored. */
+  stored(batch: number): Uint8Array {
+    return (this.statements.bodies.get(batch) as { bodies: Uint8Array }).bodies;
   }
 
   /** The rows, each with its body. A batch is read once for all of its rows: where many are retried, they come mixed. */

@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
+import { FULL_BATCH } from '../embedded/batch.bounds.cjs';
 import type { AcceptedTable } from './accepted.table.cjs';
 import {
   type BatchItem,
@@ -12,6 +13,7 @@ import {
   packBodies,
   stripBodies,
   stripItems,
+  unpackBodies,
 } from './batch.codec.cjs';
 import { BATCH_SLOTS } from './batch.id.cjs';
 import { BatchReader, toRows } from './batch.reader.cjs';
@@ -48,7 +50,7 @@ export class BatchTable {
         `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-      queued: db.prepare('SELECT id, size FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
+      queued: db.prepare('SELECT id FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
       lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = ? WHERE id = ?`),
       note: db.prepare(
         `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
@@ -107,7 +109,7 @@ export class BatchTable {
     if (size === 0) return { id, repeated };
     const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
     const state = leased ? 'l' : 'q';
-    const packed = packBodies(bodies);
+    const packed = packBodies(bodies, row.bodies.byteLength >= FULL_BATCH);
     this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, packed);
     if (leased) {
       const pending = new Set<number>();
@@ -174,23 +176,32 @@ export class BatchTable {
     return this.lastRead?.rows.get(id);
   }
 
-  /** Removes deliveries from a batch, with all that it holds of them; the batch, when those were the last. */
-  strip(batch: number, positions: ReadonlySet<number>): void {
+  /**
+   * Removes deliveries from a batch, with all that it holds of them; the batch, when those were the last. Returns
+   * whether it had to be written anew.
+   */
+  strip(batch: number, positions: ReadonlySet<number>): boolean {
     const head = this.reader.head(batch);
-    if (!head) return;
+    if (!head) return false;
     const items = decodeItems(head.items);
     const left = stripItems(items, positions);
     const size = left.filter((item) => item !== null).length;
-    if (size === 0) return this.remove(batch);
+    if (size === 0) {
+      this.remove(batch);
+      return false;
+    }
     const outcomes = decodeOutcomes(head.entries).filter(([position]) => !positions.has(position));
     const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
     const open = toPending(left, outcomes).size > 0;
-    const bodies = packBodies(stripBodies(items, this.reader.bodies(batch, items), positions));
+    const stored = this.reader.stored(batch);
+    const unpacked = unpackBodies(items, stored);
+    const bodies = packBodies(stripBodies(items, unpacked, positions), unpacked !== stored);
     this.pending.delete(batch);
     this.statements.rewrite.run(open ? head.state : 'l', size, encodeItems(left), bodies, batch);
     const entries = encodeOutcomes(outcomes);
     if (outcomes.length === 0) this.statements.removeOutcome.run(batch);
     else this.statements.rewriteOutcome.run(Number(open), delivered, outcomes.length - delivered, entries, batch);
+    return true;
   }
 
   remove(batch: number): void {

@@ -63,6 +63,7 @@ function stripForgotten(db: Database.Database): void {
   const read = db.prepare('SELECT items, bodies FROM batch WHERE id = ?');
   const rewrite = db.prepare('UPDATE batch SET size = size - ?, items = ?, bodies = ? WHERE id = ?');
   const rewriteOutcome = db.prepare('UPDATE outcome SET gone = gone - ?, entries = ? WHERE batch = ?');
+  const removeOutcome = db.prepare('DELETE FROM outcome WHERE batch = ?');
   for (const { batch } of closed.all() as { batch: number }[]) {
     const rows = rowsOf.all(batch * BATCH_SLOTS, (batch + 1) * BATCH_SLOTS) as { id: number }[];
     const known = toPositions(rows.map(({ id }) => id)).get(batch);
@@ -74,7 +75,8 @@ function stripForgotten(db: Database.Database): void {
     const items = decodeItems(text);
     const left = stripItems(items, positions);
     rewrite.run(forgotten.length, encodeItems(left), stripBodies(items, bodies, positions), batch);
-    const kept = encodeOutcomes(outcomes.filter(([position]) => !positions.has(position)));
-    rewriteOutcome.run(forgotten.length, kept, batch);
+    const kept = outcomes.filter(([position]) => !positions.has(position));
+    if (kept.length === 0) removeOutcome.run(batch);
+    else rewriteOutcome.run(forgotten.length, encodeOutcomes(kept), batch);
   }
 }

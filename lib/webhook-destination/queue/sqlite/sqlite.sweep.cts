@@ -3,14 +3,14 @@ import type Database from 'libsql';
 import type { Retention } from '../retention.options.js' with { 'resolution-mode': 'import' };
 import type { AcceptedTable } from './accepted.table.cjs';
 import { decodeOutcomes } from './batch.codec.cjs';
-import { BATCH_SLOTS } from './batch.id.cjs';
+import { BATCH_SLOTS, toPositions } from './batch.id.cjs';
 import type { BatchTable } from './batch.table.cjs';
 
 /** Records that one call removes, give or take a batch. */
 const SLICE = 500;
 
 /** Batches that one call takes bodies out of, at most: each is written anew. */
-const MAX_STRIPPED = 100;
+const MAX_STRIPPED = 32;
 
 /** Record of a delivery that ended, in a row of its own. */
 interface EndedRow {
@@ -70,37 +70,35 @@ export class SqliteSweep {
   /** Removes a slice of what was accepted first, and no more records than told. */
   private remove(rows: EndedRow[], batches: EndedBatch[], most: number): number {
     let removed = 0;
-    const stripped = new Map<number, Set<number>>();
+    const stripped = new Set<number>();
+    const ids: number[] = [];
     while (removed < Math.min(most, SLICE) && stripped.size < MAX_STRIPPED) {
       const [row, batch] = [rows[0], batches[0]];
       if (batch && (!row || batch.id * BATCH_SLOTS < row.id)) {
         batches.shift();
         const count = Math.min(batch.count, most - removed);
         if (count === batch.count && batch.gone === 0) this.table.remove(batch.id);
-        else addPositions(stripped, batch.id, this.firstDelivered(batch.id, count));
+        else ids.push(...this.firstDelivered(batch.id, count));
         removed += count;
       } else if (row) {
         rows.shift();
         this.rows.remove.run(row.id);
-        addPositions(stripped, Math.floor(row.id / BATCH_SLOTS), [row.id % BATCH_SLOTS]);
+        ids.push(row.id);
         removed++;
       } else {
         break;
       }
+      if (ids.length > 0) stripped.add(Math.floor(ids[ids.length - 1]! / BATCH_SLOTS));
     }
-    for (const [batch, positions] of stripped) this.table.strip(batch, positions);
+    for (const [batch, positions] of toPositions(ids)) this.table.strip(batch, positions);
     return removed;
   }
 
   private firstDelivered(batch: number, count: number): number[] {
     const delivered = decodeOutcomes(this.table.reader.head(batch)!.entries).filter((outcome) => outcome.length > 1);
     const positions = delivered.map(([position]) => position).sort((a, b) => a - b);
-    return positions.slice(0, count);
+    return positions.slice(0, count).map((position) => batch * BATCH_SLOTS + position);
   }
-}
-
-function addPositions(to: Map<number, Set<number>>, batch: number, positions: number[]): void {
-  to.set(batch, new Set([...(to.get(batch) ?? []), ...positions]));
 }
 
 function countOf(statement: { get(...parameters: unknown[]): unknown }, ...parameters: unknown[]): number {

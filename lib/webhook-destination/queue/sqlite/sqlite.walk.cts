@@ -19,6 +19,9 @@ import {
 const SLICE_BATCHES = 200;
 const SLICE_ROWS = 1_000;
 
+/** Batches that one slice of a deletion writes anew, at most. */
+const SLICE_STRIPPED = 32;
+
 /** The ids of one slice: `from <= id < to`. */
 interface Range {
   from: number;
@@ -63,15 +66,23 @@ export class SqliteWalk {
   purge(query: CheckedQuery, before: number): Slice<number> {
     const range = this.toRange(query, before);
     const { sql, parameters } = toCondition(query);
-    const rows = this.db
-      .prepare(`DELETE FROM delivery WHERE ${sql} AND id >= ? AND id < ? RETURNING id`)
-      .all(...parameters, range.from, range.to) as { id: number }[];
+    const matching = `FROM delivery WHERE ${sql} AND id >= ? AND id < ?`;
+    const rows = this.db.prepare(`SELECT id ${matching}`).all(...parameters, range.from, range.to) as { id: number }[];
     const ids = rows.map(({ id }) => id);
     for (const batch of this.findBatches(query, range)) {
       for (const row of toRows(this.batches.reader.head(batch)!)) if (matches(row, query)) ids.push(row.id);
     }
-    for (const [batch, positions] of toPositions(ids)) this.batches.strip(batch, positions);
-    return { result: ids.length, next: toNext(query, range) };
+    let [result, stripped] = [0, 0];
+    for (const [batch, positions] of [...toPositions(ids)].sort(([a], [b]) => b - a)) {
+      if (stripped === SLICE_STRIPPED) {
+        range.from = (batch + 1) * BATCH_SLOTS;
+        break;
+      }
+      if (this.batches.strip(batch, positions)) stripped++;
+      result += positions.size;
+    }
+    this.db.prepare(`DELETE ${matching}`).run(...parameters, range.from, range.to);
+    return { result, next: toNext(query, range) };
   }
 
   /** Where the slice below `before` begins; both tables are cut at the same batch. */
