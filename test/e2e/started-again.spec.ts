@@ -9,7 +9,7 @@ import { memoryQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
       sources: [{ name: 'shop', writeKey: 'wk' }],
       destinations: [{ enabled: false, urls: ['https://receiver.example/'] }],
       queue: memoryQueue(),
-      admin: { token: 'a token of the administrator' },
+      admin: { token: 'token-of-the-administrator' },
     }),
   ],
 })

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 /** Size of a page in bytes. A batch is some of them, and each costs system calls; a small change writes a whole one. */
 export const PAGE_SIZE = 8_192;
 
-/** Part of the pages that may be free. Pages that hold rows are not full either. */
+/** As many pages may be free, as a part of those in use, which are not all full either. */
 const FREE_PART = 1 / 32;
 
 /** Free pages that one call gives back. Each is 8 KiB, and may have to change places with one that is in use. */
@@ -50,7 +50,7 @@ export class SqlitePages {
    * taken again stay: to give one back costs more than to write it.
    */
   shrink(): { pages: number; more: boolean } {
-    const kept = Math.max(this.demand ?? 0, this.number('page_count') * FREE_PART);
+    const kept = Math.max(this.demand ?? 0, this.used() * FREE_PART);
     const excess = Math.max(Math.ceil(this.number('freelist_count') - kept), 0);
     const pages = Math.min(excess, SHRINK_PAGES);
     if (pages > 0) this.db.exec(`PRAGMA incremental_vacuum(${pages})`);
