@@ -11,8 +11,8 @@ import { NetworkPolicy } from './network.policy.js';
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
 /**
- * Connects through a proxy, with `CONNECT` for both schemes: what is sent is between the relay and the receiver, and a
- * receiver's certificate is verified as without a proxy.
+ * Connects through a proxy, with `CONNECT` for http and https alike: TLS is between the relay and the receiver, whose
+ * certificate is verified as without a proxy.
  *
  * The policy holds for what the proxy is asked for, as far as its addresses are known here. The proxy itself is the
  * operator's choice: of the policy, only the denied networks hold for its address.
