@@ -26,7 +26,7 @@ app.enableShutdownHooks(['SIGTERM'], { useProcessExit: true });
 await app.listen(0, '127.0.0.1');
 
 process.on('message', () => {
-  const { worker } = queue.store;
+  const { worker } = queue.store.thread;
   worker.once('exit', () => process.send({ ended: true }));
   worker.postMessage(null); // a list of calls is expected
 });

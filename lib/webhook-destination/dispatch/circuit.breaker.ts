@@ -4,9 +4,6 @@ const THRESHOLD = 10;
 /** Longest wait between two probes, in ms: how late a recovery is noticed at most. */
 const MAX_PROBE_INTERVAL = 60_000;
 
-/** Least time between two deliveries that are held back, in ms: they come back one by one, and not as a flood. */
-const HELD_SPACING = 1;
-
 /** What an attempt's end did to the circuit. */
 export type CircuitChange = 'opened' | 'closed' | undefined;
 
@@ -21,7 +18,7 @@ export class CircuitBreaker {
   private probeAt = 0;
   private lastProbe = 0;
   private currentProbe = 0;
-  private lastHeldUntil = 0;
+  private openedAt = 0;
 
   /**
    * @param initialInterval wait before the first probe, in ms; doubled for each one after it
@@ -54,11 +51,17 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** When a delivery that was not admitted may ask again, in whole ms since the epoch: from the next probe on. */
+  /** When a delivery that was not admitted may ask again, in whole ms since the epoch: at the next probe. */
   holdUntil(now: number): number {
-    const next = Math.ceil(this.currentProbe > 0 ? now + this.interval : this.probeAt);
-    this.lastHeldUntil = Math.max(this.lastHeldUntil + HELD_SPACING, next);
-    return this.lastHeldUntil;
+    return Math.ceil(this.currentProbe > 0 ? now + this.interval : this.probeAt);
+  }
+
+  /**
+   * When the window of a delivery that was never attempted began, in ms since the epoch: now, or else when the
+   * destination kept it from its first attempt.
+   */
+  windowStart(acceptedAt: number, now: number): number {
+    return this.isOpen ? Math.max(acceptedAt, this.openedAt) : now;
   }
 
   /** The receiver answered an attempt, so it is not down. */
@@ -67,7 +70,6 @@ export class CircuitBreaker {
     if (!this.isOpen) return undefined;
     this.interval = 0;
     this.currentProbe = 0;
-    this.lastHeldUntil = 0;
     return 'closed';
   }
 
@@ -84,6 +86,7 @@ export class CircuitBreaker {
       return undefined;
     }
     if (this.isOpen || ++this.failures < THRESHOLD) return undefined;
+    this.openedAt = now;
     this.wait(this.initialInterval, now);
     return 'opened';
   }

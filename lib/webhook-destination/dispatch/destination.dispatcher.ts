@@ -1,11 +1,11 @@
-import type { Subject } from 'rxjs';
+import type { Subject, Subscription } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import { LogLimiter } from '../../common/log.limiter.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
-import type { Delivery, DeliveryOutcome, Lease } from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
 import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery.event.js';
@@ -13,11 +13,25 @@ import type { DestinationSender, SendResult } from './destination.sender.js';
 import { lastAttemptAt } from './retry.schedule.js';
 import { isFailure } from './url.outcome.js';
 
-/** Settles the deliveries of one destination by what its URLs answer, and keeps them back while it is down. */
+/**
+ * Deliveries in hand while the destination is down: one becomes the probe, and those whose window is over are given up
+ * so many at a time, as others wait for the same commits.
+ */
+const PROBE_CONCURRENCY = 8;
+
+/**
+ * Takes the deliveries of one destination from the queue and settles them by what its URLs answer. While it is down,
+ * they stay in the queue: from one probe to the next, none is taken.
+ */
 export class DestinationDispatcher {
   private readonly logger = new LineLogger('WebhookDispatcher');
   private readonly log = new LogLimiter(this.logger);
   private readonly circuit: CircuitBreaker;
+  private queue: Pick<DeliveryQueue, 'consume'> | undefined;
+  private subscription: Subscription | undefined;
+  /** Runs while no delivery is taken. */
+  private pause: NodeJS.Timeout | undefined;
+  private resumesAt = Infinity;
   private inFlight = 0;
   private onIdle: (() => void) | undefined;
   private released = false;
@@ -32,6 +46,18 @@ export class DestinationDispatcher {
     private readonly now: () => number = () => Date.now(),
   ) {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
+  }
+
+  /** Starts to take deliveries. */
+  start(queue: Pick<DeliveryQueue, 'consume'>): void {
+    this.queue = queue;
+    this.take(this.options.concurrency);
+  }
+
+  /** Takes no more; what is in flight goes on. */
+  stop(): void {
+    this.queue = undefined;
+    this.rest();
   }
 
   /** Brings one delivery as far as it gets now. Never rejects. */
@@ -64,8 +90,32 @@ export class DestinationDispatcher {
     await this.sender.close();
   }
 
+  private take(concurrency: number): void {
+    this.rest();
+    this.subscription = this.queue
+      ?.consume(this.destination, concurrency)
+      .subscribe((lease) => void this.handle(lease));
+  }
+
+  private rest(): void {
+    clearTimeout(this.pause);
+    this.resumesAt = Infinity;
+    this.subscription?.unsubscribe();
+    this.subscription = undefined;
+  }
+
+  /** Takes no deliveries until then, as they would be put back; if that was told before, until the earlier moment. */
+  private restUntil(moment: number): void {
+    if (!this.queue || moment >= this.resumesAt) return;
+    this.rest();
+    this.resumesAt = moment;
+    this.pause = setTimeout(() => this.take(PROBE_CONCURRENCY), moment - this.now());
+    this.pause.unref();
+  }
+
   private decide(delivery: Readonly<Delivery>, now: number): Promise<DeliveryOutcome> | DeliveryOutcome {
-    const { failedUrls, firstAttemptAt = now } = delivery;
+    const { failedUrls } = delivery;
+    const firstAttemptAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt, now);
     const { retryWindow } = this.options;
     const giveUp = (reason: string): DeliveryOutcome => ({
       state: 'dead',
@@ -77,7 +127,9 @@ export class DestinationDispatcher {
     if (this.circuit.admits(now, now >= last)) return this.attempt(delivery);
     // The window goes on while the destination is down; no attempt is used up.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
-    return { state: 'waiting', nextAttemptAt: Math.min(this.circuit.holdUntil(now), last), failedUrls };
+    const nextAttemptAt = Math.min(this.circuit.holdUntil(now), last);
+    this.restUntil(nextAttemptAt);
+    return { state: 'waiting', nextAttemptAt, failedUrls };
   }
 
   private async attempt(delivery: Readonly<Delivery>): Promise<DeliveryOutcome> {
@@ -99,8 +151,10 @@ export class DestinationDispatcher {
   private note(change: CircuitChange): void {
     if (change === 'opened') {
       this.logger.error(`Destination ${this.destination} is down: its deliveries wait, save for single probes`);
+      this.restUntil(this.circuit.holdUntil(this.now()));
     } else if (change === 'closed') {
       this.logger.log(`Destination ${this.destination} answers again`);
+      this.take(this.options.concurrency);
     }
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Subject, takeUntil } from 'rxjs';
+import { Subject } from 'rxjs';
 
 import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
@@ -33,7 +33,6 @@ const ACTIVE_FACTOR = 4;
 export class WebhookDispatcher {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly events = new Subject<DeliveryEvent>();
-  private readonly stop$ = new Subject<void>();
   // They hold URLs, headers and keys, which no inspection is to show.
   readonly #dispatchers: DestinationDispatcher[] = [];
   #check: NetworkCheck | undefined;
@@ -67,10 +66,7 @@ export class WebhookDispatcher {
       );
       const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events, now);
       this.#dispatchers.push(dispatcher);
-      this.queue
-        .consume(destination.name, delivery.concurrency)
-        .pipe(takeUntil(this.stop$))
-        .subscribe((lease) => void dispatcher.handle(lease));
+      dispatcher.start(this.queue);
     }
     if (isWebhookTransport(delivery.transport)) return; // where it connects to is its own affair
     const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
@@ -98,7 +94,7 @@ export class WebhookDispatcher {
     const idle = () => Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.idle()));
     const end = after(STOP_TIME);
     await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
-    this.stop$.next();
+    for (const dispatcher of this.#dispatchers) dispatcher.stop();
     await Promise.race([idle(), end]);
     abort.abort();
     await Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.close()));

@@ -22,7 +22,7 @@ describe('CircuitBreaker', () => {
   it('holds back until a whole millisecond, whatever its interval', () => {
     const circuit = new CircuitBreaker(1_000.5, 1_800_000);
     for (let i = 0; i < THRESHOLD; i++) circuit.fail(7);
-    expect([circuit.holdUntil(7), circuit.holdUntil(7)]).toEqual([1_008, 1_009]);
+    expect(circuit.holdUntil(7)).toBe(1_008);
     expect(circuit.admits(1_008)).toBe(true);
   });
 
@@ -62,13 +62,21 @@ describe('CircuitBreaker', () => {
     expect(circuit.admits(10_001)).toBe(true);
   });
 
-  it('brings held deliveries back one by one from the next probe on', () => {
+  it('holds deliveries back until the next probe', () => {
     const circuit = opened(0);
-    expect([circuit.holdUntil(1), circuit.holdUntil(2), circuit.holdUntil(3)]).toEqual([10_000, 10_001, 10_002]);
+    expect([circuit.holdUntil(1), circuit.holdUntil(2)]).toEqual([10_000, 10_000]);
     circuit.admits(10_000);
     expect(circuit.holdUntil(10_001)).toBe(20_001);
     circuit.fail(15_000, circuit.probe);
     expect(circuit.holdUntil(15_001)).toBe(35_000);
+  });
+
+  it('starts the window of what was never attempted when it kept it from its first attempt, and not before', () => {
+    const circuit = opened(1_000);
+    expect([circuit.windowStart(0, 5_000), circuit.windowStart(3_000, 5_000)]).toEqual([1_000, 3_000]);
+    circuit.admits(11_000);
+    circuit.succeed();
+    expect(circuit.windowStart(0, 12_000)).toBe(12_000);
   });
 
   it('lets a delivery through that has no other chance, unless a probe is under way', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { sqliteQueue } from 'nestjs-analytics-relay';
 
 import { createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { hang, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -99,6 +101,26 @@ describe('A destination', () => {
     expect(await relay.undelivered()).toEqual([]);
   });
 
+  it('that is down leaves its deliveries in the queue, and takes a few for each probe', async () => {
+    const receiver = await ScriptedReceiver.start(status(500));
+    cleanUp(() => receiver.stop());
+    const folder = await temporaryFolder();
+    cleanUp(folder.remove);
+    const relay = await start({
+      destinations: [{ urls: [receiver.url] }],
+      queue: sqliteQueue({ path: folder.path('relay.db') }),
+      delivery: { concurrency: 16, initialRetryDelay: 200, maxRetryDelay: 200, retryWindow: 600_000 },
+    });
+    for (let index = 0; index < 10; index++) await relay.track(...ids(`m${index}-`, 200));
+    // Twenty-five until it opens, then five probes.
+    await waitFor(() => receiver.webhooks.length > 30);
+    const deliveries = await relay.service.deliveries({}, { limit: 2_000 });
+    expect(deliveries).toHaveLength(2_000);
+    // The window begins when a delivery is taken and put back.
+    const { length: taken } = deliveries.filter(({ firstAttemptAt }) => firstAttemptAt !== undefined);
+    expect(taken).toBeLessThan(400);
+  });
+
   it('that answers 404 during a deployment, where that is retried, loses nothing and is not taken to be down', async () => {
     let isDeploying = true;
     const receiver = await ScriptedReceiver.start((response, index, request) =>
@@ -153,6 +175,9 @@ describe('A destination', () => {
       expect(reason).toMatch(/^the retry window is over/);
       for (const { startedAt } of attempts) expect(startedAt - firstAttemptAt!).toBeLessThan(1_000);
     }
+    expect(dead.filter(({ attempts, firstAttemptAt }) => attempts.length === 0 && firstAttemptAt).length).toBeLessThan(
+      100,
+    );
     const recorded = dead.reduce((sum, { attempts }) => sum + attempts.length, 0);
     expect(recorded).toBe(receiver.webhooks.length);
     expect(recorded).toBeLessThan(60);

@@ -147,7 +147,9 @@ describe('The SQLite queue, when things break', () => {
     await Promise.all(calls);
     expect(taken.length).toBeGreaterThan(0);
     expect(taken.length + refused.length).toBe(205);
-    expect((queue as unknown as { store: { pending: Map<number, unknown> } }).store.pending.size).toBe(0);
+    expect(
+      (queue as unknown as { store: { thread: { pending: Map<number, unknown> } } }).store.thread.pending.size,
+    ).toBe(0);
     const again = sqliteQueue({ path })();
     await again.open();
     afterwards(() => again.close());

@@ -156,9 +156,9 @@ describe('A SQLite queue whose thread has ended', () => {
     const queue = sqliteQueue({ path })();
     await queue.open();
     afterwards(() => queue.close());
-    const { store } = queue as unknown as { store: { worker: Worker } };
+    const { thread } = (queue as unknown as { store: { thread: { worker: Worker } } }).store;
     const endThread = async () => {
-      const { worker } = store;
+      const { worker } = thread;
       const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
       worker.postMessage(null); // a list of calls is expected
       await ended;
@@ -217,11 +217,11 @@ describe('A SQLite queue whose thread has ended', () => {
     const { queue, endThread } = await start();
     await queue.add(names(3).map(message));
     const taken: string[] = [];
-    const { store } = queue as unknown as { store: { worker: Worker } };
+    const { thread } = (queue as unknown as { store: { thread: { worker: Worker } } }).store;
     // The first claim is carried out, and its answer does not arrive.
-    const [onMessage] = store.worker.listeners('message') as ((answers: unknown) => void)[];
-    store.worker.off('message', onMessage!);
-    const answered = once(store.worker, 'message');
+    const [onMessage] = thread.worker.listeners('message') as ((answers: unknown) => void)[];
+    thread.worker.off('message', onMessage!);
+    const answered = once(thread.worker, 'message');
     const consumer = queue.consume('Webhooks', 8).subscribe((lease) => {
       taken.push(lease.delivery.messageId);
       void lease.settle(delivered());

@@ -85,6 +85,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
       return () => {
         this.consumed.delete(destination);
         consumer.stop();
+        void consumer.idle().then(() => this.consumers.delete(consumer));
       };
     });
     return leases.pipe(map((lease) => this.refusals.follow(queueName, lease)));

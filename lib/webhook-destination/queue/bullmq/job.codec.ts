@@ -210,11 +210,15 @@ export function toTrace(
   now: number,
 ): string {
   const history: JobHistory = {
-    firstAttemptAt: delivery.firstAttemptAt ?? outcome.attempt?.startedAt ?? now,
+    firstAttemptAt: delivery.firstAttemptAt ?? outcome.attempt?.startedAt,
     failedUrls: outcome.failedUrls,
   };
-  if (outcome.state === 'waiting') history.nextAttemptAt = outcome.nextAttemptAt;
-  else history.isDead = true;
+  if (outcome.state === 'waiting') {
+    history.firstAttemptAt ??= now;
+    history.nextAttemptAt = outcome.nextAttemptAt;
+  } else {
+    history.isDead = true;
+  }
   const attempts = outcome.attempt ? [...delivery.attempts, outcome.attempt] : delivery.attempts;
   return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
 }

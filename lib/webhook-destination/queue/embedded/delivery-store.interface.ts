@@ -42,9 +42,9 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
   };
 }
 
-/** When the window of a settled delivery began; a delivery that was never handed out has none. */
+/** When the window of a settled delivery began; one that was never attempted or put back has none. */
 export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
-  return delivery.firstAttemptAt ?? (outcome && (outcome.attempt?.startedAt ?? now));
+  return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt ?? (outcome?.state === 'waiting' ? now : undefined);
 }
 
 /** How much a claim may find, give or take what is stored together. */

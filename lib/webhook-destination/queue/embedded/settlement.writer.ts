@@ -8,10 +8,10 @@ import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 const RETRY_DELAY = 1_000;
 
 /**
- * Most deliveries of one group that were held back without an attempt: when a destination goes down, all that was ready
- * for it comes at once, and what others have accepted or delivered would wait for a long commit.
+ * Most deliveries of one group that had no attempt: when a destination goes down, all that was ready for it is given
+ * back at once, and what others have accepted or delivered would wait for a long commit.
  */
-const MAX_HELD_BACK = 8;
+const MAX_WITHOUT_ATTEMPT = 8;
 
 interface Entry {
   settlement: Settlement;
@@ -94,11 +94,10 @@ export class SettlementWriter {
   private takeGroup(): Entry[] {
     const taken: Entry[] = [];
     const left: Entry[] = [];
-    let heldBack = 0;
+    let room = this.closing.signal.aborted ? Infinity : MAX_WITHOUT_ATTEMPT;
     for (const entry of this.group) {
       const { outcome } = entry.settlement;
-      const isHeldBack = outcome !== undefined && !outcome.attempt;
-      (isHeldBack && ++heldBack > MAX_HELD_BACK ? left : taken).push(entry);
+      (outcome?.attempt || room-- > 0 ? taken : left).push(entry);
     }
     this.group = left;
     return taken;
