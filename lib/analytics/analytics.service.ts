@@ -10,7 +10,7 @@ import {
 } from '../client/index.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { describe } from '../common/error.util.js';
-import { FaultLog } from '../common/fault.log.js';
+import { LimitedLogger } from '../common/limited.logger.js';
 import { LineLogger } from '../common/line.logger.js';
 import {
   IN_PROCESS_INGEST,
@@ -42,7 +42,7 @@ export class AnalyticsService
   implements InProcessProducer, OnModuleInit, OnApplicationShutdown
 {
   private readonly logger = new LineLogger('AnalyticsService');
-  private readonly pluginFaults = new FaultLog('AnalyticsService');
+  private readonly pluginFaults = new LimitedLogger('AnalyticsService');
   readonly #options: CheckedAnalyticsOptions;
   private readonly deferred: DeferredHttpClient;
   private readonly plan: PlanEnforcer;
@@ -61,7 +61,7 @@ export class AnalyticsService
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
       if (code === 'delivery_failure') this.reportUndelivered(reason);
-      else this.pluginFaults.warn(`A plugin failed: ${describe(reason)}`);
+      else this.pluginFaults.once(`A plugin failed: ${describe(reason)}`);
     });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
   }

@@ -18,7 +18,8 @@ import { AnalyticsEmitter } from './pipeline/analytics.emitter.js';
 import { Context } from './pipeline/context.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
-import { MAX_TIMER, type ResolvedSettings, resolveSettings } from './settings.rules.js';
+import { type ResolvedSettings, resolveSettings } from './settings.rules.js';
+import { MAX_TIMER_DELAY } from './timer.limits.js';
 import { VERSION } from './version.js';
 
 /** Options of {@link Analytics.closeAndFlush}. */
@@ -132,7 +133,7 @@ export class Analytics extends AnalyticsEmitter {
     if (!timeout) return group.done;
     let timer: NodeJS.Timeout | undefined;
     const force = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER));
+      timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER_DELAY));
     }).then(() => {
       const reason = new Error(`The event was not delivered within the flush timeout of ${timeout} ms`);
       if (!close) return this.queue.abort(group, reason);

@@ -25,4 +25,5 @@ export type {
 export { Context, ContextCancelation } from './pipeline/context.js';
 export type { LogLevel, LogMessage } from './pipeline/context.js';
 export type { Plugin, PluginHandler, PluginType } from './pipeline/plugin.interface.js';
+export { RelayError } from './relay.error.js';
 export { VERSION } from './version.js';

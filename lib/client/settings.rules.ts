@@ -6,6 +6,7 @@ import type { MessageFault } from './message/message.rules.js';
 import { ValidationError } from './message/validation.error.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
+import { MAX_TIMER_DELAY } from './timer.limits.js';
 
 /** Settings as the parts of the library use them: checked, and none missing. */
 export interface ResolvedSettings {
@@ -20,9 +21,6 @@ export interface ResolvedSettings {
   httpClient: HTTPClient;
   plugins: Plugin[];
 }
-
-/** The longest time, in milliseconds, that a Node timer can wait; a longer one would end at once. */
-export const MAX_TIMER = 2 ** 31 - 1;
 
 /** Where `WebhookDestinationModule` answers on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';
@@ -97,8 +95,8 @@ function integer(least: number): Rule {
 
 function milliseconds(least: number): Rule {
   return must(
-    `be a number of milliseconds from ${least} to ${MAX_TIMER}`,
-    (value) => typeof value === 'number' && value >= least && value <= MAX_TIMER,
+    `be a number of milliseconds from ${least} to ${MAX_TIMER_DELAY}`,
+    (value) => typeof value === 'number' && value >= least && value <= MAX_TIMER_DELAY,
   );
 }
 

@@ -26,6 +26,7 @@ export type {
   NewDelivery,
 } from './queue/delivery-queue.interface.js';
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
+export { QueueFullError } from './queue/queue-full.error.js';
 export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export {

@@ -13,7 +13,7 @@ import {
 } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { describe } from '../../common/error.util.js';
-import { FaultLog } from '../../common/fault.log.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import { addIds, type IdentityResolver, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
 import type { CheckedAmbientOptions } from './ambient.options.js';
@@ -59,7 +59,7 @@ export interface AmbientOptions {
 
 /** `Analytics` that fills in the ambient identity and context; what a message has itself wins. */
 export abstract class AmbientAnalytics extends Analytics {
-  private readonly faults = new FaultLog('AnalyticsContext');
+  private readonly faults = new LimitedLogger('AnalyticsContext');
   private readonly identity: IdentityResolver;
   private readonly contextOptions: ContextOptions;
   private readonly anonymous: boolean;
@@ -136,7 +136,7 @@ export abstract class AmbientAnalytics extends Analytics {
       }
       return { userId: toMessageId('userId', userId), anonymousId: toMessageId('anonymousId', anonymousId) };
     } catch (error) {
-      this.faults.warn(`The identity option failed: ${describe(error)}`);
+      this.faults.once(`The identity option failed: ${describe(error)}`);
       return {};
     }
   }

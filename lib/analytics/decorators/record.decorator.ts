@@ -1,5 +1,5 @@
 import { describe } from '../../common/error.util.js';
-import { FaultLog } from '../../common/fault.log.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
@@ -9,7 +9,7 @@ import { hiddenInstanceOf, injectHidden } from './hidden.instance.js';
 import { wrapMethod } from './method.wrapper.js';
 import type { AnyMethod, CallContext, RecordOptions } from './record-options.interface.js';
 
-const faultLogs = new WeakMap<AnalyticsService, FaultLog>();
+const faultLogs = new WeakMap<AnalyticsService, LimitedLogger>();
 
 /**
  * A decorator that records an event at the end of each call of a method, with each field as a value or told from the
@@ -39,7 +39,7 @@ export function recordCall<Options extends RecordOptions>(
         refusePromises('when', isRecorded);
         if (isRecorded !== false) record(analytics, toFields(call));
       } catch (error) {
-        faultLogOf(analytics).warn(`${subject} was not recorded: ${describe(error)}`);
+        faultLogOf(analytics).once(`${subject} was not recorded: ${describe(error)}`);
       }
       return true;
     };
@@ -64,8 +64,8 @@ function subjectOf(target: object, key: string | symbol): string {
   return `${name}.${String(key)}`;
 }
 
-function faultLogOf(analytics: AnalyticsService): FaultLog {
-  const log = faultLogs.get(analytics) ?? new FaultLog('AnalyticsDecorator');
+function faultLogOf(analytics: AnalyticsService): LimitedLogger {
+  const log = faultLogs.get(analytics) ?? new LimitedLogger('AnalyticsDecorator');
   faultLogs.set(analytics, log);
   return log;
 }

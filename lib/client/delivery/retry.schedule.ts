@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../retry-after.util.js';
+
 const INITIAL_DELAY = 500;
 const MAX_DELAY = 60_000;
 const MIN_RETRY_AFTER = 1_000;
@@ -27,9 +29,7 @@ export function backoffDelay(retry: number): number {
  * At least a second, so that a receiver that says 0 is not hammered, and at most five minutes.
  */
 export function retryAfterDelay(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const value = header.trim();
-  const delay = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  if (Number.isNaN(delay)) return undefined;
-  return Math.min(Math.max(delay, MIN_RETRY_AFTER), MAX_RETRY_AFTER);
+  const now = Date.now();
+  const moment = parseRetryAfter(header, now);
+  return moment && Math.min(Math.max(moment - now, MIN_RETRY_AFTER), MAX_RETRY_AFTER);
 }

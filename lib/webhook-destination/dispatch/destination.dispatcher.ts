@@ -1,8 +1,7 @@
 import type { Subject, Subscription } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
-import { LineLogger } from '../../common/line.logger.js';
-import { LogLimiter } from '../../common/log.limiter.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryOptions } from '../options/delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
@@ -24,8 +23,7 @@ const PROBE_CONCURRENCY = 8;
  * they stay in the queue: from one probe to the next, none is taken.
  */
 export class DestinationDispatcher {
-  private readonly logger = new LineLogger('WebhookDispatcher');
-  private readonly log = new LogLimiter(this.logger);
+  private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly circuit: CircuitBreaker;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
@@ -86,7 +84,7 @@ export class DestinationDispatcher {
   /** Drops what is in flight; it stays leased for the queue to release. */
   async close(): Promise<void> {
     this.released = true;
-    this.log.end();
+    this.logger.end();
     await this.sender.close();
   }
 
@@ -163,9 +161,9 @@ export class DestinationDispatcher {
     const event = toDeliveryEvent(delivery, outcome);
     if (!event) return;
     if (event.type === 'retry') {
-      this.log.write('warn', `${summary(event)}; next attempt at ${event.nextAttemptAt.toISOString()}`);
+      this.logger.limited('warn', `${summary(event)}; next attempt at ${event.nextAttemptAt.toISOString()}`);
     } else if (event.type === 'dead') {
-      this.log.write('error', `${summary(event)}; given up and kept: ${event.reason}`);
+      this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
     }
     this.events.next(event);
   }

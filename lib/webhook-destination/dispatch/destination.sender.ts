@@ -3,7 +3,7 @@ import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import type { ConnectionPool } from './connection.pool.js';
 import { SteadyClock } from '../queue/steady.clock.js';
-import { parseRetryAfter } from './retry.schedule.js';
+import { parseRetryAfter } from '../../client/retry-after.util.js';
 import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
 import type { WebhookHeaders } from './webhook.headers.js';
 import type { WebhookTarget } from './webhook.target.js';

@@ -1,8 +1,7 @@
 import { from, lastValueFrom, mergeMap } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
-import { LineLogger } from '../../common/line.logger.js';
-import { LogLimiter } from '../../common/log.limiter.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../../common/network.util.js';
 import type { DestinationOptions } from '../options/destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
@@ -21,8 +20,7 @@ const CONCURRENCY = 16;
  * of URLs that are not encrypted, and sends again what the policy had stopped and allows now.
  */
 export class NetworkCheck {
-  private readonly logger = new LineLogger('WebhookDestination');
-  private readonly log = new LogLimiter(this.logger);
+  private readonly logger = new LimitedLogger('WebhookDestination');
   /** By name. */
   private readonly answers = new Map<string, Promise<string[]>>();
   private readonly warned = new Set<string>();
@@ -45,7 +43,7 @@ export class NetworkCheck {
 
   stop(): void {
     this.stopped = true;
-    this.log.end();
+    this.logger.end();
   }
 
   private async check(destination: DestinationOptions, end: number): Promise<void> {
@@ -90,7 +88,7 @@ export class NetworkCheck {
     const refused = addresses.filter((address) => !this.policy.allows(address));
     const allowable = refused.filter((address) => !this.policy.denies(address));
     this.missing.push(...allowable.flatMap(networksForName));
-    this.log.write(
+    this.logger.limited(
       'warn',
       `Destination ${destination}: nothing is sent to ${hostname}, as ` +
         (allowable.length === 0
@@ -101,7 +99,7 @@ export class NetworkCheck {
 
   private warnOfPlainHttp(destination: string, { origin, pathname }: URL): void {
     if (this.isRepeated(origin + pathname)) return;
-    this.log.write(
+    this.logger.limited(
       'warn',
       `Destination ${destination}: messages to ${origin}${pathname} cross public networks unencrypted. Use https; ` +
         'delivery.httpsOnly: true refuses such URLs at start',

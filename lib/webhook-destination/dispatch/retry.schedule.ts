@@ -44,12 +44,3 @@ export function nextAttemptAt(
 }
 
 type RetryOptions = Pick<DeliveryOptions, 'initialRetryDelay' | 'maxRetryDelay' | 'retryWindow'>;
-
-/** The moment that a `Retry-After` header names, as seconds or as a date, in ms since the epoch. */
-export function parseRetryAfter(header: unknown, now: number): number | undefined {
-  const value: unknown = Array.isArray(header) ? header[0] : header;
-  if (typeof value !== 'string') return undefined;
-  if (/^\d{1,9}$/.test(value.trim())) return now + Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : date;
-}

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 
 import { describe } from '../../common/error.util.js';
-import { FaultLog } from '../../common/fault.log.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import type { IngestOptions } from '../options/ingest.options.js';
 
 /** What clients are told apart by: an IPv4 address, or the network of an IPv6 address. */
@@ -11,13 +11,13 @@ export type AddressReader = (request: IncomingMessage) => string;
 /** Reads the address of the socket, or what the application says to be the client's where that is an IP address. */
 export function createAddressReader(clientAddress: IngestOptions['clientAddress']): AddressReader {
   if (!clientAddress) return socketNetwork;
-  const faults = new FaultLog('WebhookDestinationIngest');
+  const faults = new LimitedLogger('WebhookDestinationIngest');
   return (request) => {
     try {
       const given = clientAddress(request);
       if (typeof given === 'string' && isIP(given) !== 0) return networkOf(canonical(given));
     } catch (error) {
-      faults.warn(`ingest.clientAddress failed, and the address of the connection was used: ${describe(error)}`);
+      faults.once(`ingest.clientAddress failed, and the address of the connection was used: ${describe(error)}`);
     }
     return socketNetwork(request);
   };

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { describe } from '../../common/error.util.js';
-import { LineLogger } from '../../common/line.logger.js';
-import { LogLimiter } from '../../common/log.limiter.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import type { IngestOptions } from '../options/ingest.options.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
 import { parseBody, readBody } from './body.reader.js';
@@ -25,7 +24,7 @@ const MAX_REJECTED = 100;
 
 /** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
 export class IngestEndpoint {
-  private readonly log = new LogLimiter(new LineLogger('WebhookDestinationIngest'));
+  private readonly logger = new LimitedLogger('WebhookDestinationIngest');
   private readonly admission: RequestAdmission;
   private closing = false;
   /** Which web pages may post; none where it is undefined. */
@@ -43,7 +42,7 @@ export class IngestEndpoint {
   /** The server is about to close: connections end with their next answer, or a busy client would keep it open. */
   close(): void {
     this.closing = true;
-    this.log.end();
+    this.logger.end();
   }
 
   /** Handles a POST to a route. Never rejects. */
@@ -87,7 +86,7 @@ export class IngestEndpoint {
   private toIngestError(error: unknown): IngestError {
     if (error instanceof IngestError) return error;
     // A queue says by itself when it becomes full.
-    if (!isQueueFull(error)) this.log.write('error', `Messages could not be queued: ${describe(error)}`);
+    if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${describe(error)}`);
     const rule = 'the queue takes no messages now; try again later';
     return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
   }

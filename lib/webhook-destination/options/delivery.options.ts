@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 
+import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
@@ -10,9 +11,6 @@ import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 const NETWORKS = "be an array of networks in CIDR notation, addresses or 'localhost'";
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
-
-/** Longest delay that a timer takes, in ms. */
-const MAX_TIMER_DELAY = 2 ** 31 - 1;
 
 function isPem(value: unknown): boolean {
   try {

@@ -1,12 +1,15 @@
-/** A queue refuses messages, as it holds all that it may; it takes them again once it holds less. */
-export class QueueFullError extends Error {
+import { QueueUnavailableError } from '../../common/relay.errors.js';
+
+/** The queue has reached its limit and accepts messages again once it holds less. Its code is `queue_full`. */
+export class QueueFullError extends QueueUnavailableError {
+  override readonly name = 'QueueFullError';
+
   constructor(message: string) {
-    super(message);
-    this.name = 'QueueFullError';
+    super(message, { code: 'queue_full' });
   }
 }
 
-/** Whether a queue refused messages as it is full, whichever copy of this package it is of. */
+/** Whether a queue refused messages because it is full, whichever build of this package it belongs to. */
 export function isQueueFull(error: unknown): boolean {
-  return error instanceof Error && error.name === 'QueueFullError';
+  return error instanceof Error && (error as { code?: unknown }).code === 'queue_full';
 }

@@ -8,7 +8,7 @@ import {
   UnauthorizedException,
 } from '@nestjs/common';
 
-import { FaultLog } from '../../common/fault.log.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { verifySignature } from './signature.util.js';
@@ -38,7 +38,7 @@ export class WebhookSignatureGuard implements CanActivate {
   readonly #standard: string[];
   readonly #plain: string[];
   readonly #options: StandardWebhookOptions;
-  private readonly faults = new FaultLog(WebhookSignatureGuard.name);
+  private readonly faults = new LimitedLogger(WebhookSignatureGuard.name);
 
   /**
    * @param secrets the shared secret, or all that are valid while it is rotated
@@ -59,7 +59,7 @@ export class WebhookSignatureGuard implements CanActivate {
   /** @throws {UnauthorizedException} when the signature is missing, wrong or too old. */
   canActivate(context: ExecutionContext): boolean {
     const { headers, rawBody } = context.switchToHttp().getRequest<RawBodyRequest<SignedRequest>>();
-    if (!rawBody) this.faults.warn('A request has no rawBody: create the application with { rawBody: true }');
+    if (!rawBody) this.faults.once('A request has no rawBody: create the application with { rawBody: true }');
     if (this.verify(rawBody, headers)) return true;
     throw new UnauthorizedException('the signature is missing, wrong or too old');
   }
@@ -69,7 +69,7 @@ export class WebhookSignatureGuard implements CanActivate {
       return verifyStandardWebhook(rawBody, headers, this.#standard, this.#options);
     }
     if (this.#plain.length === 0) {
-      if (headers['x-signature'] !== undefined) this.faults.warn(NO_STANDARD_HEADERS);
+      if (headers['x-signature'] !== undefined) this.faults.once(NO_STANDARD_HEADERS);
       return false;
     }
     const signatures = [headers['x-signature'], headers['x-signature-previous']];

@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import {
-  lastAttemptAt,
-  nextAttemptAt,
-  parseRetryAfter,
-} from '../../../lib/webhook-destination/dispatch/retry.schedule.js';
+import { lastAttemptAt, nextAttemptAt } from '../../../lib/webhook-destination/dispatch/retry.schedule.js';
+import { parseRetryAfter } from '../../../lib/client/retry-after.util.js';
 import { DeliveryOptions } from '../../../lib/webhook-destination/options/delivery.options.js';
 
 const HOUR = 3_600_000;

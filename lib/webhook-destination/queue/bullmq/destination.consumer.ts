@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IQueueBackend } from 'bullmq';
 import type { Subscriber } from 'rxjs';
 
+import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
 import { describe } from '../../../common/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady.clock.js';
 import { isLost } from './job.errors.js';
@@ -18,12 +19,9 @@ const RETRY_DELAY = 500;
 /** Longest wait before the store is asked for what is due again, in ms, where it does not hand that out. */
 const LONGEST_LEAST_WAIT = 1_000;
 
-/** Longest delay that a timer takes, in ms. */
-const MAX_TIMER_DELAY = 2 ** 31 - 1;
-
 /** Leases the due jobs of one destination to its subscriber, the oldest first, as long as there are places. */
 export class DestinationConsumer {
-  private readonly logger: LineLogger;
+  private readonly logger: LimitedLogger;
   private readonly leases: JobLeases;
   private readonly recovery: StalledRecovery;
   private readonly closing = new AbortController();
@@ -34,7 +32,6 @@ export class DestinationConsumer {
   /** How often it was told to look for due jobs. */
   private looks = 0;
   private arrival: Promise<void> | undefined;
-  private failing = false;
   private wake: () => void = () => undefined;
   private idleWaiters: (() => void)[] = [];
 
@@ -47,7 +44,7 @@ export class DestinationConsumer {
     private readonly subscriber: Subscriber<Lease>,
     private readonly clock: SteadyClock,
   ) {
-    this.logger = new LineLogger(`DeliveryQueue(${destination})`);
+    this.logger = new LimitedLogger(`DeliveryQueue(${destination})`);
     this.leases = new JobLeases(destination, backend, token, clock);
     this.recovery = new StalledRecovery(backend, (jobId) => this.leases.has(jobId));
   }
@@ -95,11 +92,10 @@ export class DestinationConsumer {
       try {
         if (this.inFlight >= this.concurrency) await this.woken();
         else await this.fetch();
-        this.failing = false;
+        this.logger.succeeded();
       } catch (error) {
         if (this.stopped) return;
-        if (!this.failing) this.logger.error(`Due deliveries cannot be read, trying again: ${describe(error)}`);
-        this.failing = true;
+        this.logger.failed(`Due deliveries cannot be read, trying again: ${describe(error)}`);
         await this.woken(RETRY_DELAY);
       }
     }
@@ -173,7 +169,7 @@ export class DestinationConsumer {
         return next;
       } catch (error) {
         if (isLost(error) || this.closing.signal.aborted) throw error;
-        if (isFirst && !this.failing) this.logger.error(`An outcome is not recorded, trying again: ${describe(error)}`);
+        if (isFirst) this.logger.failed(`An outcome is not recorded, trying again: ${describe(error)}`);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
       }
     }

@@ -1,8 +1,9 @@
 import type { Subscriber } from 'rxjs';
 
 import { Fifo } from '../../../client/delivery/fifo.js';
+import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
 import { describe } from '../../../common/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matchesMessage } from '../query.check.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
@@ -21,9 +22,6 @@ const WINDOW_BYTES = 16 * 1024 * 1024;
 
 /** How long a failed read of the store is left alone, in ms. */
 const STORE_RETRY_DELAY = 1_000;
-
-/** Longest delay that a timer takes; a later moment is reached in steps. */
-const MAX_TIMER_DELAY = 2 ** 31 - 1;
 
 /** Records what became of a leased delivery, or gives it back; calls `onEnd`, then resolves with whether it was leased still. */
 export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<boolean>;
@@ -45,7 +43,7 @@ export interface FeedOptions {
  * all others from the store when they are due.
  */
 export class DestinationFeed {
-  private readonly logger: LineLogger;
+  private readonly logger: LimitedLogger;
   private readonly ready = new Fifo<Delivery>();
   private readonly window: number;
   /** Places taken in the window: deliveries on their way into the store, ready, with the consumer, or being recorded. */
@@ -62,8 +60,6 @@ export class DestinationFeed {
   private claiming = false;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
-  /** Whether the store could not be read the last time. */
-  private failing = false;
   /** Runs while a store that could not be read is left alone. */
   private retryTimer: NodeJS.Timeout | undefined;
   private stopped = false;
@@ -74,7 +70,7 @@ export class DestinationFeed {
     private readonly options: FeedOptions,
   ) {
     this.window = options.concurrency * WINDOW_FACTOR;
-    this.logger = new LineLogger(`DeliveryQueue(${options.destination})`);
+    this.logger = new LimitedLogger(`DeliveryQueue(${options.destination})`);
   }
 
   /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
@@ -237,15 +233,14 @@ export class DestinationFeed {
       .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes }, now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
-          this.failing = false;
+          this.logger.succeeded();
           this.take(deliveries);
           this.backlog ||= more;
           if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
         },
         (error: unknown) => {
           if (this.stopped) return;
-          if (!this.failing) this.logger.error(`Due deliveries cannot be read, trying again: ${describe(error)}`);
-          this.failing = true;
+          this.logger.failed(`Due deliveries cannot be read, trying again: ${describe(error)}`);
           this.backlog = true;
           this.retryTimer = setTimeout(() => {
             this.endRetryTimer();

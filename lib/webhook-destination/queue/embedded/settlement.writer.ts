@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe } from '../../../common/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** How long a store that could not write is left alone, in ms. */
@@ -27,12 +27,10 @@ interface Entry {
  * An outcome that is not recorded would send its delivery once more, so a store that fails is waited for.
  */
 export class SettlementWriter {
-  private readonly logger = new LineLogger('DeliveryQueue');
+  private readonly logger = new LimitedLogger('DeliveryQueue');
   private readonly closing = new AbortController();
   private group: Entry[] = [];
   private writing: Promise<void> | undefined;
-  /** Whether the store could not write the last group. */
-  private failing = false;
 
   /** @param now the queue's time, in ms since the epoch */
   constructor(
@@ -68,7 +66,7 @@ export class SettlementWriter {
       try {
         const settlements = entries.map(({ settlement }) => settlement);
         const settled = await this.store.settle(settlements, this.now());
-        this.failing = false;
+        this.logger.succeeded();
         entries.forEach(({ onEnd, resolve, isInDoubt }, index) => {
           onEnd();
           resolve(settled[index]! || isInDoubt);
@@ -81,8 +79,7 @@ export class SettlementWriter {
           }
           continue;
         }
-        if (!this.failing) this.logger.error(`Outcomes are not recorded, trying again: ${describe(error)}`);
-        this.failing = true;
+        this.logger.failed(`Outcomes are not recorded, trying again: ${describe(error)}`);
         for (const entry of entries) entry.isInDoubt = true;
         this.group.unshift(...entries);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);

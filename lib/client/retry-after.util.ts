@@ -1,0 +1,8 @@
+/** The moment a `Retry-After` header names, in seconds or as an HTTP date, in ms since the epoch. */
+export function parseRetryAfter(header: unknown, now: number): number | undefined {
+  const value: unknown = Array.isArray(header) ? header[0] : header;
+  if (typeof value !== 'string') return undefined;
+  if (/^\d{1,9}$/.test(value.trim())) return now + Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : date;
+}

@@ -1,0 +1,50 @@
+import { LineLogger } from './line.logger.js';
+
+/** Most lines written in one period. */
+const MAX_LINES = 20;
+
+/** Length of a period, in ms. */
+const PERIOD = 10_000;
+
+/** Most distinct lines that `once` writes as warnings. */
+const MAX_DISTINCT = 100;
+
+/** A logger for what may repeat with every request or attempt: it bounds how many lines are written. */
+export class LimitedLogger extends LineLogger {
+  private lines = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private readonly written = new Set<string>();
+  private isFailing = false;
+
+  /** Writes at most 20 lines in 10 s, then the number of lines left out. */
+  limited(level: 'warn' | 'error', line: string): void {
+    this.timer ??= setTimeout(() => this.end(), PERIOD).unref();
+    if (++this.lines <= MAX_LINES) this[level](line);
+  }
+
+  /** Warns once of each distinct line, for up to 100 lines; repetitions are debug lines. */
+  once(line: string): void {
+    if (this.written.has(line) || this.written.size >= MAX_DISTINCT) return this.debug(line);
+    this.written.add(line);
+    this.warn(line);
+  }
+
+  /** Writes an error for the first of consecutive failures. */
+  failed(line: string): void {
+    if (!this.isFailing) this.error(line);
+    this.isFailing = true;
+  }
+
+  /** Ends a run of failures. */
+  succeeded(): void {
+    this.isFailing = false;
+  }
+
+  /** Ends the period of `limited`. */
+  end(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.lines > MAX_LINES) this.warn(`${this.lines - MAX_LINES} more lines like these were left out`);
+    this.lines = 0;
+  }
+}

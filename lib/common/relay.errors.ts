@@ -1,0 +1,55 @@
+import { RelayError } from '../client/relay.error.js';
+
+/** No source has this write key. Its code is `write_key_unknown`. */
+export class UnknownWriteKeyError extends RelayError {
+  override readonly name = 'UnknownWriteKeyError';
+
+  constructor() {
+    super('write_key_unknown', 'the write key must be that of a source');
+  }
+}
+
+/** The module, queue or connection is closed, or the application is shutting down. Its code is `closed`. */
+export class ClosedError extends RelayError {
+  override readonly name = 'ClosedError';
+
+  constructor(message: string) {
+    super('closed', message);
+  }
+}
+
+/** The queue cannot take, read or record deliveries now. Its code is `queue_unavailable`, or a subclass's. */
+export class QueueUnavailableError extends RelayError {
+  override readonly name: string = 'QueueUnavailableError';
+
+  constructor(message: string, { code = 'queue_unavailable', cause }: { code?: string; cause?: unknown } = {}) {
+    super(code, message, cause === undefined ? undefined : { cause });
+  }
+}
+
+/** The network policy refuses an address. Its code is `address_not_allowed`. */
+export class AddressNotAllowedError extends RelayError {
+  override readonly name = 'AddressNotAllowedError';
+
+  constructor(message: string) {
+    super('address_not_allowed', message);
+  }
+}
+
+/** A value given to a method breaks a rule. Its code is `argument_invalid`; the message names the field. */
+export class ArgumentError extends RelayError {
+  override readonly name = 'ArgumentError';
+
+  constructor(message: string) {
+    super('argument_invalid', message);
+  }
+}
+
+/** An optional package is missing or its version is not supported. Its code is `package_missing` or `package_unsupported`. */
+export class PackageError extends RelayError {
+  override readonly name = 'PackageError';
+
+  constructor(code: 'package_missing' | 'package_unsupported', message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
+}
