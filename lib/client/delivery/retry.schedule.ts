@@ -31,5 +31,6 @@ export function backoffDelay(retry: number): number {
 export function retryAfterDelay(header: string | undefined): number | undefined {
   const now = Date.now();
   const moment = parseRetryAfter(header, now);
-  return moment && Math.min(Math.max(moment - now, MIN_RETRY_AFTER), MAX_RETRY_AFTER);
+  if (moment === undefined) return undefined;
+  return Math.min(Math.max(moment - now, MIN_RETRY_AFTER), MAX_RETRY_AFTER);
 }
