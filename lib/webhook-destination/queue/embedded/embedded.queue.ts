@@ -74,12 +74,13 @@ export class EmbeddedQueue implements DeliveryQueue {
     });
   }
 
-  consume(destination: string, concurrency: number): Observable<Lease> {
+  consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,
+        acceptedBefore,
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,
