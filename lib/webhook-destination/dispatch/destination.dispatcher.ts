@@ -2,7 +2,7 @@ import type { Subject, Subscription } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';

@@ -5,7 +5,7 @@ import type { buildConnector } from 'undici';
 
 import { OptionsError } from '../../common/options.error.js';
 import { checkPeer } from '../../common/peer.check.js';
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { BoundedTransport } from './bounded.transport.js';
 import { ConnectionPool } from './connection.pool.js';
 import { proxyChoice } from './egress.proxy.js';
