@@ -161,7 +161,7 @@ export class DestinationDispatcher {
     const event = toDeliveryEvent(delivery, outcome);
     if (!event) return;
     if (event.type === 'retry') {
-      this.logger.limited('warn', `${summary(event)}; next attempt at ${event.nextAttemptAt.toISOString()}`);
+      this.logger.limited('warn', `${summary(event)}; next attempt at ${new Date(event.nextAttemptAt).toISOString()}`);
     } else if (event.type === 'dead') {
       this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
     }
