@@ -2,7 +2,7 @@ import type { Subject, Subscription } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
@@ -170,7 +170,7 @@ export class DestinationDispatcher {
     const event = toDeliveryEvent(delivery, outcome);
     if (!event) return;
     if (event.type === 'retry') {
-      this.logger.limited('warn', `${summary(event)}; next attempt at ${event.nextAttemptAt.toISOString()}`);
+      this.logger.limited('warn', `${summary(event)}; next attempt at ${new Date(event.nextAttemptAt).toISOString()}`);
     } else if (event.type === 'dead') {
       this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
     }

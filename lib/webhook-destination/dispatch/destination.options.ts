@@ -1,10 +1,8 @@
-import { isMessageType } from '../../client/message/message.rules.js';
-import type { MessageType } from '../../client/message/message.interface.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
-import { isNonEmptyString } from '../../common/value.util.js';
-import { areHeaders } from '../dispatch/header.rules.js';
-import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
+import { RoutingOptions } from '../routing/routing.options.js';
+import { areHeaders } from './header.rules.js';
+import { isRetryOn, type RetryOn } from './url.outcome.js';
 
 /** URLs that one destination may have (§1, §8). */
 const MAX_URLS = 5;
@@ -14,35 +12,12 @@ function isSharedSecret(value: unknown): boolean {
   return value.length === 2 && value.every(isUsableSecret) && value[0] !== value[1];
 }
 
-const isFilledArray = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0;
-
 // The URL parser would drop line breaks and tabs, and so post to another place than the one that is read here.
 const isWebhookUrl = (value: unknown): boolean =>
   typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
 
 /** Where messages go: a set of URLs of one receiver (§1). */
-export class DestinationOptions {
-  /**
-   * The key looked for in a message's `integrations`, case sensitive.
-   * @default 'Webhooks'
-   */
-  @Must('be a non-empty string, and not All', (value) => isNonEmptyString(value) && value !== 'All')
-  name: string = 'Webhooks';
-
-  /**
-   * Whether messages are sent to it.
-   * @default true
-   */
-  @Must('be a boolean', (value) => typeof value === 'boolean')
-  enabled: boolean = true;
-
-  /** Names of the sources whose messages it gets; `undefined` is refused. Default: every source. */
-  @MustIfPresent(
-    'be an array of one or more source names',
-    (value) => isFilledArray(value) && value.every(isNonEmptyString),
-  )
-  sources?: string[];
-
+export class DestinationOptions extends RoutingOptions {
   /** One to five URLs; the first to answer with success settles a message (§4.1). */
   @Must(
     `hold 1 to ${MAX_URLS} URLs (§1)`,
@@ -82,16 +57,6 @@ export class DestinationOptions {
   @IfGiven()
   @Must('be a boolean', (value) => typeof value === 'boolean')
   standardWebhooks?: boolean;
-
-  /**
-   * Kinds of message it gets; delete notifications come whatever is named, so `['delete']` is for those alone.
-   * `undefined` is refused. Default: all.
-   */
-  @MustIfPresent(
-    'be an array of one or more of identify, track, page, screen, group, alias, delete',
-    (value) => isFilledArray(value) && value.every((type) => isMessageType(type) || type === 'delete'),
-  )
-  types?: (MessageType | 'delete')[];
 
   /**
    * Which answers of its URLs are tried again.

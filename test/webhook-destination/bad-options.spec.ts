@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { WebhookDestinationModule, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
-import { type Certificates, createCertificates } from '../../support/certificates.js';
+import { type Certificates, createCertificates } from '../support/certificates.js';
 
 const source = { name: 'shop', writeKey: 'wk_shop' };
 const url = 'https://receiver.example/hook';

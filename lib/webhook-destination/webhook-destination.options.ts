@@ -1,15 +1,15 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
-import { OptionsError } from '../../common/options.error.js';
-import { findAbsence, findOptionFaults, IfGiven, Must, toOptions } from '../../common/options.rules.js';
-import type { DeliveryQueueFactory } from '../queue/delivery-queue.interface.js';
-import { sqliteQueue } from '../queue/sqlite/sqlite.queue.js';
-import { type AdminOptions, areAdminOptions } from './admin.options.js';
-import { DeliveryOptions } from './delivery.options.js';
-import { DestinationOptions } from './destination.options.js';
-import { IngestOptions } from './ingest.options.js';
-import { findRelationFaults } from './relation.rules.js';
-import { SourceOptions } from './source.options.js';
+import { OptionsError } from '../common/options.error.js';
+import { findAbsence, findOptionFaults, IfGiven, Must, toOptions } from '../common/options.rules.js';
+import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
+import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
+import { type AdminOptions, areAdminOptions } from './admin/admin.options.js';
+import { DeliveryOptions } from './dispatch/delivery.options.js';
+import { DestinationOptions } from './dispatch/destination.options.js';
+import { findDeliveryFaults } from './dispatch/destination.rules.js';
+import { IngestOptions } from './ingest/ingest.options.js';
+import { SourceOptions } from './ingest/source.options.js';
 
 /** What a process does: take messages, deliver them, or both. */
 export type RelayMode = 'all' | 'ingest' | 'deliver';
@@ -99,4 +99,39 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   if (faults.length === 0) faults.push(...findRelationFaults(options));
   if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
   return options;
+}
+
+/** Faults of options that are each valid on their own. */
+function findRelationFaults({ sources, destinations, delivery, queue, mode }: WebhookDestinationOptions): string[] {
+  const names = sources.map(({ name }) => name);
+  return [
+    ...(mode !== 'all' && !queue.isShared
+      ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
+      : []),
+    ...findRepeated('sources', 'name', names),
+    ...findRepeated(
+      'sources',
+      'writeKey',
+      sources.map(({ writeKey }) => writeKey),
+    ),
+    ...findRepeated(
+      'destinations',
+      'name',
+      destinations.map(({ name }) => name),
+    ),
+    ...destinations.flatMap(({ sources: wanted = [] }, index) =>
+      wanted
+        .filter((name) => !names.includes(name))
+        .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
+    ),
+    ...findDeliveryFaults(destinations, delivery),
+  ];
+}
+
+function findRepeated(list: string, field: string, values: string[]): string[] {
+  return values.flatMap((value, index) =>
+    values.indexOf(value) < index
+      ? [`${list}[${index}].${field} must differ from that of every other ${list.slice(0, -1)}`]
+      : [],
+  );
 }

@@ -4,9 +4,9 @@ import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
-import { ENVIRONMENT, isProxyUrl } from '../dispatch/egress.proxy.js';
-import { isTransport, type TransportOption } from '../dispatch/transport.option.js';
-import { isRetryOn, type RetryOn } from '../dispatch/url.outcome.js';
+import { ENVIRONMENT, isProxyUrl } from './egress.proxy.js';
+import { isTransport, type TransportOption } from './transport.option.js';
+import { isRetryOn, type RetryOn } from './url.outcome.js';
 
 const NETWORKS = "be an array of networks in CIDR notation, addresses or 'localhost'";
 

@@ -1,46 +1,19 @@
-import { ENVIRONMENT, findEnvironmentFaults } from '../dispatch/egress.proxy.js';
-import { knownAddresses, networksForAddress, NetworkPolicy } from '../dispatch/network.policy.js';
-import { isWebhookTransport } from '../dispatch/transport.option.js';
 import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
-import type { WebhookDestinationOptions } from './webhook-destination.options.js';
+import { ENVIRONMENT, findEnvironmentFaults } from './egress.proxy.js';
+import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
+import { isWebhookTransport } from './transport.option.js';
 
-/** Indexes of the values that came before in the list. */
-function repeated(values: unknown[]): number[] {
-  return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
-}
-
-/** What is wrong with options that are each right by themselves. */
-export function findRelationFaults({
-  sources,
-  destinations,
-  delivery,
-  queue,
-  mode,
-}: WebhookDestinationOptions): string[] {
-  const names = sources.map(({ name }) => name);
-  const keys = sources.map(({ writeKey }) => writeKey);
+/** Faults of options that are each valid on their own: those of the destinations, and of how they are reached. */
+export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
   return [
-    ...(mode !== 'all' && !queue.isShared
-      ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
-      : []),
-    ...repeated(names).map((index) => `sources[${index}].name must differ from that of every other source`),
-    ...repeated(keys).map((index) => `sources[${index}].writeKey must differ from that of every other source`),
-    ...repeated(destinations.map(({ name }) => name)).map(
-      (index) => `destinations[${index}].name must differ from that of every other destination`,
-    ),
     ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
       (standardWebhooks ? findKeyFaults(sharedSecret) : []).map((fault) => `destinations[${index}].${fault}`),
     ),
     ...(delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
       : []),
-    ...destinations.flatMap(({ sources: wanted = [] }, index) =>
-      wanted
-        .filter((name) => !names.includes(name))
-        .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
-    ),
     ...findUrlFaults(destinations, delivery),
     ...findConnectionFaults(delivery),
   ];
