@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -8,7 +8,7 @@ import {
   type SettlementRow,
   toDeliveryRows,
   toIdText,
-} from './sqlite.rows.cjs';
+} from './sqlite.rows.js';
 
 /** Rows that are read at once. */
 const SLICE = 100;

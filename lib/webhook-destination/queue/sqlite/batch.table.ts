@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
-import { FULL_BATCH } from '../embedded/batch.bounds.cjs';
-import type { AcceptedTable } from './accepted.table.cjs';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import { FULL_BATCH } from '../embedded/batch.bounds.js';
+import type { AcceptedTable } from './accepted.table.js';
 import {
   type BatchItem,
   type BatchOutcome,
@@ -14,10 +14,10 @@ import {
   stripBodies,
   stripItems,
   unpackBodies,
-} from './batch.codec.cjs';
-import { BATCH_SLOTS } from './batch.id.cjs';
-import { BatchReader, toRows } from './batch.reader.cjs';
-import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.cjs';
+} from './batch.codec.js';
+import { BATCH_SLOTS } from './batch.id.js';
+import { BatchReader, toRows } from './batch.reader.js';
+import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.js';
 
 /** What became of deliveries of one batch, in one group. */
 interface GroupOutcome {
