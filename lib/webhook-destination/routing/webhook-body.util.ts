@@ -1,6 +1,6 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 
-/** Fields of a message that a webhook can carry; each is known by its place in here, which is found sooner than a name. */
+/** Fields of a message that a webhook can carry. */
 export const BODY_FIELDS = [
   'userId',
   'anonymousId',
@@ -15,15 +15,15 @@ export const BODY_FIELDS = [
   'timestamp',
 ] as const;
 
-type BodyField = (typeof BODY_FIELDS)[number];
+export type BodyField = (typeof BODY_FIELDS)[number];
 
 /** A message as JSON, field by field. */
 export interface MessageJson {
   readonly type: MessageType;
   /** Whether all JSON of it is known to be ASCII. */
   readonly isAscii: boolean;
-  /** JSON of the field at that place in `BODY_FIELDS`, or undefined where the message has none. */
-  json(place: number): string | undefined;
+  /** JSON of a field, or undefined where the message has none. */
+  json(field: BodyField): string | undefined;
 }
 
 /** Version of the body's layout (§9). */
@@ -42,15 +42,15 @@ const LAYOUTS: Record<MessageType, (BodyField | [BodyField, string])[]> = {
 interface Template {
   /** What a body begins with. */
   head: string;
-  /** Its fields by their places, each with the text that comes before it. */
-  fields: [place: number, before: string][];
+  /** Its fields, each with the text that comes before it. */
+  fields: [field: BodyField, before: string][];
 }
 
 const TEMPLATES = Object.fromEntries(
   Object.entries(LAYOUTS).map(([type, layout]) => {
-    const fields = layout.map((entry): [number, string] => {
+    const fields = layout.map((entry): [BodyField, string] => {
       const [field, name] = typeof entry === 'string' ? [entry, entry] : entry;
-      return [BODY_FIELDS.indexOf(field), `,${JSON.stringify(name)}:`];
+      return [field, `,${JSON.stringify(name)}:`];
     });
     return [type, { head: `{"version":${VERSION},"type":"${type}"`, fields }];
   }),
@@ -71,8 +71,8 @@ export function toWebhookBodies(messages: MessageJson[]): Buffer[] {
 function toText(message: MessageJson): string {
   const { head, fields } = TEMPLATES[message.type];
   let text = head;
-  for (const [place, before] of fields) {
-    const value = message.json(place);
+  for (const [field, before] of fields) {
+    const value = message.json(field);
     if (value !== undefined) text += before + value;
   }
   return `${text}}`;

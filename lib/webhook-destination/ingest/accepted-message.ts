@@ -11,12 +11,12 @@ import {
   parseTimestamp,
 } from '../../client/message/message.rules.js';
 import type { RoutableMessage } from '../routing/destination.router.js';
-import { BODY_FIELDS } from '../routing/webhook.body.js';
-import { MAX_DEPTH } from './message.depth.js';
-import type { PostedMessage } from './posted.message.js';
+import type { BodyField } from '../routing/webhook-body.util.js';
+import { MAX_DEPTH } from './json-depth.util.js';
+import type { PostedMessage } from './posted-message.interface.js';
 
 /** The rule that a posted message breaks, or undefined where it breaks none. */
-export function findIncomingFault(posted: PostedMessage): MessageFault | undefined {
+export function findPostedFault(posted: PostedMessage): MessageFault | undefined {
   const { value } = posted;
   if (!isPlainObject(value)) {
     return { field: 'message', code: 'message_not_object', message: 'a message must be an object' };
@@ -46,10 +46,8 @@ function findSizeFault(posted: PostedMessage): MessageFault | undefined {
   }
 }
 
-const TIMESTAMP = BODY_FIELDS.indexOf('timestamp');
-
-/** A posted message that breaks no rule, as the relay goes on with it. `null` and empty strings count as absent. */
-export class IncomingMessage implements RoutableMessage {
+/** A message that breaks no rule. `null` and empty strings count as absent. */
+export class AcceptedMessage implements RoutableMessage {
   readonly type: MessageType;
   readonly messageId: string;
   readonly userId: string | undefined;
@@ -72,9 +70,9 @@ export class IncomingMessage implements RoutableMessage {
     return this.posted.isAscii;
   }
 
-  json(place: number): string | undefined {
-    if (place === TIMESTAMP && !isWireTimestamp(this.fields.timestamp)) return JSON.stringify(this.timestamp());
-    return this.posted.json(place);
+  json(field: BodyField): string | undefined {
+    if (field === 'timestamp' && !isWireTimestamp(this.fields.timestamp)) return JSON.stringify(this.timestamp());
+    return this.posted.json(field);
   }
 
   integration(name: string): unknown {

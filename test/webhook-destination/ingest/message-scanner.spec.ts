@@ -1,16 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { MessageScan, type Scanned } from '../../../lib/webhook-destination/ingest/message.scan.js';
-import { SCANNED_FIELDS, ScannedMessage } from '../../../lib/webhook-destination/ingest/scanned.message.js';
-import { BODY_FIELDS } from '../../../lib/webhook-destination/routing/webhook.body.js';
+import { UNUSABLE } from '../../../lib/webhook-destination/ingest/scan/json-scanner.js';
+import { MessageScanner } from '../../../lib/webhook-destination/ingest/scan/message-scanner.js';
+import { SCANNED_FIELDS, ScannedMessage } from '../../../lib/webhook-destination/ingest/scan/scanned-message.js';
+import { BODY_FIELDS } from '../../../lib/webhook-destination/routing/webhook-body.util.js';
 import { type Json, RandomJson } from '../../support/random-json.js';
 
 type Message = Record<string, Json>;
 
 const toText = (bytes: Buffer) => (bytes.every((byte) => byte < 0x80) ? bytes.toString('latin1') : undefined);
-const scan = (text: string, most = 100): Scanned | undefined => {
+const scan = (text: string, most = 100) => {
   const bytes = Buffer.from(text);
-  return MessageScan.envelope(bytes, toText(bytes), most);
+  const scanner = new MessageScanner({ bytes, text: toText(bytes) });
+  try {
+    return { envelope: scanner.envelope(most), messages: scanner.messages };
+  } catch (error) {
+    if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
+    return undefined;
+  }
 };
 const isScanned = (text: string): boolean => scan(`{"batch":[${text}]}`)?.messages[0] instanceof ScannedMessage;
 
@@ -44,10 +51,10 @@ function faultOf(text: string): string | undefined {
       const kind = message.value[field];
       if (JSON.stringify(kind) !== (isPassedOn ? '{}' : JSON.stringify(value))) return `another ${field}`;
     }
-    for (const [place, field] of BODY_FIELDS.entries()) {
+    for (const field of BODY_FIELDS) {
       const value = Object.hasOwn(expected, field) ? expected[field] : undefined;
       const isAbsent = value === undefined || value === null || value === '';
-      if (message.json(place) !== (isAbsent ? undefined : JSON.stringify(value))) return `other JSON of ${field}`;
+      if (message.json(field) !== (isAbsent ? undefined : JSON.stringify(value))) return `other JSON of ${field}`;
     }
   }
   return undefined;

@@ -1,7 +1,9 @@
-import type { MessageType } from '../../client/message/message.interface.js';
-import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
-import { BODY_FIELDS } from '../routing/webhook.body.js';
-import { memberOf, type PostedMessage } from './posted.message.js';
+import type { MessageType } from '../../../client/message/message.interface.js';
+import { MAX_MESSAGE_BYTES } from '../../../client/message/message.limits.js';
+import { BODY_FIELDS, type BodyField } from '../../routing/webhook-body.util.js';
+import type { JsonText } from '../body.reader.js';
+import { memberOf } from '../parsed-message.js';
+import type { PostedMessage } from '../posted-message.interface.js';
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
@@ -20,8 +22,8 @@ export const SCANNED_FIELDS = [
 
 type ScannedField = (typeof SCANNED_FIELDS)[number];
 
-/** Where a field's span is in the table of spans: a start and an end, which is 0 where the field is not there. */
-const SPANS = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2 * index])) as Record<
+/** Where the span of a field is in the table: a start and an end, which is 0 where the field is absent. */
+const PLACES = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2 * index])) as Record<
   ScannedField,
   number
 >;
@@ -32,13 +34,6 @@ const AN_OBJECT = Object.freeze({});
 /** Shorter parts of a string are strings of their own to V8, and do not keep it in memory. */
 const SHORTEST_SLICE = 13;
 
-/** Posted JSON. */
-export interface ScannedText {
-  readonly bytes: Buffer;
-  /** The same as a string, where that is ASCII. */
-  readonly text: string | undefined;
-}
-
 /**
  * A message whose text is to the byte what `JSON.stringify` would make of it, as SDKs written in JavaScript send it:
  * its fields go on as they came, and are neither parsed nor stringified.
@@ -46,7 +41,7 @@ export interface ScannedText {
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
   readonly isAscii: boolean;
-  private readonly texts = new Array<string | undefined>(BODY_FIELDS.length);
+  private readonly texts: Partial<Record<BodyField, string>> = {};
 
   /**
    * @param size in bytes
@@ -55,36 +50,36 @@ export class ScannedMessage implements PostedMessage {
    * @param type where that is not the message's own
    */
   constructor(
-    private readonly source: ScannedText,
+    private readonly source: JsonText,
     private readonly size: number,
     spans: Int32Array,
     private readonly escaped: boolean,
     type?: MessageType,
   ) {
     this.isAscii = source.text !== undefined;
-    for (let place = 0; place < BODY_FIELDS.length; place++) {
-      const start = spans[2 * place]!;
-      const end = spans[2 * place + 1]!;
-      this.texts[place] = end === 0 || this.isAsGoodAsAbsent(start, end) ? undefined : this.slice(start, end);
+    for (const field of BODY_FIELDS) {
+      const start = spans[PLACES[field]]!;
+      const end = spans[PLACES[field] + 1]!;
+      if (end > 0 && !this.isAsGoodAsAbsent(start, end)) this.texts[field] = this.slice(start, end);
     }
     this.value = {
-      type: type ?? this.read(spans, SPANS.type),
-      messageId: this.read(spans, SPANS.messageId, true),
-      userId: this.read(spans, SPANS.userId, true),
-      anonymousId: this.read(spans, SPANS.anonymousId),
-      previousId: this.read(spans, SPANS.previousId),
-      groupId: this.read(spans, SPANS.groupId),
-      event: this.read(spans, SPANS.event),
-      name: this.read(spans, SPANS.name),
-      category: this.read(spans, SPANS.category),
-      properties: this.read(spans, SPANS.properties),
-      traits: this.read(spans, SPANS.traits),
-      context: this.read(spans, SPANS.context),
-      timestamp: this.read(spans, SPANS.timestamp),
-      originalTimestamp: this.read(spans, SPANS.originalTimestamp),
-      integrations: this.parse(spans, SPANS.integrations),
-      sentAt: this.read(spans, SPANS.sentAt),
-      writeKey: this.read(spans, SPANS.writeKey),
+      type: type ?? this.read(spans, 'type'),
+      messageId: this.read(spans, 'messageId', true),
+      userId: this.read(spans, 'userId', true),
+      anonymousId: this.read(spans, 'anonymousId'),
+      previousId: this.read(spans, 'previousId'),
+      groupId: this.read(spans, 'groupId'),
+      event: this.read(spans, 'event'),
+      name: this.read(spans, 'name'),
+      category: this.read(spans, 'category'),
+      properties: this.read(spans, 'properties'),
+      traits: this.read(spans, 'traits'),
+      context: this.read(spans, 'context'),
+      timestamp: this.read(spans, 'timestamp'),
+      originalTimestamp: this.read(spans, 'originalTimestamp'),
+      integrations: this.parse(spans, 'integrations'),
+      sentAt: this.read(spans, 'sentAt'),
+      writeKey: this.read(spans, 'writeKey'),
     };
   }
 
@@ -96,8 +91,8 @@ export class ScannedMessage implements PostedMessage {
     return this.size > MAX_MESSAGE_BYTES;
   }
 
-  json(place: number): string | undefined {
-    return this.texts[place];
+  json(field: BodyField): string | undefined {
+    return this.texts[field];
   }
 
   integration(name: string): unknown {
@@ -110,10 +105,10 @@ export class ScannedMessage implements PostedMessage {
   }
 
   /** @param isKept whether it outlives the request: a slice of the request's text would keep all of that */
-  private read(spans: Int32Array, place: number, isKept = false): unknown {
-    const end = spans[place + 1]!;
+  private read(spans: Int32Array, field: ScannedField, isKept = false): unknown {
+    const end = spans[PLACES[field] + 1]!;
     if (end === 0) return undefined;
-    const start = spans[place]!;
+    const start = spans[PLACES[field]]!;
     const { bytes } = this.source;
     if (bytes[start] === OPEN_BRACE) return AN_OBJECT;
     if (bytes[start] === QUOTE) {
@@ -124,9 +119,9 @@ export class ScannedMessage implements PostedMessage {
     return JSON.parse(this.slice(start, end));
   }
 
-  private parse(spans: Int32Array, place: number): unknown {
-    const start = spans[place]!;
-    const end = spans[place + 1]!;
+  private parse(spans: Int32Array, field: ScannedField): unknown {
+    const start = spans[PLACES[field]]!;
+    const end = spans[PLACES[field] + 1]!;
     if (end === 0) return undefined;
     const isEmpty = end - start === 2 && this.source.bytes[start] === OPEN_BRACE;
     return isEmpty ? AN_OBJECT : JSON.parse(this.slice(start, end));

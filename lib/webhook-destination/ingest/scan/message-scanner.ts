@@ -1,7 +1,9 @@
-import type { MessageType } from '../../client/message/message.interface.js';
-import { CLOSE_BRACKET, COLON, COMMA, JsonScan, OPEN_BRACE, OPEN_BRACKET, QUOTE, UNUSABLE } from './json.scan.js';
-import { ParsedMessage, type PostedMessage } from './posted.message.js';
-import { SCANNED_FIELDS, ScannedMessage, type ScannedText } from './scanned.message.js';
+import type { MessageType } from '../../../client/message/message.interface.js';
+import type { JsonText } from '../body.reader.js';
+import { ParsedMessage } from '../parsed-message.js';
+import type { PostedMessage } from '../posted-message.interface.js';
+import { CLOSE_BRACKET, COLON, COMMA, JsonScanner, OPEN_BRACE, OPEN_BRACKET, QUOTE, UNUSABLE } from './json-scanner.js';
+import { SCANNED_FIELDS, ScannedMessage } from './scanned-message.js';
 
 /** The fields by the hashes of their names: the name, and where its span is. */
 const FIELDS = new Map(
@@ -14,63 +16,39 @@ const FIELDS = new Map(
 /** The spans of the fields of the message that is scanned; all scans use the same, as none is interrupted. */
 const SPANS = new Int32Array(2 * SCANNED_FIELDS.length);
 
-/** What a scan found. */
-export interface Scanned {
-  /** The envelope, its batch empty. */
-  envelope: unknown;
-  messages: PostedMessage[];
-}
-
 /**
  * Finds the messages of posted JSON without parsing them. It vouches for what it takes: a text that is not JSON is
  * never taken, and a message that is not to the byte what `JSON.stringify` would write is parsed.
  */
-export class MessageScan extends JsonScan {
-  private readonly messages: PostedMessage[] = [];
-  private readonly source: ScannedText;
+export class MessageScanner extends JsonScanner {
+  readonly messages: PostedMessage[] = [];
 
-  private constructor(
-    bytes: Buffer,
-    text: string | undefined,
+  /** @param type that of the message, whatever it says itself */
+  constructor(
+    private readonly source: JsonText,
     private readonly type?: MessageType,
   ) {
-    super(bytes);
-    this.source = { bytes, text };
+    super(source.bytes);
   }
 
   /**
-   * The messages of an envelope, at most so many.
+   * Takes the text as one message.
    *
-   * @param text the same as the bytes, where they are ASCII
-   * @returns undefined when a parser has to judge the text
+   * @throws UNUSABLE when a parser has to judge the text
    */
-  static envelope(bytes: Buffer, text: string | undefined, most: number): Scanned | undefined {
-    const scan = new MessageScan(bytes, text);
-    try {
-      return { envelope: scan.envelope(most), messages: scan.messages };
-    } catch (error) {
-      return unusable(error);
-    }
+  single(): void {
+    const start = this.expect(OPEN_BRACE, this.space(0));
+    if (this.space(this.message(start)) !== this.bytes.length) throw UNUSABLE;
   }
 
   /**
-   * The message that the text is. Where it need not be parsed, it is of the type, whatever it says.
+   * Takes the text as an envelope of at most so many messages. The rest of it is little, and left to a parser, which so
+   * vouches for what is around the batch.
    *
-   * @param text the same as the bytes, where they are ASCII
-   * @returns undefined when a parser has to judge the text
+   * @returns the envelope, its batch empty
+   * @throws UNUSABLE when a parser has to judge the text
    */
-  static message(bytes: Buffer, text: string | undefined, type: MessageType): PostedMessage | undefined {
-    const scan = new MessageScan(bytes, text, type);
-    try {
-      const end = scan.space(scan.message(scan.space(0)));
-      return end === bytes.length ? scan.messages[0] : undefined;
-    } catch (error) {
-      return unusable(error);
-    }
-  }
-
-  /** The rest is little, and left to a parser, which so vouches for what is around the batch. */
-  private envelope(most: number): unknown {
+  envelope(most: number): unknown {
     const { bytes } = this;
     let start = 0;
     let end = 0;
@@ -119,7 +97,10 @@ export class MessageScan extends JsonScan {
     this.messages.push(
       isObject && this.canonical
         ? new ScannedMessage(this.source, end - at, SPANS, this.escaped, this.type)
-        : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), end - at),
+        : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), {
+            size: end - at,
+            ...(this.type && { type: this.type }),
+          }),
     );
     return end;
   }
@@ -138,9 +119,4 @@ export class MessageScan extends JsonScan {
     for (let index = 0; index < length; index++) if (bytes[key + index] !== name[index]) return false;
     return true;
   }
-}
-
-/** A fault of the text makes it one for the parser; a fault of ours must be seen. */
-function unusable(error: unknown): undefined {
-  if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
 }

@@ -1,4 +1,4 @@
-import { MAX_DEPTH } from './message.depth.js';
+import { MAX_DEPTH } from '../json-depth.util.js';
 
 /** Bytes of JSON. */
 export const QUOTE = 0x22;
@@ -53,7 +53,7 @@ const KEYS = new Int32Array(MAX_DEPTH * MAX_KEYS);
  *
  * Each method takes the place of what it reads, and returns the place behind it.
  */
-export abstract class JsonScan {
+export abstract class JsonScanner {
   /** Whether what was read since it was set is to the byte what `JSON.stringify` would write. */
   protected canonical = true;
   /** Whether a string that was read since it was set has a backslash. */
