@@ -35,7 +35,7 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
     return concealOptions(super.forRootAsync(options), ANALYTICS_OPTIONS);
   }
 
-  /** @internal */
+  /** Called by Nest: connects the decorators. */
   onModuleInit(): Promise<void> {
     return connectDecoratedProviders(this.modules);
   }

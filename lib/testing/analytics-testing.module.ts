@@ -1,14 +1,13 @@
 import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common';
 
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
-import { provideAnalytics } from '../analytics/analytics.factory.js';
 import { AnalyticsModule } from '../analytics/analytics.module.js';
 import type { AnalyticsService } from '../analytics/analytics.service.js';
 import { DEFAULT_INSTANCE } from '../analytics/instance.options.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
-import { RecordingAnalytics } from './recording.analytics.js';
+import { provideRecordingAnalytics } from './recording-analytics.factory.js';
 
-/** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, none of them required. */
+/** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, all optional. */
 export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
 
 /** The part of a `TestingModuleBuilder` that is needed to replace a provider. */
@@ -24,7 +23,7 @@ class RecordingModule extends AnalyticsModule {}
 
 function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
   const module = AnalyticsModule.forRoot({ ...options, writeKey });
-  const recording = provideAnalytics({ name: options.name, isGlobal: options.isGlobal }, RecordingAnalytics);
+  const recording = provideRecordingAnalytics({ name: options.name, isGlobal: options.isGlobal });
   const token = recording.provide;
   const recorder: Provider = {
     provide: AnalyticsRecorder,
@@ -44,8 +43,8 @@ function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOp
 }
 
 /**
- * Takes the place of `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as ever, and what they
- * record is kept in an `AnalyticsRecorder` in place of being sent. No network, no timers, no database.
+ * Replaces `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as ever, and an `AnalyticsRecorder`
+ * keeps the events instead of sending them. No network, no timers, no database.
  *
  * Import it as it is for the default instance, or with `forRoot` for one with options or a name.
  */
@@ -57,7 +56,7 @@ export class AnalyticsTestingModule {
   }
 
   /**
-   * Lets the `AnalyticsModule` that an application under test imports record in place of sending; its options stay.
+   * Makes the `AnalyticsModule` of an application under test record events instead of sending them; its options stay.
    *
    * @example
    * ```ts
@@ -70,7 +69,7 @@ export class AnalyticsTestingModule {
    */
   static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {
     for (const name of names.length > 0 ? names : [DEFAULT_INSTANCE]) {
-      const { provide, useFactory: factory, inject } = provideAnalytics({ name }, RecordingAnalytics);
+      const { provide, useFactory: factory, inject } = provideRecordingAnalytics({ name });
       builder.overrideProvider(provide).useFactory({ factory, inject });
     }
     return builder;

@@ -1,5 +1,6 @@
 import type { AnalyticsService } from '../analytics/analytics.service.js';
-import type { Message, MessageType } from '../client/index.js';
+import { type Message, type MessageType, RelayError } from '../client/index.js';
+import { ArgumentError } from '../common/relay.errors.js';
 
 /** Options of {@link AnalyticsRecorder.waitFor}. */
 export interface WaitOptions {
@@ -16,7 +17,7 @@ type Waiting = (event: Message) => void;
 // On the instance: code that has the package's other build finds its recorder too.
 const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
 
-/** Holds the events that an application under test has recorded: as they would be sent, plugins and all. */
+/** Holds the events of an application under test as they would be sent, after plugins. */
 export class AnalyticsRecorder {
   private recorded: Message[] = [];
   private waiting: Waiting[] = [];
@@ -24,11 +25,11 @@ export class AnalyticsRecorder {
   /**
    * The recorder of an instance that `AnalyticsTestingModule` provides.
    *
-   * @throws {Error} for any other instance.
+   * @throws {ArgumentError} for any other instance.
    */
   static of(analytics: AnalyticsService): AnalyticsRecorder {
     const recorder = findRecorder(analytics);
-    if (!recorder) throw new Error('This instance records nothing: it is none of AnalyticsTestingModule');
+    if (!recorder) throw new ArgumentError('This instance was not created by AnalyticsTestingModule');
     return recorder;
   }
 
@@ -54,7 +55,8 @@ export class AnalyticsRecorder {
 
   /**
    * The first event, recorded already or later, of this name (of a track event) or for which the function answers true.
-   * Rejects when there is none in time, with what was recorded instead.
+   * Rejects with a `RelayError` with the code `wait_timeout` when the timeout expires; the message lists the events
+   * recorded instead.
    */
   waitFor(wanted: string | ((event: Message) => boolean), { timeout = 1_000 }: WaitOptions = {}): Promise<Message> {
     const matches =
@@ -78,8 +80,9 @@ export class AnalyticsRecorder {
       };
       const timer = setTimeout(() => {
         end();
-        const what = typeof wanted === 'string' ? JSON.stringify(wanted) : 'such an event';
-        reject(new Error(`Waited ${timeout} ms for ${what} in vain. Recorded: ${summarise(this.recorded)}`));
+        const what = typeof wanted === 'string' ? JSON.stringify(wanted) : 'a matching event';
+        const message = `Timed out after ${timeout} ms waiting for ${what}. Recorded: ${summarise(this.recorded)}`;
+        reject(new RelayError('wait_timeout', message));
       }, timeout);
       this.waiting.push(look);
     });

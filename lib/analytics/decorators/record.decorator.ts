@@ -7,7 +7,7 @@ import { addDecoratedMethod } from './decorated.methods.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';
 import { hiddenInstanceOf, injectHidden } from './hidden.instance.js';
 import { wrapMethod } from './method.wrapper.js';
-import type { AnyMethod, CallContext, RecordOptions } from './record-options.interface.js';
+import type { RecordedMethod, CallContext, RecordOptions } from './record-options.interface.js';
 
 const faultLogs = new WeakMap<AnalyticsService, LimitedLogger>();
 
@@ -43,7 +43,7 @@ export function recordCall<Options extends RecordOptions>(
       }
       return true;
     };
-    descriptor.value = wrapMethod(descriptor.value as AnyMethod, (target) => {
+    descriptor.value = wrapMethod(descriptor.value as RecordedMethod, (target) => {
       const analytics = hiddenInstanceOf(target, instance);
       return analytics && ((call) => recordEnd(analytics, call));
     });

@@ -1,7 +1,7 @@
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
 
-/** A rule of §2.2 that a message breaks. */
+/** A rule that a message breaks. */
 export interface MessageFault {
   /** Path of the field at fault. */
   field: string;
@@ -32,7 +32,7 @@ export function isWireTimestamp(value: unknown): value is string {
   return typeof value === 'string' && WIRE_TIMESTAMP.test(value);
 }
 
-/** The moment a timestamp tells, in UTC where it names no zone; undefined where it tells none (§2.1). */
+/** The moment of a timestamp, in UTC where it names no zone; undefined where it is not a valid one. */
 export function parseTimestamp(value: unknown): Date | undefined {
   const date = value instanceof Date ? value : typeof value === 'string' ? parseIso8601(value) : undefined;
   const year = date ? date.getUTCFullYear() : NaN;
@@ -132,7 +132,9 @@ export function isMessageType(value: unknown): value is MessageType {
 }
 
 /**
- * The first rule of §2.2 that a message of this kind breaks, or undefined where it breaks none.
+ * The first rule that a message of this kind breaks, or undefined.
+ *
+ * @see docs/specification.md, "Library messages"
  * `null` counts as absent, and an empty string as missing.
  */
 export function findMessageFault(type: MessageType, message: Record<string, unknown>): MessageFault | undefined {
