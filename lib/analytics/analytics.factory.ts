@@ -6,7 +6,7 @@ import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-
 import { type CheckedAnalyticsOptions, checkOptions } from './analytics.options.js';
 import { AnalyticsService } from './analytics.service.js';
 import { ANALYTICS_OPTIONS, getAnalyticsToken } from './analytics.tokens.js';
-import { openScopePerRequest } from './context/scope.mount.js';
+import { openScopePerRequest } from './context/scope.middleware.js';
 
 const createService = (options: CheckedAnalyticsOptions, moduleRef: ModuleRef) =>
   new AnalyticsService(options, moduleRef);

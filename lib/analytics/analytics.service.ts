@@ -17,7 +17,6 @@ import {
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { describe } from '../common/error.util.js';
 import { LimitedLogger } from '../common/limited.logger.js';
-import { LineLogger } from '../common/line.logger.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
@@ -41,8 +40,7 @@ const IN_PROCESS_FLUSH_INTERVAL = 0;
  */
 @Injectable()
 export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnApplicationShutdown {
-  private readonly logger = new LineLogger('AnalyticsService');
-  private readonly pluginErrors = new LimitedLogger('AnalyticsService');
+  private readonly logger = new LimitedLogger('AnalyticsService');
   readonly #options: CheckedAnalyticsOptions;
   private readonly completer: MessageCompleter;
   private readonly deferred: DeferredHttpClient;
@@ -66,7 +64,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
       if (code === 'delivery_failure') this.reportUndelivered(reason);
-      else this.pluginErrors.once(`A plugin failed: ${describe(reason)}`);
+      else this.logger.once(`A plugin failed: ${describe(reason)}`);
     });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
   }
@@ -139,7 +137,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
 
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     this.completer.complete(type, message, (complete) => {
-      const refusal = type === 'track' ? this.plan.judge(complete as TrackParams) : undefined;
+      const refusal = type === 'track' ? this.plan.check(complete as TrackParams) : undefined;
       this.record(type, complete, callback, refusal);
     });
   }

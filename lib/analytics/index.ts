@@ -15,8 +15,7 @@ export { Group } from './decorators/group.decorator.js';
 export { Identify } from './decorators/identify.decorator.js';
 export { Page } from './decorators/page.decorator.js';
 export { Screen } from './decorators/screen.decorator.js';
-export { Track } from './decorators/track.decorator.js';
-export type { PlannedTrackOptions, TrackArguments } from './decorators/track.decorator.js';
+export { type PlannedTrackOptions, Track, type TrackArguments } from './decorators/track.decorator.js';
 export type {
   AliasOptions,
   RecordedMethod,
@@ -31,8 +30,12 @@ export type {
   MethodResult,
   TrackOptions,
 } from './decorators/record-options.interface.js';
-export { defineEvent, TrackedEvent } from './tracking-plan/tracked-event.decorator.js';
-export type { SchemaEventClass, TrackedEventOptions } from './tracking-plan/tracked-event.decorator.js';
+export {
+  defineEvent,
+  type SchemaEventClass,
+  TrackedEvent,
+  type TrackedEventOptions,
+} from './tracking-plan/tracked-event.decorator.js';
 export type * from './tracking-plan/standard-schema.interface.js';
 export type * from './tracking-plan/tracking-plan.interface.js';
 export type { PlanViolations, TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';

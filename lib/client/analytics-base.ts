@@ -12,7 +12,7 @@ import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
 import { RelayError } from './relay.error.js';
-import { type ResolvedSettings, resolveSettings } from './settings.rules.js';
+import { resolveSettings } from './settings.rules.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 import { VERSION } from './version.js';
 
@@ -57,10 +57,11 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   /** @internal */
   protected constructor(settings: AnalyticsSettings, createSink?: EventSinkFactory) {
     super();
-    const resolved = resolveSettings(settings);
+    const { writeKey, ...resolved } = resolveSettings(settings);
     this.maxQueueSize = resolved.maxQueueSize;
     this.ledger = new EventLedger(this, this.userCode);
-    this.sink = createSink ? createSink(this.ledger) : createEventQueue(resolved, this.ledger, this);
+    const publisher = new BatchPublisher(resolved, createRequestWriter(writeKey), this);
+    this.sink = createSink?.(this.ledger) ?? new EventQueue(resolved, publisher, this.ledger);
     this.pipeline = new PluginPipeline(
       this as unknown as AnalyticsClient,
       this.sink,
@@ -164,13 +165,4 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     if (this.pipeline.isEmpty) this.sink.add(event);
     else void this.pipeline.process(event);
   }
-}
-
-/** The queue of a client that sends its events over HTTP. */
-function createEventQueue(
-  { writeKey, ...settings }: ResolvedSettings,
-  ledger: EventLedger,
-  emitter: AnalyticsEmitter,
-): EventSink {
-  return new EventQueue(settings, new BatchPublisher(settings, createRequestWriter(writeKey), emitter), ledger);
 }

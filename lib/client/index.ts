@@ -1,6 +1,5 @@
 export type { Listener } from './event/analytics.emitter.js';
-export { Context, ContextCancelation } from './event/context.js';
-export type { LogLevel, LogMessage } from './event/context.js';
+export { Context, ContextCancelation, type LogLevel, type LogMessage } from './event/context.js';
 export type { Callback } from './event/pending-event.interface.js';
 export type { Plugin, PluginHandler, PluginType } from './pipeline/plugin.interface.js';
 export * from './root.index.js';

@@ -11,8 +11,7 @@ export type {
   HTTPHeaders,
   HTTPResponse,
 } from './delivery/http-client.interface.js';
-export { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
-export type { KeepAliveOptions } from './delivery/keep-alive.http-client.js';
+export { keepAliveHttpClient, type KeepAliveOptions } from './delivery/keep-alive.http-client.js';
 export type { AnalyticsEvents, EmittedError, HttpRequestInfo, HttpResponseInfo } from './event/analytics.emitter.js';
 export type * from './message/message.interface.js';
 export { ValidationError } from './message/validation.error.js';

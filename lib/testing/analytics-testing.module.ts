@@ -1,11 +1,14 @@
 import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common';
 
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
+import { provideAnalytics } from '../analytics/analytics.factory.js';
 import { AnalyticsModule } from '../analytics/analytics.module.js';
-import type { AnalyticsService } from '../analytics/analytics.service.js';
+import { AnalyticsService } from '../analytics/analytics.service.js';
 import { DEFAULT_INSTANCE } from '../analytics/instance.options.js';
+import type { EventLedger } from '../client/event/event.ledger.js';
+import { type HTTPClient, RelayError } from '../client/index.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
-import { provideRecordingAnalytics } from './recording-analytics.factory.js';
+import { RecordingQueue } from './recording.queue.js';
 
 /** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, all optional. */
 export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
@@ -17,13 +20,28 @@ export interface ProviderOverrider {
   };
 }
 
+const NO_NETWORK: HTTPClient = {
+  makeRequest: () => Promise.reject(new RelayError('network_disabled', 'There is no network in this test')),
+};
+
+/** Provides the instance of this name. It processes events as ever, and records them instead of sending them. */
+function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
+  return provideAnalytics(extras, (options, moduleRef) => {
+    const recorder = new AnalyticsRecorder();
+    const createSink = (ledger: EventLedger) => new RecordingQueue(recorder, ledger);
+    const analytics = new AnalyticsService({ ...options, httpClient: NO_NETWORK }, moduleRef, createSink);
+    recorder.attach(analytics);
+    return analytics;
+  });
+}
+
 /** One recording instance: `AnalyticsModule` as it is, but for the provider of the instance. */
 @Module({})
 class RecordingModule extends AnalyticsModule {}
 
 function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
   const module = AnalyticsModule.forRoot({ ...options, writeKey });
-  const recording = provideRecordingAnalytics({ name: options.name, isGlobal: options.isGlobal });
+  const recording = provideRecording({ name: options.name, isGlobal: options.isGlobal });
   const token = recording.provide;
   const recorder: Provider = {
     provide: AnalyticsRecorder,
@@ -69,7 +87,7 @@ export class AnalyticsTestingModule {
    */
   static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {
     for (const name of names.length > 0 ? names : [DEFAULT_INSTANCE]) {
-      const { provide, useFactory: factory, inject } = provideRecordingAnalytics({ name });
+      const { provide, useFactory: factory, inject } = provideRecording({ name });
       builder.overrideProvider(provide).useFactory({ factory, inject });
     }
     return builder;

@@ -1,7 +1,7 @@
 import type { EventProperties, Message, UserTraits } from '../client/index.js';
 import { ArgumentError } from '../common/relay.errors.js';
 import { findRecorder, summarise } from './analytics.recorder.js';
-import { differences, type Equals, nearestEvent } from './nearest.event.js';
+import { differences, type Equals, nearestEvent } from './nearest-event.util.js';
 
 /** What a matcher needs of Jest (or Vitest), which passes it as `this`. */
 interface MatcherContext {

@@ -12,7 +12,7 @@ export interface WaitOptions {
   timeout?: number;
 }
 
-type Waiting = (event: Message) => void;
+type EventListener = (event: Message) => void;
 
 // On the instance: code that has the package's other build finds its recorder too.
 const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
@@ -20,7 +20,7 @@ const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
 /** Holds the events of an application under test as they would be sent, after plugins. */
 export class AnalyticsRecorder {
   private recorded: Message[] = [];
-  private waiting: Waiting[] = [];
+  private listeners: EventListener[] = [];
 
   /**
    * The recorder of an instance that `AnalyticsTestingModule` provides.
@@ -66,9 +66,9 @@ export class AnalyticsRecorder {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
-        this.waiting = this.waiting.filter((other) => other !== look);
+        this.listeners = this.listeners.filter((other) => other !== onEvent);
       };
-      const look: Waiting = (event) => {
+      const onEvent: EventListener = (event) => {
         try {
           if (!matches(event)) return;
           resolve(event);
@@ -84,14 +84,14 @@ export class AnalyticsRecorder {
         const message = `Timed out after ${timeout} ms waiting for ${what}. Recorded: ${summarise(this.recorded)}`;
         reject(new RelayError('wait_timeout', message));
       }, timeout);
-      this.waiting.push(look);
+      this.listeners.push(onEvent);
     });
   }
 
   /** @internal */
   add(event: Message): void {
     this.recorded.push(event);
-    for (const look of this.waiting) look(event);
+    for (const onEvent of this.listeners) onEvent(event);
   }
 
   /** @internal */

@@ -2,7 +2,7 @@ import { ValidateNested } from 'class-validator';
 
 import { Must, toOptions } from '../../common/options.rules.js';
 import { type IdentityResolver, identityOfUser } from './ambient-identity.js';
-import { ContextOptions, noContext } from './context.options.js';
+import { ContextOptions } from './context.options.js';
 
 /** What an instance adds to messages that do not have it. */
 export interface AmbientOptions {
@@ -42,6 +42,6 @@ export class CheckedAmbientOptions {
 
 /** The switches that the option `context` stands for. */
 export function toContextOptions(given: unknown): ContextOptions {
-  if (typeof given !== 'boolean') return toOptions(ContextOptions, given);
-  return given ? new ContextOptions() : noContext();
+  const none = { ip: false, userAgent: false, locale: false, page: false };
+  return toOptions(ContextOptions, typeof given === 'boolean' ? (given ? {} : none) : given);
 }

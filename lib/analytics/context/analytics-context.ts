@@ -1,7 +1,7 @@
 import type { ExtraContext } from '../../client/index.js';
 import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { type ContextScope, scopes } from './context.scope.js';
+import { type ContextScope, scopes } from './context-scope.js';
 
 /** Fields for messages that do not have them. */
 export interface AmbientFields extends AmbientIdentity {

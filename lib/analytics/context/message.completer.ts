@@ -7,8 +7,8 @@ import { addIds, type MessageIds, resolveIds, toMessageId } from './ambient-iden
 import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { anonymousIdOf } from './anonymous-visitor.js';
-import { type ContextScope, runInScope, scopes } from './context.scope.js';
-import { contextOf } from './request.context.js';
+import { type ContextScope, runInScope, scopes } from './context-scope.js';
+import { contextOf } from './request-context.util.js';
 
 type Message = MessageIds & { groupId?: string | undefined; context?: ExtraContext | undefined };
 

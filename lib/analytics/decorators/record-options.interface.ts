@@ -48,14 +48,14 @@ export type PlainValue<T> = T extends object
   ? T & { readonly [Symbol.toStringTag]?: never; readonly [Symbol.hasInstance]?: never }
   : T;
 
-/** A field of the message: its value, or how it is told from the call. Mappers are synchronous. */
+/** A field of the message: its value, or a function of the call. Mappers are synchronous. */
 export type MappedField<T, M extends RecordedMethod = RecordedMethod> =
   PlainValue<T> | ((call: CallContext<M>) => PlainValue<T>);
 
 /** An id: a number or bigint is recorded as the string of its digits; without a value, the ambient id counts. */
 export type MappedId<M extends RecordedMethod = RecordedMethod> = MappedField<AmbientId | null | undefined, M>;
 
-/** Options of every decorator that records an event. Ids and context that they leave open come from the ambient context. */
+/** Options of every decorator that records an event. Omitted ids and context come from the ambient context. */
 export interface RecordOptions<M extends RecordedMethod = RecordedMethod> {
   userId?: MappedId<M>;
   anonymousId?: MappedId<M>;

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { OptionsError } from '../../common/options.error.js';
-import { toInstance } from '../tracking-plan/event.instance.js';
+import { toInstance } from '../tracking-plan/class-metadata.util.js';
 import { definitionOf } from '../tracking-plan/tracked-event.decorator.js';
 import type {
   EventClass,
@@ -42,7 +42,7 @@ export type TrackArguments<M extends RecordedMethod> = {
 export function Track<M extends RecordedMethod = RecordedMethod>(...args: TrackArguments<M>): MethodDecorator;
 export function Track<M extends RecordedMethod = RecordedMethod, Event extends object = object>(
   event: EventClass<Event>,
-  // Inferred from the class alone, so that it is the options that are told to be wrong.
+  // Inferred from the class alone, so a compile error points at the options.
   options: PlannedTrackOptions<M, PropertiesOf<Event & {}>>,
 ): MethodDecorator;
 export function Track(event: string | EventClass, options: RecordOptions = {}): MethodDecorator {
@@ -54,7 +54,7 @@ export function Track(event: string | EventClass, options: RecordOptions = {}): 
   const { name } = definition;
   return recordCall(options, (analytics, fields) => {
     const given = (fields as { properties?: unknown }).properties ?? {};
-    // Properties that are an instance of an event class are judged by its rules.
+    // Properties that are an instance of an event class are checked against its rules.
     const properties = isPlainObject(given) ? toInstance(event, given) : given;
     analytics.track({ ...fields, event: name, properties });
   });

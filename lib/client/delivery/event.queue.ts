@@ -104,13 +104,9 @@ export class EventQueue implements EventSink {
   private cut(): Batch {
     const events: PendingEvent[] = [];
     let room = this.maxBytes + 1; // The last event has no comma after it.
-    for (
-      let next = this.waiting.peek();
-      next && events.length < this.settings.maxEventsInBatch;
-      next = this.waiting.peek()
-    ) {
-      room -= next.bytes + 1;
-      if (room < 0) break;
+    while (events.length < this.settings.maxEventsInBatch) {
+      const next = this.waiting.peek();
+      if (!next || (room -= next.bytes + 1) < 0) break;
       events.push(next);
       this.take();
     }

@@ -41,7 +41,7 @@ export interface IntegrationsOptions {
   [destination: string]: boolean | Record<string, unknown> | undefined;
 }
 
-/** At least one of the two ids tells who the message is about. */
+/** At least one of the two ids is required. */
 export type Identity =
   { userId: string; anonymousId?: string | undefined } | { userId?: string | undefined; anonymousId: string };
 

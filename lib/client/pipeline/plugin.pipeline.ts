@@ -166,10 +166,7 @@ export class PluginPipeline {
   private enter(plugin: Plugin): Registration {
     const loaded = this.load(plugin);
     const registration: Registration = { plugin, loaded, awaited: undefined, isLoaded: false };
-    const settle = (isLoaded: boolean) => {
-      registration.isLoaded = isLoaded;
-      registration.awaited = loaded;
-    };
+    const settle = (isLoaded: boolean) => Object.assign(registration, { isLoaded, awaited: loaded });
     void loaded.then(
       () => settle(true),
       () => settle(false),
