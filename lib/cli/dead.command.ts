@@ -1,12 +1,17 @@
-import type { AttemptRecord, UrlResult } from '../webhook-destination/queue/attempt.record.js';
 import type { DeliveryQueue, DeliveryRecord } from '../webhook-destination/queue/delivery-queue.interface.js';
-import { parseCommandArgs, toCount } from './command.args.js';
-import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue.source.js';
-import { toTextTable } from './text.table.js';
+import { argumentFault, defineCommand, printRows } from './command.util.js';
+import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
+import { toTextTable } from './text-table.util.js';
 
-export const DEAD_USAGE = `Usage: nestjs-analytics-relay dead [options]
+/** Deliveries read at once. */
+const PAGE = 500;
 
-Lists the dead deliveries of a queue, the newest first: those that are not attempted again until they are replayed.
+export const dead = defineCommand({
+  name: 'dead',
+  summary: 'list dead deliveries',
+  usage: `Usage: nestjs-analytics-relay dead [options]
+
+Lists the dead deliveries of a queue, the newest first. They are not attempted again until they are replayed.
 Changes nothing.
 
 ${QUEUE_USAGE}
@@ -14,53 +19,25 @@ ${QUEUE_USAGE}
   --limit <count>       maximum number to list; default: 100
   --json                as JSON, with the attempts; default: as a table
   --help                print this
-`;
+`,
+  options: {
+    ...QUEUE_OPTIONS,
+    destination: { type: 'string' },
+    limit: { type: 'string', default: '100' },
+    json: { type: 'boolean' },
+  },
+  run: async (values) => {
+    if (!/^[1-9]\d{0,8}$/.test(values.limit)) {
+      throw argumentFault('--limit must be a whole number from 1 to 999,999,999');
+    }
+    const limit = Number(values.limit);
+    const found = await withQueue(values, true, (queue) => list(queue, values.destination, limit));
+    printRows(found.slice(0, limit), values.json, toTable);
+    if (found.length > limit) process.stderr.write(`More dead deliveries exist; raise --limit (now ${limit})\n`);
+  },
+});
 
-const DEFAULT_LIMIT = '100';
-
-/** Deliveries that are read at once. */
-const PAGE = 500;
-
-/**
- * Lists the dead deliveries of a queue.
- *
- * @returns The exit code.
- * @throws {Error} that names what is wrong with the arguments, the file or the store.
- */
-export async function runDead(args: string[]): Promise<number> {
-  const { values } = parseCommandArgs('dead', {
-    args,
-    options: {
-      ...QUEUE_OPTIONS,
-      destination: { type: 'string' },
-      limit: { type: 'string', default: DEFAULT_LIMIT },
-      json: { type: 'boolean' },
-    },
-  });
-  const limit = toCount('dead', 'limit', values.limit);
-  const dead = await withQueue('dead', values, true, (queue) => list(queue, values.destination, limit));
-  const listed = dead.slice(0, limit);
-  process.stdout.write(values.json ? `${JSON.stringify(listed, null, 2)}\n` : toTable(listed));
-  if (dead.length > limit) process.stderr.write(`More dead deliveries exist; raise --limit (now ${limit})\n`);
-  return 0;
-}
-
-/** A dead delivery as it is printed. Its body is not: it may hold personal data. */
-interface DeadDelivery {
-  id: string;
-  destination: string;
-  source: string;
-  messageId: string;
-  type: string;
-  event: string | undefined;
-  reason: string | undefined;
-  acceptedAt: string;
-  lastAttemptAt: string | undefined;
-  failedUrls: string[];
-  attempts: { startedAt: string; results: UrlResult[] }[];
-}
-
-/** One more than the limit, if there are more. */
+/** Up to the limit, and one more if there are more. */
 async function list(queue: DeliveryQueue, destination: string | undefined, limit: number): Promise<DeadDelivery[]> {
   const found: DeadDelivery[] = [];
   while (found.length <= limit) {
@@ -72,7 +49,10 @@ async function list(queue: DeliveryQueue, destination: string | undefined, limit
   return found;
 }
 
-function toDeadDelivery(record: DeliveryRecord): DeadDelivery {
+type DeadDelivery = ReturnType<typeof toDeadDelivery>;
+
+/** A dead delivery as it is printed, without its body, which may contain personal data. */
+function toDeadDelivery(record: DeliveryRecord) {
   const { id, destination, source, messageId, reason, failedUrls, attempts } = record;
   const { type = 'unknown', event } = JSON.parse(record.body) as { type?: string; event?: string };
   const last = attempts[attempts.length - 1];
@@ -95,34 +75,24 @@ function toTime(time: number): string {
   return new Date(time).toISOString();
 }
 
-function toTable(dead: DeadDelivery[]): string {
-  if (dead.length === 0) return 'No dead deliveries\n';
-  const rows = dead.map(({ id, destination, source, messageId, type, event, attempts, reason, ...times }) => [
-    id,
-    destination,
-    source,
-    messageId,
-    event === undefined ? type : `${type} ${JSON.stringify(event)}`,
-    String(attempts.length),
-    lastResult(attempts[attempts.length - 1]?.results),
-    reason ?? '',
-    times.lastAttemptAt ?? times.acceptedAt,
-  ]);
-  const head = [
-    'id',
-    'destination',
-    'source',
-    'message id',
-    'type',
-    'attempts',
-    'last result',
-    'reason',
-    'last attempt',
-  ];
-  return toTextTable([head, ...rows], [head.indexOf('attempts')]);
-}
+const COLUMNS: Record<string, (delivery: DeadDelivery) => string> = {
+  id: ({ id }) => id,
+  destination: ({ destination }) => destination,
+  source: ({ source }) => source,
+  'message id': ({ messageId }) => messageId,
+  type: ({ type, event }) => (event === undefined ? type : `${type} ${JSON.stringify(event)}`),
+  attempts: ({ attempts }) => String(attempts.length),
+  'last result': ({ attempts }) => {
+    const results = attempts[attempts.length - 1]?.results ?? [];
+    return results.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'not attempted';
+  },
+  reason: ({ reason }) => reason ?? '',
+  'last attempt': ({ lastAttemptAt, acceptedAt }) => lastAttemptAt ?? acceptedAt,
+};
 
-/** What the receivers answered last: a status, or the error in place of one. */
-function lastResult(results: AttemptRecord['results'] = []): string {
-  return results.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'not attempted';
+function toTable(deliveries: DeadDelivery[]): string {
+  if (deliveries.length === 0) return 'No dead deliveries\n';
+  const head = Object.keys(COLUMNS);
+  const rows = deliveries.map((delivery) => Object.values(COLUMNS).map((toCell) => toCell(delivery)));
+  return toTextTable([head, ...rows], [head.indexOf('attempts')]);
 }

@@ -1,41 +1,67 @@
 import 'reflect-metadata';
 
-import { relative } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { definitionOf, isEventClass } from '../analytics/tracking-plan/tracked-event.decorator.js';
 import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interface.js';
-import { describe } from '../common/error.util.js';
+import { RelayError } from '../client/relay.error.js';
+import { errorMessage } from '../common/error.util.js';
+import { argumentFault } from './command.util.js';
+
+const EVENT_FILE = /\.events?\.[cm]?js$/;
 
 /**
  * The event classes that compiled files export, alone or in an array; ES modules and CommonJS.
  *
- * @throws {Error} for a file that cannot be loaded, two classes of one event, and where there is no class.
+ * @param paths files, and folders whose event files are read
+ * @throws {OptionsError} for a path without an event file
+ * @throws {RelayError} for a file that cannot be loaded, for two classes of one event, and if there is no class
  */
-export async function loadEvents(files: string[]): Promise<EventClass[]> {
+export async function loadEvents(paths: string[]): Promise<EventClass[]> {
   // A plan on standard output must not be mixed with what the application's files print.
   console.log = console.info = console.debug = console.error;
+  const files = [...new Set(paths.flatMap(findEventFiles))].sort().map((path) => relative('.', path));
   const byName = new Map<string, { type: EventClass; file: string }>();
-  for (const path of files) {
-    const file = relative('.', path);
-    for (const type of exportedClasses(await load(path, file))) {
+  for (const file of files) {
+    for (const type of exportedClasses(await load(file))) {
       const { name } = definitionOf(type)!;
       const other = byName.get(name);
       if (other && other.type !== type) {
-        throw new Error(`${JSON.stringify(name)} is declared by two classes, in ${other.file} and in ${file}`);
+        const event = JSON.stringify(name);
+        throw new RelayError('event_repeated', `${event} is declared by two classes, in ${other.file} and in ${file}`);
       }
       if (!other) byName.set(name, { type, file });
     }
   }
-  if (byName.size === 0) throw new Error(`None of these files exports an event class: ${files.join(', ')}`);
+  if (byName.size === 0) {
+    throw new RelayError('no_events', `None of these files exports an event class: ${files.join(', ')}`);
+  }
   return [...byName.values()].map(({ type }) => type);
 }
 
-async function load(path: string, file: string): Promise<Record<string, unknown>> {
+function findEventFiles(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw argumentFault(`${path} does not exist`);
+  if (!found.isDirectory()) return [resolve(path)];
+  const files = walk(resolve(path)).filter((file) => EVENT_FILE.test(file));
+  if (files.length === 0) throw argumentFault(`${path} has no event file`);
+  return files;
+}
+
+function walk(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (!entry.isDirectory()) return [join(folder, entry.name)];
+    return entry.name === 'node_modules' ? [] : walk(join(folder, entry.name));
+  });
+}
+
+async function load(file: string): Promise<Record<string, unknown>> {
   try {
-    return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
-  } catch (error) {
-    throw new Error(`${file} cannot be loaded: ${describe(error)}`, { cause: error });
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (cause) {
+    throw new RelayError('event_file_not_loaded', `${file} cannot be loaded: ${errorMessage(cause)}`, { cause });
   }
 }
 

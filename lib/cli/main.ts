@@ -1,32 +1,20 @@
 import { Logger } from '@nestjs/common';
 
 import { VERSION } from '../client/version.js';
-import { describe } from '../common/error.util.js';
+import { errorMessage } from '../common/error.util.js';
+import { OptionsError } from '../common/options.error.js';
 import { toPrintable } from '../common/printable.util.js';
-import { BACKUP_USAGE, runBackup } from './backup.command.js';
-import { DEAD_USAGE, runDead } from './dead.command.js';
-import { MIGRATE_USAGE, runMigrate } from './migrate.command.js';
-import { PLAN_USAGE, runPlan } from './plan.command.js';
-import { REPLAY_USAGE, runReplay } from './replay.command.js';
-import { runStats, STATS_USAGE } from './stats.command.js';
+import { backup } from './backup.command.js';
+import type { Command } from './command.util.js';
+import { dead } from './dead.command.js';
+import { migrate } from './migrate.command.js';
+import { plan } from './plan.command.js';
+import { replay } from './replay.command.js';
+import { stats } from './stats.command.js';
 
-interface Command {
-  summary: string;
-  usage: string;
-  /** Resolves with the exit code. */
-  run: (args: string[]) => Promise<number>;
-}
+const COMMANDS = [plan, stats, dead, replay, backup, migrate];
 
-const COMMANDS = new Map<string, Command>([
-  ['plan', { summary: 'print or check the tracking plan', usage: PLAN_USAGE, run: runPlan }],
-  ['stats', { summary: 'count the deliveries of a queue', usage: STATS_USAGE, run: runStats }],
-  ['dead', { summary: 'list dead deliveries', usage: DEAD_USAGE, run: runDead }],
-  ['replay', { summary: 'put dead deliveries back into the queue', usage: REPLAY_USAGE, run: runReplay }],
-  ['backup', { summary: 'copy a SQLite queue, also while it is open', usage: BACKUP_USAGE, run: runBackup }],
-  ['migrate', { summary: 'move a SQLite queue to Redis or PostgreSQL', usage: MIGRATE_USAGE, run: runMigrate }],
-]);
-
-const LIST = `Commands:\n${[...COMMANDS].map(([name, { summary }]) => `  ${name.padEnd(9)} ${summary}\n`).join('')}`;
+const LIST = `Commands:\n${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(9)} ${summary}\n`).join('')}`;
 
 const USAGE = `Usage: nestjs-analytics-relay <command> [options]
 
@@ -42,11 +30,21 @@ async function main([name, ...args]: string[]): Promise<number> {
   if (name === '--version' || name === '-v') return print(`${VERSION}\n`);
   if (name === 'help' && args[0] !== undefined) return main([args[0], '--help']);
   if (name === 'help' || HELP.includes(name)) return print(USAGE);
-  const command = COMMANDS.get(name);
+  const command = COMMANDS.find((each) => each.name === name);
   if (!command) {
     return fail(`Unknown ${name.startsWith('-') ? 'option' : 'command'} ${JSON.stringify(name)}\n\n${LIST}`);
   }
-  return args.some((arg) => HELP.includes(arg)) ? print(command.usage) : command.run(args);
+  return args.some((arg) => HELP.includes(arg)) ? print(command.usage) : run(command, args);
+}
+
+async function run(command: Command, args: string[]): Promise<number> {
+  try {
+    return await command.run(args);
+  } catch (error) {
+    const help = `\nSee: nestjs-analytics-relay ${command.name} --help`;
+    const fault = error instanceof OptionsError ? error.faults.join('; ') + help : errorMessage(error);
+    return fail(`${`${command.name}: ${fault}`.split('\n').map(toPrintable).join('\n')}\n`);
+  }
 }
 
 function print(text: string): number {
@@ -59,20 +57,14 @@ function fail(text: string): number {
   return 1;
 }
 
-/** What a command prints is for a program to read; warnings are for the application that has the queue. */
-function logErrorsAlone(): void {
-  const error = (message: unknown) => void process.stderr.write(`${String(message)}\n`);
-  Logger.overrideLogger({ error, fatal: error, warn: () => undefined, log: () => undefined });
-}
+// Commands print for other programs to read; warnings are for the application that has the queue.
+const error = (message: unknown) => void process.stderr.write(`${String(message)}\n`);
+Logger.overrideLogger({ error, fatal: error, warn: () => undefined, log: () => undefined });
 
-// The reader of a pipe, such as head, may have enough.
+// The reader of a pipe, such as head, may stop reading.
 process.stdout.on('error', () => process.exit(1));
-logErrorsAlone();
-main(process.argv.slice(2)).then(
-  // What the application's files have started does not keep the command from ending.
-  (code) => process.stdout.write('', () => process.exit(code)),
-  (error: unknown) => {
-    const lines = describe(error).split('\n').map(toPrintable);
-    process.stderr.write(`${lines.join('\n')}\n`, () => process.exit(1));
-  },
-);
+
+void main(process.argv.slice(2)).then((code) => {
+  // The command ends even if the application's files have started something.
+  process.stderr.write('', () => process.stdout.write('', () => process.exit(code)));
+});

@@ -1,49 +1,42 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-import { parseCommandArgs } from './command.args.js';
+import { defineCommand } from './command.util.js';
 import { loadEvents } from './event.loader.js';
-import { findFiles } from './file.finder.js';
 import { toJsonDocument, toPlannedEvents } from './plan.document.js';
 import { toMarkdown } from './plan.markdown.js';
 
-export const PLAN_USAGE = `Usage: nestjs-analytics-relay plan [options] [file, folder or pattern ...]
+export const plan = defineCommand({
+  name: 'plan',
+  summary: 'print or check the tracking plan',
+  usage: `Usage: nestjs-analytics-relay plan [options] [file or folder ...]
 
 Prints the tracking plan of an application: the track events that its compiled files export as classes with
-@TrackedEvent, or made by defineEvent. Of a folder, files named *.event.js and *.events.js are read (also .mjs and
-.cjs); all that is read is loaded, so name no file that starts the application.
+@TrackedEvent, or made by defineEvent. In a folder, files named *.event.js and *.events.js are read (also .mjs and
+.cjs). Every file that is read is loaded, so name no file that starts the application.
 Default: dist
 
   --json          as JSON Schema; default: as Markdown
   --out <file>    write it to a file
-  --check <file>  print nothing, and fail where the file holds another plan
+  --check <file>  print nothing, and fail if the file has another plan
   --help          print this
-`;
+`,
+  allowPositionals: true,
+  options: { json: { type: 'boolean' }, out: { type: 'string' }, check: { type: 'string' } },
+  run: async (values, paths) => {
+    const events = toPlannedEvents(await loadEvents(paths.length > 0 ? paths : ['dist']));
+    const text = values.json ? toJsonDocument(events) : toMarkdown(events);
+    if (values.out !== undefined) await writeFile(values.out, text);
+    if (values.check !== undefined) return check(values.check, text, values.json ? canonical : (kept) => kept);
+    if (values.out === undefined) process.stdout.write(text);
+    return 0;
+  },
+});
 
-/**
- * Prints, writes or checks the tracking plan of an application.
- *
- * @returns The exit code: 1 where the checked file holds another plan.
- * @throws {Error} that tells what is wrong with the arguments or the files.
- */
-export async function runPlan(args: string[]): Promise<number> {
-  const { values, positionals } = parseCommandArgs('plan', {
-    args,
-    allowPositionals: true,
-    options: { json: { type: 'boolean' }, out: { type: 'string' }, check: { type: 'string' } },
-  });
-  const files = await findFiles(positionals.length > 0 ? positionals : ['dist']);
-  const events = toPlannedEvents(await loadEvents(files));
-  const plan = values.json ? toJsonDocument(events) : toMarkdown(events);
-  if (values.out !== undefined) await writeFile(values.out, plan);
-  if (values.check !== undefined) return check(values.check, plan, values.json ? canonical : (text) => text);
-  if (values.out === undefined) process.stdout.write(plan);
-  return 0;
-}
-
-async function check(file: string, plan: string, normalise: (text: string) => string): Promise<number> {
+/** Exit code 1 if the file has another plan. */
+async function check(file: string, expected: string, normalise: (text: string) => string): Promise<number> {
   const kept = normalise((await readFile(file, 'utf8').catch(() => '')).replace(/\r\n/g, '\n'));
-  if (kept === plan) return 0;
-  const [keptLines, lines] = [kept.split('\n'), plan.split('\n')];
+  if (kept === expected) return 0;
+  const [keptLines, lines] = [kept.split('\n'), expected.split('\n')];
   const at = lines.findIndex((line, index) => line !== keptLines[index]);
   const index = at === -1 ? lines.length : at;
   process.stderr.write(

@@ -1,12 +1,12 @@
 import type { JsonSchema } from './json-schema.interface.js';
 import type { PlannedEvent } from './plan.document.js';
+import { alignColumns } from './text-table.util.js';
 
-/** Keywords that other columns show, or that say nothing of a value. */
-const SHOWN = new Set(
+/** Keywords that other columns show, or that do not restrict a value. */
+const SHOWN =
   'type format enum const anyOf oneOf items properties required description $comment additionalProperties $defs'.split(
     ' ',
-  ),
-);
+  );
 
 interface Row {
   path: string;
@@ -35,17 +35,12 @@ function propertiesOf(schema: JsonSchema): string {
   return toTable([['property', 'type', 'required', 'rules'], ...cells]);
 }
 
-/** With columns of one width each, as formatters leave them: the page is compared with what is kept. */
+/** Columns are aligned as formatters do, because the page is compared with a committed one. */
 function toTable(rows: string[][]): string {
   const escaped = rows.map((row) => row.map((cell) => cell.replace(/\|/g, '\\|').replace(/\s+/g, ' ')));
-  const widths = escaped[0]!.map((_cell, column) => Math.max(3, ...escaped.map((row) => row[column]!.length)));
-  const lines = escaped.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)));
-  lines.splice(
-    1,
-    0,
-    widths.map((width) => '-'.repeat(width)),
-  );
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  const [head = [], ...body] = alignColumns(escaped, [], 3);
+  const rule = head.map((cell) => '-'.repeat(cell.length));
+  return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** The properties, and below each one those of the object or the elements that it holds. */
@@ -69,7 +64,7 @@ function typeOf({ type, format, items, anyOf, oneOf, ...schema }: JsonSchema): s
 
 function rulesOf(schema: JsonSchema): string {
   const keywords = Object.entries(schema)
-    .filter(([keyword]) => !SHOWN.has(keyword))
+    .filter(([keyword]) => !SHOWN.includes(keyword))
     .map(([keyword, value]) => `${keyword} ${JSON.stringify(value)}`);
   const ofElements = schema.items ? rulesOf(schema.items) : '';
   return [

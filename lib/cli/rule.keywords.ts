@@ -43,12 +43,12 @@ const KEYWORDS: Record<string, Keywords> = {
   arrayUnique: ([identify]) => (identify ? undefined : { uniqueItems: true }),
 };
 
-/** Rules that are told by the list of required properties, or say nothing. */
+/** Rules that add no keyword: they make a property required, or restrict nothing. */
 const SILENT = new Set(['isDefined', 'whitelistValidation']);
 
 /** The keywords that express a rule; undefined where none do. */
 export function keywordsOf({ name, type, constraints }: PropertyRule, schema: JsonSchema): JsonSchema | undefined {
   const rule = name ?? type;
   if (SILENT.has(rule)) return {};
-  return Object.prototype.hasOwnProperty.call(KEYWORDS, rule) ? KEYWORDS[rule]!(constraints ?? [], schema) : undefined;
+  return Object.hasOwn(KEYWORDS, rule) ? KEYWORDS[rule]!(constraints ?? [], schema) : undefined;
 }

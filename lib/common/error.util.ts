@@ -1,4 +1,7 @@
-/** What an error says, for a log line; whatever was thrown. */
-export function describe(error: unknown): string {
+/** The message of whatever was thrown, for a log line. */
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The former name of {@link errorMessage}. */
+export const describe = errorMessage;

@@ -1,4 +1,5 @@
 import { installedVersion } from './installed.version.cjs';
+import { PackageError } from './relay.errors.js';
 
 /**
  * Oldest supported version of each optional package; later ones with the same major are supported too.
@@ -14,14 +15,15 @@ export type CheckedPeer = keyof typeof SUPPORTED;
  * Checks the version of an optional package, if it is installed.
  *
  * @param user what needs the package, as the error names it
- * @throws {Error} that says which version is installed, and what to install
+ * @throws {PackageError} that says which version is installed, and what to install
  */
 export function checkPeer(user: string, name: CheckedPeer): void {
   const installed = installedVersion(name);
   const oldest = SUPPORTED[name];
   if (installed === undefined || isSupported(installed, oldest)) return;
   const [major] = parse(oldest);
-  throw new Error(`${user} needs ${name} ^${oldest}, but ${installed} is installed: npm install ${name}@${major}`);
+  const fault = `${user} needs ${name} ^${oldest}, but ${installed} is installed: npm install ${name}@${major}`;
+  throw new PackageError('package_unsupported', fault);
 }
 
 function isSupported(installed: string, oldest: string): boolean {

@@ -2,13 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Controller, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
 
+import type { FastifyReply, FastifyRequest } from './fastify.interface.js';
 import { describeRoutes, type RouteDescription } from './openapi.util.js';
 
 /** A request as a controller gets it on Express, or on Fastify. */
-type PlatformRequest = IncomingMessage | { raw: IncomingMessage; body: unknown };
+type PlatformRequest = IncomingMessage | FastifyRequest;
 
 /** Its response. */
-type PlatformResponse = ServerResponse | { raw: ServerResponse; hijack(): void };
+type PlatformResponse = ServerResponse | FastifyReply;
 
 /** Answers a request by Node's own objects; `platform` are those of the HTTP platform. */
 export type NodeHandler<Controller> = (

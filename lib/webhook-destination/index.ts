@@ -1,16 +1,15 @@
+export type { AdminOptions } from './admin/admin.options.js';
 export type { DeletionRequest } from './admin/deletion.request.js';
 export type { DeletionResult } from './admin/user.deletion.js';
 export type { DeliveryEvent } from './dispatch/delivery.event.js';
+export type { DeliveryOptions } from './dispatch/delivery.options.js';
+export type { DestinationOptions } from './dispatch/destination.options.js';
 export type { TransportOption } from './dispatch/transport.option.js';
 export type { RetryOn } from './dispatch/url.outcome.js';
 export type { WebhookRequest, WebhookResponse, WebhookTransport } from './dispatch/webhook-transport.interface.js';
+export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
-export type { AdminOptions } from './options/admin.options.js';
-export type { DeliveryOptions } from './options/delivery.options.js';
-export type { DestinationOptions } from './options/destination.options.js';
-export type { IngestOptions } from './options/ingest.options.js';
-export type { SourceOptions } from './options/source.options.js';
-export type { RelayMode, WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+export type { SourceOptions } from './ingest/source.options.js';
 export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt.record.js';
 export type {
   Delivery,
@@ -38,4 +37,5 @@ export { signBody, verifySignature } from './receiver/signature.util.js';
 export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';
+export type { RelayMode, WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 export { WebhookDestinationService } from './webhook-destination.service.js';

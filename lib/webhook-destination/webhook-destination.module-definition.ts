@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder } from '@nestjs/common';
 
-import type { WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
 const definition = new ConfigurableModuleBuilder<WebhookDestinationModuleOptions>({

@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 
 import { concealOptions } from '../common/concealed.value.js';
-import type { WebhookDestinationModuleOptions } from './options/webhook-destination.options.js';
+import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 import {
   type WebhookDestinationModuleAsyncOptions,
   WebhookDestinationModuleBase,

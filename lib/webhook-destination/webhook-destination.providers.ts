@@ -16,7 +16,7 @@ import {
   checkOptions,
   type WebhookDestinationModuleOptions,
   type WebhookDestinationOptions,
-} from './options/webhook-destination.options.js';
+} from './webhook-destination.options.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { DestinationRouter } from './routing/destination.router.js';

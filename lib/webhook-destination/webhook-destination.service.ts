@@ -29,7 +29,7 @@ import type { AcceptResult } from './ingest/ingest.result.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { ParsedMessage } from './ingest/posted.message.js';
 import { SourceRegistry } from './ingest/source.registry.js';
-import { adminPrefix, type WebhookDestinationOptions } from './options/webhook-destination.options.js';
+import { adminPrefix, type WebhookDestinationOptions } from './webhook-destination.options.js';
 import type {
   DeliveryCount,
   DeliveryPage,

@@ -4,7 +4,7 @@ import type { RouteDescription, Schema } from '../../common/openapi.util.js';
 import { type NodeHandler, placeController } from '../../common/platform.controller.js';
 import { DeletionEndpoint } from './deletion.endpoint.js';
 import { MAX_USERS } from './deletion.request.js';
-import { HttpContext } from './http.context.js';
+import { httpContext } from './http-context.util.js';
 
 interface AdminRoutes {
   endpoint: DeletionEndpoint | undefined;
@@ -46,7 +46,7 @@ export function createAdminController(): Type<AdminRoutes> {
 /** Gives the controller its routes. */
 export async function placeAdminController(controller: Type<AdminRoutes>, prefix: string): Promise<void> {
   const handle: NodeHandler<AdminRoutes> = ({ endpoint }, request, response, platform) =>
-    endpoint!.handle(request, response, () => new HttpContext(DeletionEndpoint, platform));
+    endpoint!.handle(request, response, () => httpContext(...platform));
   await placeController(controller, prefix, [
     { name: 'delete', path: 'delete', handle, description: DELETE_DESCRIPTION },
   ]);

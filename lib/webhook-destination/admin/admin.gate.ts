@@ -6,7 +6,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { firstValueFrom, isObservable } from 'rxjs';
 
 import { IngestError } from '../ingest/ingest.error.js';
-import type { AdminOptions } from '../options/admin.options.js';
+import type { AdminOptions } from './admin.options.js';
 
 /** Lets in who has the admin token, or whom the application's guard lets in. */
 export interface AdminGate {

@@ -1,3 +1,4 @@
+import { RelayError } from '../../client/relay.error.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { MAX_NAMES } from '../queue/query.check.js';
 
@@ -23,16 +24,16 @@ export interface CheckedDeletion {
 }
 
 /** Why a request is refused. */
-export class DeletionFault extends Error {
+export class DeletionFault extends RelayError {
+  override readonly name = 'DeletionFault';
+
   constructor(
-    /** The rule's stable name, in snake case. */
-    readonly code: string,
+    code: string,
     /** The field at fault. */
     readonly field: string,
     message: string,
   ) {
-    super(message);
-    this.name = 'DeletionFault';
+    super(code, message);
   }
 }
 

@@ -5,8 +5,7 @@ import { within } from '../../common/time.util.js';
 import type { AdminGate } from './admin.gate.js';
 import { deletionPath } from './admin.mount.js';
 import { createAnonymousRequest } from './anonymous.request.js';
-import { DeletionEndpoint } from './deletion.endpoint.js';
-import { HttpContext } from './http.context.js';
+import { httpContext } from './http-context.util.js';
 
 /** How long a guard may take to refuse a request, in ms. */
 const PROBE_TIME = 5_000;
@@ -24,7 +23,7 @@ export async function probeGate(
 ): Promise<void> {
   const { raw, platform, answered } = createAnonymousRequest(adapter, deletionPath(prefix));
   const admitted = gate
-    .check(raw, () => new HttpContext(DeletionEndpoint, platform))
+    .check(raw, () => httpContext(...platform))
     .then(
       () => true,
       () => false, // however it refuses

@@ -1,4 +1,4 @@
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import type { AttemptRecord } from '../queue/attempt.record.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';

@@ -2,6 +2,7 @@ import type { HttpService } from '@nestjs/axios';
 import type { AxiosAdapter, AxiosRequestConfig } from 'axios';
 import { lastValueFrom } from 'rxjs';
 
+import { RelayError } from '../../client/relay.error.js';
 import { isReserved } from './header.rules.js';
 import type {
   TargetTransport,
@@ -48,7 +49,8 @@ export class AxiosTransport implements WebhookTransport {
     } catch (error) {
       if (!exchange) throw error;
     }
-    if (!exchange) throw new Error('an interceptor of the HttpService did not send the request');
+    if (!exchange)
+      throw new RelayError('transport_failed', 'an interceptor of the HttpService did not send the request');
     // The receiver's answer counts, whatever interceptors make of it.
     return exchange;
   }

@@ -1,8 +1,10 @@
+import { RelayError } from '../../client/relay.error.js';
+import { ClosedError } from '../../common/relay.errors.js';
 import {
   type TargetRequest,
   type TargetTransport,
   type WebhookResponse,
-  WebhookTimeoutError,
+  timeoutError,
   type WebhookTransport,
 } from './webhook-transport.interface.js';
 
@@ -23,7 +25,7 @@ export class BoundedTransport implements TargetTransport {
   ) {}
 
   async post({ headers, body }: TargetRequest, waited = 0): Promise<WebhookResponse> {
-    if (this.closed) throw new Error('the transport is closed');
+    if (this.closed) throw new ClosedError('the transport is closed');
     const abort = new AbortController();
     let end!: (reason: Error) => void;
     const ended = new Promise<never>((_resolve, reject) => {
@@ -33,11 +35,12 @@ export class BoundedTransport implements TargetTransport {
       };
     });
     this.pending.add(end);
-    const deadline = setTimeout(() => end(new WebhookTimeoutError(this.timeout)), this.timeout - waited);
+    const deadline = setTimeout(() => end(timeoutError(this.timeout)), this.timeout - waited);
     try {
       const request = { url: this.url, headers: { ...headers }, body, signal: abort.signal };
       const answer = await Promise.race([this.transport.post(request), ended]);
-      if (!Number.isInteger(answer?.status)) throw new Error('the transport resolved without a status');
+      if (!Number.isInteger(answer?.status))
+        throw new RelayError('transport_failed', 'the transport resolved without a status');
       return answer;
     } finally {
       clearTimeout(deadline);
@@ -47,7 +50,7 @@ export class BoundedTransport implements TargetTransport {
 
   close(): Promise<void> {
     this.closed = true;
-    for (const end of this.pending) end(new Error('the application closed'));
+    for (const end of this.pending) end(new ClosedError('the application closed'));
     return this.release();
   }
 }

@@ -1,9 +1,10 @@
 import type { buildConnector } from 'undici';
 
 import { Fifo } from '../../client/delivery/fifo.js';
+import { ClosedError } from '../../common/relay.errors.js';
 import { type ConnectionTransport, ReceiverConnection } from './receiver.connection.js';
 import type { SocketBudget, SocketHolder } from './socket.budget.js';
-import { type TargetRequest, type WebhookResponse, WebhookTimeoutError } from './webhook-transport.interface.js';
+import { type TargetRequest, type WebhookResponse, timeoutError } from './webhook-transport.interface.js';
 
 /**
  * Says what to send, once there is a connection to send it on; what it throws rejects the exchange. `waited` is the part
@@ -73,7 +74,7 @@ export class ConnectionPool implements SocketHolder {
     this.budget.withdraw(this);
     for (const { deadline, reject } of this.waiting.drain()) {
       clearTimeout(deadline);
-      reject(new Error('the connections were closed'));
+      reject(new ClosedError('the connections were closed'));
     }
     for (const connection of this.idle.splice(0)) this.budget.unpark(connection);
     await Promise.all([...this.connections].map((connection) => this.end(connection)));
@@ -123,7 +124,7 @@ export class ConnectionPool implements SocketHolder {
   ): Promise<WebhookResponse> {
     let isUsable = true;
     try {
-      if (this.closed) throw new Error('the connections were closed');
+      if (this.closed) throw new ClosedError('the connections were closed');
       const request = prepare(waited);
       isUsable = false;
       const response = await connection.post(request, waited);
@@ -168,6 +169,6 @@ export class ConnectionPool implements SocketHolder {
 
   private expire(request: WaitingRequest): void {
     request.expired = true;
-    request.reject(new WebhookTimeoutError(this.timeout));
+    request.reject(timeoutError(this.timeout));
   }
 }

@@ -1,21 +1,21 @@
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 
-/** What a delivery has come to: which one it is, and how its URLs took the attempt. */
+/** The delivery, and the result of its last attempt. */
 interface SettledDelivery {
   destination: string;
   source: string;
   messageId: string;
   /** Attempts so far. */
   attempt: number;
-  /** How the URLs took the last one; none when the delivery was given up without another attempt. */
+  /** Result of the last one for each URL; empty when the delivery was given up without another attempt. */
   results: UrlResult[];
 }
 
-/** What became of a delivery. */
+/** Outcome of an attempt to deliver. `nextAttemptAt` is in ms since the epoch. */
 export type DeliveryEvent =
   | (SettledDelivery & { type: 'delivered' })
-  | (SettledDelivery & { type: 'retry'; nextAttemptAt: Date })
+  | (SettledDelivery & { type: 'retry'; nextAttemptAt: number })
   | (SettledDelivery & { type: 'dead'; reason: string });
 
 /** The event of an outcome; none when the delivery was only put back. */
@@ -33,7 +33,7 @@ export function toDeliveryEvent(delivery: Readonly<Delivery>, outcome: DeliveryO
     case 'delivered':
       return { type: 'delivered', ...settled };
     case 'waiting':
-      return attempt && { type: 'retry', nextAttemptAt: new Date(outcome.nextAttemptAt), ...settled };
+      return attempt && { type: 'retry', nextAttemptAt: outcome.nextAttemptAt, ...settled };
     case 'dead':
       return { type: 'dead', reason: outcome.reason, ...settled };
   }

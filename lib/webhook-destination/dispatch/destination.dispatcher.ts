@@ -2,7 +2,7 @@ import type { Subject, Subscription } from 'rxjs';
 
 import { describe } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
@@ -90,8 +90,12 @@ export class DestinationDispatcher {
 
   private take(concurrency: number): void {
     this.rest();
+    this.subscribe(concurrency);
+  }
+
+  private subscribe(concurrency: number, acceptedBefore?: number): void {
     this.subscription = this.queue
-      ?.consume(this.destination, concurrency)
+      ?.consume(this.destination, concurrency, acceptedBefore)
       .subscribe((lease) => void this.handle(lease));
   }
 
@@ -102,13 +106,18 @@ export class DestinationDispatcher {
     this.subscription = undefined;
   }
 
-  /** Takes no deliveries until then, as they would be put back; if that was told before, until the earlier moment. */
+  /**
+   * Takes no deliveries until then, as they would be put back, but for those whose window is over; if that was told
+   * before, until the earlier moment.
+   */
   private restUntil(moment: number): void {
     if (!this.queue || moment >= this.resumesAt) return;
     this.rest();
     this.resumesAt = moment;
     this.pause = setTimeout(() => this.take(PROBE_CONCURRENCY), moment - this.now());
     this.pause.unref();
+    const ended = this.now() - this.options.retryWindow;
+    if (this.circuit.windowStart(ended, this.now()) <= ended) this.subscribe(PROBE_CONCURRENCY, ended);
   }
 
   private decide(delivery: Readonly<Delivery>, now: number): Promise<DeliveryOutcome> | DeliveryOutcome {
@@ -161,7 +170,7 @@ export class DestinationDispatcher {
     const event = toDeliveryEvent(delivery, outcome);
     if (!event) return;
     if (event.type === 'retry') {
-      this.logger.limited('warn', `${summary(event)}; next attempt at ${event.nextAttemptAt.toISOString()}`);
+      this.logger.limited('warn', `${summary(event)}; next attempt at ${new Date(event.nextAttemptAt).toISOString()}`);
     } else if (event.type === 'dead') {
       this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
     }

@@ -3,7 +3,7 @@ import * as tls from 'node:tls';
 // By its file: Bun has something of its own under the name 'undici', which connects to nothing.
 import { buildConnector } from 'undici/index.js';
 
-import { AddressNotAllowedError, type NetworkPolicy } from './network.policy.js';
+import type { NetworkPolicy } from './network.policy.js';
 
 /** As much of `node:tls` as newer Node versions add to it. */
 const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
@@ -27,7 +27,7 @@ export function guardedConnector(
       const address = socket.remoteAddress;
       if (address !== undefined && policy.allows(address)) return callback(null, socket);
       socket.destroy();
-      callback(address === undefined ? new AddressNotAllowedError('unknown') : policy.refusal(address), null);
+      callback(policy.refusal(address), null);
     });
 }
 

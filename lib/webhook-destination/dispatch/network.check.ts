@@ -3,7 +3,7 @@ import { from, lastValueFrom, mergeMap } from 'rxjs';
 import { describe } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../../common/network.util.js';
-import type { DestinationOptions } from '../options/destination.options.js';
+import type { DestinationOptions } from './destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { ProxyChoice } from './egress.proxy.js';

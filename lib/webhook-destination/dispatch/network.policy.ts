@@ -11,20 +11,11 @@ import {
   toBlockList,
   toCidr,
 } from '../../common/network.util.js';
+import { AddressNotAllowedError } from '../../common/relay.errors.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
 import { type HostLookup, hostLookup } from './host.lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
-
-/** An address that may not be connected to; no request is sent. */
-export class AddressNotAllowedError extends Error {
-  readonly code = 'ERR_ADDRESS_NOT_ALLOWED';
-
-  constructor(address: string, isDenied = false) {
-    super(`${ADDRESS_NOT_ALLOWED}: ${address} ${isDenied ? 'is in delivery.deniedNetworks' : 'is not public'}`);
-    this.name = 'AddressNotAllowedError';
-  }
-}
 
 /** A host as the look-up takes it: an IPv6 address without brackets. */
 export function toHostname({ hostname }: URL): string {
@@ -78,9 +69,10 @@ export class NetworkPolicy {
     return contains(this.denied, address);
   }
 
-  /** The error for an address that is not allowed. */
-  refusal(address: string): AddressNotAllowedError {
-    return new AddressNotAllowedError(address, this.denies(address));
+  /** The error for an address that is not allowed, or that is not known. */
+  refusal(address = 'unknown'): AddressNotAllowedError {
+    const reason = this.denies(address) ? 'is in delivery.deniedNetworks' : 'is not public';
+    return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: ${address} ${reason}`);
   }
 
   /** Whether a URL's host may be connected to, as far as the URL alone tells: a name is only known once looked up. */

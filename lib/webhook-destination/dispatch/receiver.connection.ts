@@ -1,5 +1,6 @@
 import type { buildConnector } from 'undici';
 
+import { ClosedError } from '../../common/relay.errors.js';
 import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
 
 /** Makes the transport of one connection, which takes its socket from the connector. */
@@ -28,7 +29,7 @@ export class ReceiverConnection {
         socket.once('close', () => this.leave());
         if (!this.closed) return callback(null, socket);
         socket.destroy();
-        callback(new Error('the connection was closed'), null);
+        callback(new ClosedError('the connection was closed'), null);
       });
     });
   }

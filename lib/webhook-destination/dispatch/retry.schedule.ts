@@ -1,4 +1,4 @@
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import type { DeliveryOptions } from './delivery.options.js';
 
 /** Share of a delay by which it varies at random, so that retries of one moment spread out. */
 const JITTER = 0.2;

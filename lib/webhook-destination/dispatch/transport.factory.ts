@@ -5,7 +5,8 @@ import type { buildConnector } from 'undici';
 
 import { OptionsError } from '../../common/options.error.js';
 import { checkPeer } from '../../common/peer.check.js';
-import type { DeliveryOptions } from '../options/delivery.options.js';
+import { PackageError } from '../../common/relay.errors.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { BoundedTransport } from './bounded.transport.js';
 import { ConnectionPool } from './connection.pool.js';
 import { proxyChoice } from './egress.proxy.js';
@@ -27,7 +28,7 @@ type TransportFactory = (target: WebhookTarget) => ConnectionTransport;
 /**
  * The connections that the options ask for.
  *
- * @throws {Error} that says what to install
+ * @throws {PackageError} that says what to install
  * @throws {OptionsError} where no module provides the `HttpService` that the options name
  */
 export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
@@ -89,6 +90,7 @@ async function loadAxios(): Promise<() => HttpService> {
       return new HttpService(instance);
     };
   } catch (cause) {
-    throw new Error(`delivery.transport 'axios' needs two more packages: npm install @nestjs/axios axios`, { cause });
+    const fault = "delivery.transport 'axios' needs two more packages: npm install @nestjs/axios axios";
+    throw new PackageError('package_missing', fault, { cause });
   }
 }

@@ -7,7 +7,7 @@ import {
   type TargetRequest,
   type TargetTransport,
   type WebhookResponse,
-  WebhookTimeoutError,
+  timeoutError,
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook.target.js';
 
@@ -51,7 +51,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     timeout: number,
     waited: number,
   ) {
-    this.deadline = setTimeout(() => this.expire(new WebhookTimeoutError(timeout)), timeout - waited);
+    this.deadline = setTimeout(() => this.expire(timeoutError(timeout)), timeout - waited);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

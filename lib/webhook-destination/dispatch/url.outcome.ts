@@ -3,7 +3,7 @@ import type { OutcomeClass } from '../queue/attempt.record.js';
 const TEMPORARY_STATUS = new Set([408, 425, 429]);
 
 const NOT_TRUSTED = new Set([
-  'ERR_ADDRESS_NOT_ALLOWED',
+  'address_not_allowed',
   'ERR_TLS_CERT_ALTNAME_INVALID',
   'CERT_CHAIN_TOO_LONG',
   'CERT_HAS_EXPIRED',

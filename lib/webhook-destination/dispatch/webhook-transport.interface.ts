@@ -1,3 +1,5 @@
+import { RelayError } from '../../client/relay.error.js';
+
 /** One POST to a receiver. */
 export interface WebhookRequest {
   /** Where to, without user info: that is in the headers. */
@@ -38,7 +40,7 @@ export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
 export interface TargetTransport {
   /**
    * Resolves with any answer, a redirect included, once its body has ended; rejects when there is none, and with a
-   * {@link WebhookTimeoutError} when the whole exchange takes longer than `delivery.timeout`.
+   * {@link timeoutError} when the whole exchange takes longer than `delivery.timeout`.
    *
    * @param waited part of the timeout that is over already, in ms; 0 by default
    */
@@ -50,12 +52,7 @@ export interface TargetTransport {
 /** Most that is read of an answer before its connection is given up, in bytes. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** The exchange did not end in time (§8). */
-export class WebhookTimeoutError extends Error {
-  readonly code = 'ERR_WEBHOOK_TIMEOUT';
-
-  constructor(timeout: number) {
-    super(`timeout: no complete answer within ${timeout} ms`);
-    this.name = 'WebhookTimeoutError';
-  }
+/** The error of an exchange that takes longer than `delivery.timeout`, in ms. */
+export function timeoutError(timeout: number): RelayError {
+  return new RelayError('webhook_timeout', `timeout: no complete answer within ${timeout} ms`);
 }

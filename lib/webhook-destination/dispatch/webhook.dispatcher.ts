@@ -4,10 +4,11 @@ import { Subject } from 'rxjs';
 
 import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
-import type { WebhookDestinationOptions } from '../options/webhook-destination.options.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady.clock.js';
 import type { DeliveryEvent } from './delivery.event.js';
+import type { DeliveryOptions } from './delivery.options.js';
+import type { DestinationOptions } from './destination.options.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
 import { proxyChoice } from './egress.proxy.js';
@@ -29,6 +30,12 @@ const STOP_TIME = 5_000;
 /** Requests under way to one URL, as a multiple of the concurrency. */
 const ACTIVE_FACTOR = 4;
 
+/** The options of the module that dispatch uses. */
+interface DispatchOptions {
+  destinations: DestinationOptions[];
+  delivery: DeliveryOptions;
+}
+
 /** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
 export class WebhookDispatcher {
   private readonly logger = new LineLogger('WebhookDestination');
@@ -43,7 +50,7 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: Concealed<WebhookDestinationOptions>,
+    private readonly options: Concealed<DispatchOptions>,
   ) {}
 
   /** Starts to deliver. */

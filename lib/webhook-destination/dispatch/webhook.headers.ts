@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
-import type { DestinationOptions } from '../options/destination.options.js';
+import type { DestinationOptions } from './destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import { hmacOf } from '../receiver/signature.util.js';
 import { signStandardWebhook } from '../receiver/standard-webhook.util.js';

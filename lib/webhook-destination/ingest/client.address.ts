@@ -3,7 +3,7 @@ import { isIP, SocketAddress } from 'node:net';
 
 import { describe } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { IngestOptions } from '../options/ingest.options.js';
+import type { IngestOptions } from './ingest.options.js';
 
 /** What clients are told apart by: an IPv4 address, or the network of an IPv6 address. */
 export type AddressReader = (request: IncomingMessage) => string;

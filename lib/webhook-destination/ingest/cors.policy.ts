@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { CorsOptions } from '../options/ingest.options.js';
+import type { CorsOptions } from './ingest.options.js';
 
 const ALLOWED_HEADERS = 'authorization, content-type, content-encoding, x-retry-count';
 

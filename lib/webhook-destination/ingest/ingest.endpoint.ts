@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { describe } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { IngestOptions } from '../options/ingest.options.js';
+import type { IngestOptions } from './ingest.options.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
 import { parseBody, readBody } from './body.reader.js';
 import { CorsPolicy } from './cors.policy.js';

@@ -1,4 +1,4 @@
-import type { RateLimitOptions } from '../options/ingest.options.js';
+import type { RateLimitOptions } from './ingest.options.js';
 
 /** Keys that are counted at a time. Past them, the one whose window ends first is forgotten. */
 const MAX_KEYS = 50_000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { isPublic } from '../../common/network.util.js';
-import type { IngestOptions } from '../options/ingest.options.js';
+import type { IngestOptions } from './ingest.options.js';
 import { type AddressReader, createAddressReader } from './client.address.js';
 import { IngestError } from './ingest.error.js';
 import { RateLimiter } from './rate.limiter.js';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import type { SourceOptions } from '../options/source.options.js';
+import type { SourceOptions } from './source.options.js';
 
 /** Finds the source of a write key. Digests are compared, so that the time it takes tells nothing of a key. */
 export class SourceRegistry {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import type { DestinationOptions } from '../options/destination.options.js';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { RoutingOptions } from './routing.options.js';
 import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook.body.js';
 
 /** What of an accepted message decides where it goes, and what a webhook carries of it. */
@@ -12,15 +12,12 @@ export interface RoutableMessage extends MessageJson {
   integration(name: string): unknown;
 }
 
-/** What of a destination decides what it gets; not what it is sent with. */
-type RoutedDestination = Pick<DestinationOptions, 'name' | 'enabled' | 'sources' | 'types'>;
-
 /** Decides which destinations get a message, and what they get (§1, §2.2). */
 export class DestinationRouter {
-  private readonly served = new Map<string, RoutedDestination[]>();
-  private readonly destinations: RoutedDestination[];
+  private readonly served = new Map<string, RoutingOptions[]>();
+  private readonly destinations: RoutingOptions[];
 
-  constructor(destinations: RoutedDestination[]) {
+  constructor(destinations: RoutingOptions[]) {
     this.destinations = destinations.map(({ name, enabled, sources, types }) => ({ name, enabled, sources, types }));
   }
 
@@ -58,7 +55,7 @@ export class DestinationRouter {
   }
 
   /** The enabled destinations of a source. */
-  private servedBy(source: string): RoutedDestination[] {
+  private servedBy(source: string): RoutingOptions[] {
     let served = this.served.get(source);
     if (!served) {
       served = this.destinations.filter(
@@ -71,7 +68,7 @@ export class DestinationRouter {
 }
 
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on (§2.2). */
-function takes({ name, types }: RoutedDestination, message: RoutableMessage): boolean {
+function takes({ name, types }: RoutingOptions, message: RoutableMessage): boolean {
   if (types !== undefined && !types.includes(message.type)) return false;
   return (message.integration(name) ?? message.integration('All')) !== false;
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 
 import { lastAttemptAt, nextAttemptAt } from '../../../lib/webhook-destination/dispatch/retry.schedule.js';
 import { parseRetryAfter } from '../../../lib/client/retry-after.util.js';
-import { DeliveryOptions } from '../../../lib/webhook-destination/options/delivery.options.js';
+import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 
 const HOUR = 3_600_000;
 const options = new DeliveryOptions();

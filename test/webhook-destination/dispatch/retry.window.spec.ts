@@ -9,8 +9,8 @@ import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch
 import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
 import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook.headers.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
-import { DeliveryOptions } from '../../../lib/webhook-destination/options/delivery.options.js';
-import { DestinationOptions } from '../../../lib/webhook-destination/options/destination.options.js';
+import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
+import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';

@@ -12,10 +12,13 @@ import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network
 import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket.budget.js';
 import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
 import { classifyError } from '../../../lib/webhook-destination/dispatch/url.outcome.js';
-import type {
-  TargetRequest,
-  TargetTransport,
-  WebhookResponse,
+import {
+  MAX_RESPONSE_BYTES,
+  type TargetRequest,
+  type TargetTransport,
+  type WebhookRequest,
+  type WebhookResponse,
+  type WebhookTransport,
 } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
@@ -48,13 +51,33 @@ interface Exchanges {
 
 type Connector = ReturnType<typeof guardedConnector>;
 type Create = (url: string, connect: Connector, timeout: number) => TargetTransport;
-const transports: { name: string; create: Create }[] = [
+
+/** As an application may write one: the relay's own connections are not used. */
+class FetchTransport implements WebhookTransport {
+  async post({ url, headers, body, signal }: WebhookRequest): Promise<WebhookResponse> {
+    try {
+      const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' });
+      let size = 0;
+      for await (const chunk of response.body ?? []) {
+        if ((size += (chunk as Uint8Array).length) > MAX_RESPONSE_BYTES) break;
+      }
+      return { status: response.status, headers: Object.fromEntries(response.headers) };
+    } catch (error) {
+      throw (error as Error).cause ?? error;
+    }
+  }
+}
+
+/** `guarded`: over the relay's connections, which keep the network policy and `delivery.ca`. */
+const transports: { name: string; guarded: boolean; create: Create }[] = [
   {
     name: 'undici',
+    guarded: true,
     create: (url, ...settings) => new UndiciTransport(toWebhookTarget(url), ...settings),
   },
   {
     name: 'axios',
+    guarded: true,
     create: (url, ...settings) => {
       const [, timeout] = settings;
       const connection = new UndiciTransport(toWebhookTarget(url), ...settings);
@@ -62,9 +85,14 @@ const transports: { name: string; create: Create }[] = [
       return new BoundedTransport(transport, url, timeout, () => connection.close());
     },
   },
+  {
+    name: "application's",
+    guarded: false,
+    create: (url, _connect, timeout) => new BoundedTransport(new FetchTransport(), url, timeout),
+  },
 ];
 
-describe.each(transports)('The $name transport', ({ create }) => {
+describe.each(transports)('The $name transport', ({ guarded, create }) => {
   const cleanUp = useCleanUps();
   let certificates: Certificates;
   beforeAll(() => {
@@ -127,14 +155,6 @@ describe.each(transports)('The $name transport', ({ create }) => {
     const receiver = await receive(status(code, { Location: elsewhere.url }));
     expect((await open(receiver.url).post(request)).status).toBe(code);
     expect(elsewhere.connections).toBe(0);
-  });
-
-  it('keeps its connections and never opens more than it may', async () => {
-    const receiver = await receive((response) => void setTimeout(() => response.end('done'), 10));
-    const transport = open(receiver.url, { connections: 3 });
-    await Promise.all(Array.from({ length: 12 }, () => transport.post(request)));
-    expect(receiver.webhooks).toHaveLength(12);
-    expect(receiver.connections).toBe(3);
   });
 
   it.each([
@@ -231,26 +251,6 @@ describe.each(transports)('The $name transport', ({ create }) => {
     },
   );
 
-  it('trusts a private authority that it is told of', async () => {
-    const receiver = await receive(status(200), certificates.trusted);
-    const byAddress = open(receiver.url, { ca: certificates.ca });
-    const byName = open(receiver.url.replace('127.0.0.1', 'localhost'), { ca: certificates.ca });
-    expect((await byAddress.post(request)).status).toBe(200);
-    expect((await byName.post(request)).status).toBe(200);
-  });
-
-  it.each(['127.0.0.1', '0x7f000001', '2130706433', '017700000001', '127.1', '[::ffff:127.0.0.1]', 'localhost'])(
-    'does not connect to a private address, written as %s',
-    async (host) => {
-      const receiver = await receive(status(200));
-      const transport = open(receiver.url.replace('127.0.0.1', host), { allowedNetworks: ['10.0.0.0/8'] });
-      const { error, outcome } = await failure(transport);
-      expect(error.message).toMatch(/is not public/);
-      expect(outcome).toBe('permanent');
-      expect(receiver.webhooks).toHaveLength(0);
-    },
-  );
-
   it('rejects what is under way when it is closed', async () => {
     const receiver = await receive(hang);
     const transport = open(receiver.url, { timeout: 60_000 });
@@ -272,4 +272,34 @@ describe.each(transports)('The $name transport', ({ create }) => {
     await waitFor(() => receiver.active === 0);
     expect(receiver.connections).toBe(1);
   });
+
+  if (!guarded) return;
+
+  it('keeps its connections and never opens more than it may', async () => {
+    const receiver = await receive((response) => void setTimeout(() => response.end('done'), 10));
+    const transport = open(receiver.url, { connections: 3 });
+    await Promise.all(Array.from({ length: 12 }, () => transport.post(request)));
+    expect(receiver.webhooks).toHaveLength(12);
+    expect(receiver.connections).toBe(3);
+  });
+
+  it('trusts a private authority that it is told of', async () => {
+    const receiver = await receive(status(200), certificates.trusted);
+    const byAddress = open(receiver.url, { ca: certificates.ca });
+    const byName = open(receiver.url.replace('127.0.0.1', 'localhost'), { ca: certificates.ca });
+    expect((await byAddress.post(request)).status).toBe(200);
+    expect((await byName.post(request)).status).toBe(200);
+  });
+
+  it.each(['127.0.0.1', '0x7f000001', '2130706433', '017700000001', '127.1', '[::ffff:127.0.0.1]', 'localhost'])(
+    'does not connect to a private address, written as %s',
+    async (host) => {
+      const receiver = await receive(status(200));
+      const transport = open(receiver.url.replace('127.0.0.1', host), { allowedNetworks: ['10.0.0.0/8'] });
+      const { error, outcome } = await failure(transport);
+      expect(error.message).toMatch(/is not public/);
+      expect(outcome).toBe('permanent');
+      expect(receiver.webhooks).toHaveLength(0);
+    },
+  );
 });

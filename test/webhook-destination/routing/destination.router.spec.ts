@@ -3,11 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import type { Message } from '../../../lib/client/message/message.interface.js';
 import { IncomingMessage } from '../../../lib/webhook-destination/ingest/incoming.message.js';
 import { ParsedMessage } from '../../../lib/webhook-destination/ingest/posted.message.js';
-import { DestinationOptions } from '../../../lib/webhook-destination/options/destination.options.js';
 import { DestinationRouter } from '../../../lib/webhook-destination/routing/destination.router.js';
+import { RoutingOptions } from '../../../lib/webhook-destination/routing/routing.options.js';
 
-const destination = (fields: Partial<DestinationOptions>): DestinationOptions =>
-  Object.assign(new DestinationOptions(), { urls: ['https://receiver.example/'] }, fields);
+const destination = (fields: Partial<RoutingOptions>): RoutingOptions => Object.assign(new RoutingOptions(), fields);
 
 const track: Message = {
   type: 'track',
@@ -19,11 +18,7 @@ const track: Message = {
 
 const incoming = (message: Message) => new IncomingMessage(new ParsedMessage(message), 1);
 
-function takers(
-  destinations: Partial<DestinationOptions>[],
-  message: Partial<Message> = {},
-  source = 'shop',
-): string[] {
+function takers(destinations: Partial<RoutingOptions>[], message: Partial<Message> = {}, source = 'shop'): string[] {
   const router = new DestinationRouter(destinations.map(destination));
   return router.route(source, [incoming({ ...track, ...message })], 1).map(({ destination: name }) => name);
 }

@@ -1,0 +1,75 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+
+import { OptionsError } from '../common/options.error.js';
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>['values'];
+
+/** A command of the CLI. */
+export interface Command {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  /** Text of `--help`. */
+  usage: string;
+  /**
+   * Resolves with the exit code.
+   * @throws {OptionsError} that names the wrong argument; never the value of an option or of a URL
+   * @throws {RelayError} that names the file or the store at fault
+   */
+  run: (args: string[]) => Promise<number>;
+}
+
+/** A command that parses its arguments by `options` and then runs; its exit code is 0 where `run` resolves with none. */
+export function defineCommand<const T extends Options>({
+  run,
+  options,
+  allowPositionals = false,
+  ...texts
+}: Omit<Command, 'run'> & {
+  options: T;
+  allowPositionals?: boolean;
+  run: (values: Values<T>, positionals: string[]) => Promise<number | void>;
+}): Command {
+  return {
+    ...texts,
+    run: async (args) => {
+      const { values, positionals } = parse({ args, options, allowPositionals });
+      return (await run(values as Values<T>, positionals)) ?? 0;
+    },
+  };
+}
+
+function parse(config: ParseArgsConfig) {
+  try {
+    return parseArgs(config);
+  } catch (error) {
+    throw argumentFault(explain(error as NodeJS.ErrnoException));
+  }
+}
+
+/** The error for a wrong argument. */
+export function argumentFault(fault: string): OptionsError {
+  return new OptionsError('nestjs-analytics-relay', [fault]);
+}
+
+/** Prints rows as JSON or as a table. */
+export function printRows<T>(rows: T[], isJson: boolean | undefined, toTable: (rows: T[]) => string): void {
+  process.stdout.write(isJson ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
+}
+
+function explain({ code, message }: NodeJS.ErrnoException): string {
+  const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
+  // A URL may contain a password.
+  const subject = quoted.replace(/:\/\/.*/s, '://…').replace(/=.*/s, '');
+  switch (code) {
+    case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
+      return `unknown option ${subject}`;
+    case 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL':
+      return `unexpected argument ${JSON.stringify(subject)}`;
+    case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
+      return message.includes('does not take') ? `${subject} takes no value` : `${subject.split(' ')[0]} needs a value`;
+    default:
+      return 'the arguments cannot be read';
+  }
+}

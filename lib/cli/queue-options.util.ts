@@ -1,0 +1,88 @@
+import { statSync } from 'node:fs';
+
+import { errorMessage } from '../common/error.util.js';
+import { QueueUnavailableError } from '../common/relay.errors.js';
+import { createQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
+import type { BullmqDeliveryQueue } from '../webhook-destination/queue/bullmq/bullmq-delivery.queue.js';
+import { toBullmqOptions } from '../webhook-destination/queue/bullmq/bullmq.options.js';
+import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
+import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite.faults.js';
+import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
+import { argumentFault } from './command.util.js';
+
+/** The default of `--from`. */
+export const DEFAULT_FILE = './data/relay.db';
+
+/** Options of every command that reads or changes a queue. */
+export const QUEUE_OPTIONS = {
+  from: { type: 'string' },
+  store: { type: 'string' },
+  prefix: { type: 'string' },
+} as const;
+
+/** Their part of the usage. */
+export const QUEUE_USAGE = `  --from <file>         the SQLite file, which no application may have open; default: ${DEFAULT_FILE}
+  --store <url>         a queue on Redis or PostgreSQL instead: redis://, rediss:// or postgres://; it may be in use
+  --prefix <name>       prefix of the queue on Redis or PostgreSQL; default: relay`;
+
+/**
+ * Opens the queue that the options name, and closes it after the work.
+ *
+ * @param isReadOnly whether a SQLite file must stay as it is
+ */
+export async function withQueue<T>(
+  { from, store, prefix }: { from?: string; store?: string; prefix?: string },
+  isReadOnly: boolean,
+  work: (queue: DeliveryQueue) => Promise<T>,
+): Promise<T> {
+  if (store !== undefined && from !== undefined) throw argumentFault('--from and --store cannot be combined');
+  if (store === undefined && prefix !== undefined) throw argumentFault('--prefix requires --store');
+  const queue = store === undefined ? await openFile(from, isReadOnly) : storeQueue('store', store, prefix);
+  try {
+    if (store !== undefined) await queue.open();
+    return await work(queue);
+  } finally {
+    await queue.close();
+  }
+}
+
+/** A queue on Redis or PostgreSQL, by the URL that is the value of an option. */
+export function storeQueue(
+  option: string,
+  url = '',
+  prefix: string | undefined,
+  migrates = false,
+): BullmqDeliveryQueue {
+  const [, scheme] = /^(redis|rediss|postgres|postgresql):\/\//.exec(url) ?? [];
+  if (scheme === undefined || !URL.canParse(url)) {
+    throw argumentFault(
+      `--${option} must be the URL of a Redis (redis://, rediss://) or a PostgreSQL (postgres://) server`,
+    );
+  }
+  const backend = scheme.startsWith('postgres') ? 'postgres' : 'redis';
+  return createQueue(
+    toBullmqOptions({ backend, connection: url, prefix, migrate: migrates && backend === 'postgres' }),
+  );
+}
+
+/** The file of a SQLite queue. Commands never create one. */
+export function existingFile(file = DEFAULT_FILE): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) throw argumentFault(`${file} does not exist; set --from to the SQLite file`);
+  if (found.isDirectory()) throw argumentFault(`${file} is a folder; set --from to the SQLite file in it`);
+  return file;
+}
+
+/** Opens the queue in a file. */
+export async function openFile(from: string | undefined, isReadOnly: boolean): Promise<DeliveryQueue> {
+  const file = existingFile(from);
+  const queue = sqliteTool(file, isReadOnly);
+  try {
+    await queue.open();
+  } catch (error) {
+    if (!errorMessage(error).endsWith(OPEN_ELSEWHERE)) throw error;
+    const advice = isReadOnly ? 'stop it, or run the command on a backup' : 'stop it first';
+    throw new QueueUnavailableError(`the application has ${file} open; ${advice}`, { cause: error });
+  }
+  return queue;
+}

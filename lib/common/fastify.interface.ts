@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** The part of a Fastify application that is used; the package may not be installed. */
+export interface FastifyInstance {
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: FastifyReply, next: () => void) => void): void;
+  addHook(
+    name: 'preParsing',
+    hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, next: () => void) => void,
+  ): void;
+  addHook(name: 'onRegister', hook: (instance: FastifyInstance) => void): void;
+  /** Adds middleware. Present once a middleware engine is loaded; each encapsulated instance has its own. */
+  use?: (...args: unknown[]) => unknown;
+}
+
+export interface FastifyRequest {
+  raw: IncomingMessage;
+  /** As the platform parsed it. */
+  body?: unknown;
+}
+
+export interface FastifyReply {
+  raw: ServerResponse;
+  /** Leaves the response to the caller. */
+  hijack(): void;
+}

@@ -1,0 +1,61 @@
+import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
+import type { DeliveryOptions } from './delivery.options.js';
+import type { DestinationOptions } from './destination.options.js';
+import { ENVIRONMENT, findEnvironmentFaults } from './egress.proxy.js';
+import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
+import { isWebhookTransport } from './transport.option.js';
+
+/** Faults of options that are each valid on their own: those of the destinations, and of how they are reached. */
+export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
+  return [
+    ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
+      (standardWebhooks ? findKeyFaults(sharedSecret) : []).map((fault) => `destinations[${index}].${fault}`),
+    ),
+    ...(delivery.initialRetryDelay > delivery.maxRetryDelay
+      ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
+      : []),
+    ...findUrlFaults(destinations, delivery),
+    ...findConnectionFaults(delivery),
+  ];
+}
+
+/** What keeps secrets from being keys of Standard Webhooks. */
+function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string[] {
+  if (sharedSecret === undefined) return ['standardWebhooks must come with a sharedSecret'];
+  const areKeys = [sharedSecret].flat().every((secret) => toStandardKey(secret) !== undefined);
+  return areKeys
+    ? []
+    : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes, with standardWebhooks: true`];
+}
+
+/** The URLs that may not be sent to, as far as they tell; those of private addresses with the setting that allows all. */
+function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
+  const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
+  const urls = destinations.flatMap(({ urls }, index) =>
+    urls.map((url, position) => ({ option: `destinations[${index}].urls[${position}]`, url: new URL(url) })),
+  );
+  const plain = delivery.httpsOnly ? urls.filter(({ url }) => url.protocol === 'http:') : [];
+  const refused = urls.filter(({ url }) => !policy.allowsHost(url));
+  const allowable = (url: URL) => knownAddresses(url).filter((address) => !policy.denies(address));
+  const networks = refused.flatMap(({ url }) => allowable(url)).flatMap(networksForAddress);
+  const rule = 'must not be a private or local address outside delivery.allowedNetworks';
+  return [
+    ...plain.map(({ option }) => `${option} must be an https URL, as delivery.httpsOnly is true`),
+    ...refused.map(({ option, url }) =>
+      allowable(url).length === 0
+        ? `${option} must not be an address in delivery.deniedNetworks`
+        : `${option} ${rule}; to allow it, set ${policy.settingWith(networks)}`,
+    ),
+  ];
+}
+
+/** What is wrong with the way to all receivers. */
+function findConnectionFaults({ proxy, ca, transport }: DeliveryOptions): string[] {
+  const ownOnly = Object.entries({ proxy, ca }).filter(([, value]) => value !== undefined);
+  return [
+    ...(proxy === ENVIRONMENT ? findEnvironmentFaults() : []),
+    ...(isWebhookTransport(transport)
+      ? ownOnly.map(([name]) => `delivery.${name} must not come with a WebhookTransport, which connects by itself`)
+      : []),
+  ];
+}

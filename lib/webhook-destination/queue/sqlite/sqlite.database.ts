@@ -1,0 +1,263 @@
+import { realpathSync } from 'node:fs';
+
+import Database from 'libsql';
+
+import type { DeliveryCount } from '../delivery-queue.interface.js';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { CheckedQuery } from '../query.check.js';
+import type { Retention } from '../retention.options.js';
+import { AcceptedTable } from './accepted.table.js';
+import { BatchTable } from './batch.table.js';
+import { DeliveryTable } from './delivery.table.js';
+import { SqliteLog } from './sqlite.log.js';
+import { prepare } from './sqlite.opening.js';
+import { SqlitePages } from './sqlite.pages.js';
+import { createFile, lastWriteOf, setLastWrite } from './sqlite.place.js';
+import type { SqliteOperations, SqliteWorkerData } from './sqlite.protocol.js';
+import type {
+  ClaimedBatch,
+  DeliveredRows,
+  InsertedBatch,
+  NewBatchRow,
+  SettlementRow,
+  Slice,
+  WholeDeliveryRow,
+} from './sqlite.rows.js';
+import { isUsedUp, toCondition } from './sqlite.rows.js';
+import { SqliteSweep } from './sqlite.sweep.js';
+import { SqliteWalk } from './sqlite.walk.js';
+
+/** By how much the system's clock must be behind, in ms, for it to have been set back. */
+const MIN_LEAD = 100;
+
+/** What a claim found. */
+export interface SqliteClaim {
+  rows: WholeDeliveryRow[];
+  batches: ClaimedBatch[];
+  more: boolean;
+  nextDueAt: number | undefined;
+}
+
+/** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
+export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> {
+  private readonly db: Database.Database;
+  private readonly accepted: AcceptedTable;
+  private readonly batches: BatchTable;
+  private readonly deliveries: DeliveryTable;
+  private readonly pages: SqlitePages;
+  private readonly log: SqliteLog;
+  /** Whether it holds `maxBytes`. */
+  private isFull = false;
+  private readonly isReadOnly: boolean;
+  private readonly maxBytes: number;
+  /** Where the file is, behind any link. */
+  private readonly path: string;
+  /** The queue's time at the last call that planned by it, in ms since the epoch. */
+  private now: number;
+  private readonly walk: SqliteWalk;
+  private readonly sweeper: SqliteSweep;
+
+  constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased, now }: SqliteWorkerData) {
+    this.isReadOnly = isReadOnly;
+    this.maxBytes = maxBytes;
+    if (!isReadOnly) createFile(path);
+    this.db = new Database(path);
+    const realPath = realpathSync(path); // where SQLite keeps the log
+    this.path = realPath;
+    this.now = now;
+    this.log = new SqliteLog(this.db, realPath);
+    const setBack = lastWriteOf(realPath) - now;
+    try {
+      prepare(this.db, realPath, isReadOnly);
+      this.accepted = new AcceptedTable(this.db, messageIds);
+      this.batches = new BatchTable(this.db, this.accepted);
+      this.deliveries = new DeliveryTable(this.db);
+      this.pages = new SqlitePages(this.db);
+      this.walk = new SqliteWalk(this.db, this.batches);
+      this.sweeper = new SqliteSweep(this.db, this.batches, this.accepted);
+      this.transaction(() => {
+        this.batches.recover(leased);
+        this.deliveries.recover(leased);
+        if (setBack > 0) {
+          this.batches.setBack(now);
+          this.deliveries.setBack(setBack, now);
+        }
+        if (!isReadOnly) this.accepted.recover(now);
+      });
+      if (setBack > 0 && !isReadOnly) setLastWrite(realPath, now); // what was set back is not to be once more
+    } catch (error) {
+      this.db.close();
+      throw error;
+    }
+  }
+
+  /** Runs work as one durable unit: all of it or none. */
+  transaction(work: () => void): void {
+    if (this.isReadOnly) return work(); // within the transaction that ends with the file's closing
+    this.log.holdBack();
+    this.measure();
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.accepted.write();
+      this.db.exec('COMMIT');
+      this.accepted.commit();
+      this.log.empty();
+      this.noteTime();
+    } catch (error) {
+      this.batches.forget();
+      this.accepted.rollback();
+      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Undefined, with nothing inserted, where it holds `maxBytes`. */
+  insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined {
+    if (this.isFull) return undefined;
+    this.now = now;
+    return batches.map((batch) => this.batches.insert(batch, now));
+  }
+
+  claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim {
+    this.now = now;
+    const room = { ...limit };
+    // What has a window running comes first.
+    const rows = this.batches.reader.withBodies(this.deliveries.claim(destination, room, now));
+    const batches = this.batches.claim(destination, room, now);
+    const more = isUsedUp(room);
+    return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
+  }
+
+  settle({ ids, attempts }: DeliveredRows, others: SettlementRow[], now: number): number[] {
+    this.now = now;
+    const unsettled: number[] = [];
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index]!;
+      const attempt = attempts[index]!;
+      if (this.batches.take(id)) {
+        this.batches.note(id, attempt);
+        continue;
+      }
+      const { startedAt: firstAttemptAt } = JSON.parse(attempt) as { startedAt: number };
+      if (!this.deliveries.settle({ id, state: 'delivered', attempt, firstAttemptAt }, now)) unsettled.push(id);
+    }
+    for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
+    this.batches.writeNotes(now);
+    return unsettled;
+  }
+
+  list(query: CheckedQuery, before: number, limit: number): Slice<WholeDeliveryRow[]> {
+    return this.walk.list(query, before, limit);
+  }
+
+  purge(query: CheckedQuery, before: number): Slice<number> {
+    return this.walk.purge(query, before);
+  }
+
+  /** Overwrites, in a portion of pages, what is left of rows beside those that are there. */
+  scrub(page: number): number | undefined {
+    const next = this.pages.scrub(page);
+    if (next === undefined) this.log.emptySoon();
+    return next;
+  }
+
+  /** @throws {Error} while the log may hold what was purged */
+  confirmPurge(): void {
+    if (this.log.fault) throw this.log.fault;
+  }
+
+  sweep(retention: Retention, now: number): number {
+    this.pages.estimateDemand();
+    return this.sweeper.run(retention, now);
+  }
+
+  /** Gives free pages back, but not while a backup copies the file: the log would hold them all. */
+  shrink(): boolean {
+    if (this.log.isHeldBack) return false;
+    const { pages, more } = this.pages.shrink();
+    if (pages > 0 && !more) this.log.emptySoon();
+    return more;
+  }
+
+  counts(): DeliveryCount[] {
+    return this.db
+      .prepare(
+        `SELECT destination, state, sum(count) AS count FROM (
+           SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination
+           UNION ALL
+           SELECT destination, 'queued', sum(size) FROM batch WHERE state = 'q' GROUP BY destination
+           UNION ALL
+           SELECT destination, iif(state = 'r', 'waiting', 'delivering'), sum(size) - total(delivered + gone)
+             FROM batch LEFT JOIN outcome ON batch = id WHERE state <> 'q' AND open IS NOT 0 GROUP BY destination, state
+           UNION ALL
+           SELECT destination, 'delivered', sum(delivered) FROM outcome JOIN batch ON id = batch GROUP BY destination
+         ) GROUP BY destination, state HAVING sum(count) > 0`,
+      )
+      .all() as DeliveryCount[];
+  }
+
+  replay(query: CheckedQuery, now: number): string[] {
+    this.now = now;
+    const { sql, parameters } = toCondition(query);
+    const rows = this.db
+      .prepare(
+        `UPDATE delivery SET state = 'queued', due_at = ?, first_attempt_at = NULL, failed_urls = '[]', reason = NULL,
+           ended_at = NULL
+         WHERE state = 'dead' AND ${sql} RETURNING destination`,
+      )
+      .all(now, ...parameters);
+    return (rows as { destination: string }[]).map(({ destination }) => destination);
+  }
+
+  close(): void {
+    if (this.db.inTransaction) this.db.exec('ROLLBACK');
+    // Elsewhere the file is let go of with the thread.
+    if (process.versions.bun !== undefined && !this.isReadOnly) this.release();
+    if (!this.isReadOnly && this.isAhead) {
+      this.log.emptySoon(); // or the end of the thread would write to the file
+      this.log.empty();
+      this.noteTime();
+    }
+    this.db.close();
+  }
+
+  /** Gives up the exclusive lock, which ends with the write-ahead log only. */
+  private release(): void {
+    try {
+      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema');
+    } catch {
+      // The disk is full or gone; the lock ends with the process.
+    }
+  }
+
+  /** Whether the system's clock was set back. */
+  private get isAhead(): boolean {
+    return this.now - Date.now() > MIN_LEAD;
+  }
+
+  /** Has the file tell the next opening by what time deliveries were planned. */
+  private noteTime(): void {
+    if (this.isAhead) setLastWrite(this.path, this.now);
+  }
+
+  /** Learns whether the file is full: its pages in use, and its log. */
+  private measure(): void {
+    if (this.maxBytes === Infinity) return;
+    const used = this.pages.usedBytes();
+    if (used + this.log.size() >= this.maxBytes) this.log.shorten();
+    this.isFull = used + this.log.size() >= this.maxBytes;
+  }
+
+  private settleOne(settlement: SettlementRow, now: number): boolean {
+    const { id, state, attempt } = settlement;
+    if (!this.batches.take(id)) return this.deliveries.settle(settlement, now);
+    if (state === 'delivered') {
+      this.batches.note(id, attempt);
+    } else {
+      this.deliveries.insert(this.batches.readDelivery(id)!, settlement, now);
+      this.batches.note(id);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,103 @@
+import type Database from 'libsql';
+
+import { keepBodiesInBatches } from './bodies.migration.js';
+
+/** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
+export const APPLICATION_ID = 0x4e415251;
+
+/**
+ * What is accepted together lies together, in a row of `batch`, and what became of it in a row of `outcome`: most
+ * messages are delivered at the first attempt, and never become a row of their own. Only one that must wait, died, or
+ * was given back gets a row of `delivery`. Its body stays in the batch, the only place where a body is.
+ *
+ * A batch is long, and what is written costs: it is inserted once, and changed only when it is leased after it waited.
+ * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
+ *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
+ * - `batch.items` is `[messageIds, userIds, bytes of the bodies]`, a list each, with null in all where no record of the
+ *   delivery is left.
+ * - `batch.bodies` is shorter than that says where it is compressed.
+ * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
+ *   `[batch, destination, source, messageIds]`, up to `last_batch`.
+ * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one with a row of its own.
+ */
+const LAYOUT_3 = `
+  CREATE TABLE batch (
+    id INTEGER PRIMARY KEY,
+    destination TEXT NOT NULL,
+    source TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('q', 'r', 'l')),
+    size INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    leased_at INTEGER NOT NULL,
+    items TEXT NOT NULL,
+    bodies BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX batch_state ON batch (destination, state, id, size);
+  CREATE TABLE accepted (
+    last_batch INTEGER PRIMARY KEY,
+    accepted_at INTEGER NOT NULL,
+    batches TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE outcome (
+    batch INTEGER PRIMARY KEY,
+    open INTEGER NOT NULL,
+    ended_at INTEGER NOT NULL,
+    delivered INTEGER NOT NULL,
+    gone INTEGER NOT NULL,
+    entries TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE delivery (
+    id INTEGER PRIMARY KEY,
+    destination TEXT NOT NULL,
+    source TEXT NOT NULL,
+    message_id TEXT NOT NULL,
+    user_id TEXT,
+    state TEXT NOT NULL CHECK (state IN ('queued', 'delivering', 'waiting', 'delivered', 'dead')),
+    body BLOB NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    due_at INTEGER NOT NULL,
+    first_attempt_at INTEGER,
+    attempts TEXT NOT NULL,
+    failed_urls TEXT NOT NULL,
+    reason TEXT,
+    ended_at INTEGER
+  ) STRICT;
+  CREATE INDEX delivery_due ON delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
+  CREATE INDEX delivery_state ON delivery (state, destination);
+  CREATE INDEX delivery_ended ON delivery (state, ended_at) WHERE ended_at IS NOT NULL;
+`;
+
+const LAYOUT_4 = `
+  PRAGMA application_id = ${APPLICATION_ID};
+  CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
+`;
+
+const LAYOUT_5 = `
+  ALTER TABLE delivery ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE delivery SET bytes = length(body);
+  ALTER TABLE delivery DROP COLUMN body;
+`;
+
+/** One step from a layout of the file to the next. */
+interface Migration {
+  /** The layout that it leads to, kept in the file's `user_version`. */
+  layout: number;
+  up(db: Database.Database): void;
+}
+
+/**
+ * All layouts since the first one that is read, the oldest first. A new file takes every step, an older one those it
+ * lacks. To change the layout, append a step, and keep a file of the new layout beside those of the older ones
+ * (`test/apps/sqlite-layout.app.mjs` prints it): what was released is never edited.
+ */
+export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
+  { layout: 3, up: (db) => db.exec(LAYOUT_3) },
+  { layout: 4, up: (db) => db.exec(LAYOUT_4) },
+  {
+    layout: 5,
+    up: (db) => {
+      keepBodiesInBatches(db);
+      db.exec(LAYOUT_5);
+    },
+  },
+];

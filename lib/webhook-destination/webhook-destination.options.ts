@@ -1,0 +1,137 @@
+import { IsArray, IsOptional, ValidateNested } from 'class-validator';
+
+import { OptionsError } from '../common/options.error.js';
+import { findAbsence, findOptionFaults, IfGiven, Must, toOptions } from '../common/options.rules.js';
+import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
+import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
+import { type AdminOptions, areAdminOptions } from './admin/admin.options.js';
+import { DeliveryOptions } from './dispatch/delivery.options.js';
+import { DestinationOptions } from './dispatch/destination.options.js';
+import { findDeliveryFaults } from './dispatch/destination.rules.js';
+import { IngestOptions } from './ingest/ingest.options.js';
+import { SourceOptions } from './ingest/source.options.js';
+
+/** What a process does: take messages, deliver them, or both. */
+export type RelayMode = 'all' | 'ingest' | 'deliver';
+
+const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
+
+/** The module's options, checked and with their defaults. */
+export class WebhookDestinationOptions {
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ message: 'must hold objects' })
+  sources!: SourceOptions[];
+
+  @IsArray({ message: 'must be an array' })
+  @ValidateNested({ message: 'must hold objects' })
+  destinations!: DestinationOptions[];
+
+  @Must('be a queue, such as sqliteQueue()', (value) => typeof value === 'function')
+  queue: DeliveryQueueFactory = sqliteQueue();
+
+  @ValidateNested({ message: 'must be false or an object' })
+  @IsOptional()
+  ingest: IngestOptions | undefined = new IngestOptions();
+
+  @ValidateNested({ message: 'must be an object' })
+  delivery: DeliveryOptions = new DeliveryOptions();
+
+  @Must("be 'all', 'ingest' or 'deliver'", (value) => MODES.includes(value as RelayMode))
+  mode: RelayMode = 'all';
+
+  @IfGiven()
+  @Must('be { token } with visible ASCII characters without spaces, or { guard } with a guard', areAdminOptions)
+  admin?: AdminOptions;
+}
+
+/**
+ * Options of {@link WebhookDestinationModule}. `undefined` stands for the default. It is refused where nobody would notice
+ * that a value is missing: in `sharedSecret`, `sources` and `types` of a destination.
+ */
+export interface WebhookDestinationModuleOptions {
+  /** Where messages come from, each with its write key. */
+  sources: SourceOptions[];
+  /** Where messages go. */
+  destinations: (Partial<DestinationOptions> & Pick<DestinationOptions, 'urls'>)[];
+  /**
+   * Where accepted messages wait until they are delivered.
+   * @default sqliteQueue({ path: './data/relay.db' })
+   */
+  queue?: DeliveryQueueFactory;
+  /**
+   * The routes that SDKs post to; `false` adds none.
+   * @default { prefix: 'v1' }
+   */
+  ingest?: Partial<IngestOptions> | false;
+  /** How messages are sent and sent again. */
+  delivery?: Partial<DeliveryOptions>;
+  /**
+   * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
+   * none, `'deliver'` delivers and adds no ingest routes. An embedded queue needs `'all'`.
+   * @default 'all'
+   */
+  mode?: RelayMode;
+  /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
+  admin?: AdminOptions;
+}
+
+/** First part of the administrative routes, beside those of ingest; undefined where there are none. */
+export function adminPrefix({ admin, ingest = new IngestOptions() }: WebhookDestinationOptions): string | undefined {
+  return admin && ingest.prefix;
+}
+
+/**
+ * The options with their defaults.
+ * @throws {OptionsError} that names each option at fault and its rule.
+ */
+export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDestinationOptions {
+  const absence = findAbsence(given);
+  if (absence.length > 0) throw new OptionsError('WebhookDestinationModule', absence);
+  const options = toOptions(WebhookDestinationOptions, given);
+  const all = <T extends object>(type: new () => T, list: unknown) =>
+    Array.isArray(list) ? list.map((item) => toOptions(type, item)) : (list as T[]);
+  options.sources = all(SourceOptions, given.sources);
+  options.destinations = all(DestinationOptions, given.destinations);
+  options.delivery = toOptions(DeliveryOptions, given.delivery);
+  options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
+
+  const faults = findOptionFaults(options);
+  if (faults.length === 0) faults.push(...findRelationFaults(options));
+  if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
+  return options;
+}
+
+/** Faults of options that are each valid on their own. */
+function findRelationFaults({ sources, destinations, delivery, queue, mode }: WebhookDestinationOptions): string[] {
+  const names = sources.map(({ name }) => name);
+  return [
+    ...(mode !== 'all' && !queue.isShared
+      ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
+      : []),
+    ...findRepeated('sources', 'name', names),
+    ...findRepeated(
+      'sources',
+      'writeKey',
+      sources.map(({ writeKey }) => writeKey),
+    ),
+    ...findRepeated(
+      'destinations',
+      'name',
+      destinations.map(({ name }) => name),
+    ),
+    ...destinations.flatMap(({ sources: wanted = [] }, index) =>
+      wanted
+        .filter((name) => !names.includes(name))
+        .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
+    ),
+    ...findDeliveryFaults(destinations, delivery),
+  ];
+}
+
+function findRepeated(list: string, field: string, values: string[]): string[] {
+  return values.flatMap((value, index) =>
+    values.indexOf(value) < index
+      ? [`${list}[${index}].${field} must differ from that of every other ${list.slice(0, -1)}`]
+      : [],
+  );
+}

@@ -1,0 +1,69 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect, it } from '@jest/globals';
+import ts from 'typescript';
+
+const lib = fileURLToPath(new URL('../../lib/', import.meta.url));
+
+interface Import {
+  from: string;
+  to: string;
+  isTypeOnly: boolean;
+}
+
+function isTypeOnly(statement: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
+  const { importClause } = statement;
+  if (importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
+  const bindings = importClause?.namedBindings;
+  return !!bindings && ts.isNamedImports(bindings) && bindings.elements.every((element) => element.isTypeOnly);
+}
+
+/** The static imports of a file that are files of lib/. */
+function importsOf(from: string): Import[] {
+  const source = ts.createSourceFile(from, readFileSync(join(lib, from), 'utf8'), ts.ScriptTarget.Latest);
+  return source.statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
+    const { moduleSpecifier } = statement;
+    if (!moduleSpecifier || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.')) return [];
+    const to = normalize(join(dirname(from), moduleSpecifier.text.replace(/js$/, 'ts')));
+    return [{ from, to, isTypeOnly: isTypeOnly(statement) }];
+  });
+}
+
+/** The files that each file reaches by these imports. */
+function closure(imports: Import[]): Map<string, Set<string>> {
+  const direct = new Map<string, string[]>();
+  for (const { from, to } of imports) direct.set(from, [...(direct.get(from) ?? []), to]);
+  return new Map(
+    [...direct.keys()].map((file) => {
+      const reached = new Set<string>();
+      const open = [file];
+      for (let next = open.pop(); next !== undefined; next = open.pop()) {
+        for (const to of direct.get(next) ?? []) {
+          if (!reached.has(to)) open.push(to);
+          reached.add(to);
+        }
+      }
+      return [file, reached];
+    }),
+  );
+}
+
+const imports = readdirSync(lib, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.c?ts$/.test(file) && !file.endsWith('.d.cts'))
+  .flatMap(importsOf);
+
+it('lib/ has no circle of imports, except of types within one folder', () => {
+  expect(imports.length).toBeGreaterThan(500);
+  const reached = closure(imports);
+  const reachedAtRunTime = closure(imports.filter((each) => !each.isTypeOnly));
+  const faults = imports.filter(
+    ({ from, to, isTypeOnly }) =>
+      (dirname(from) !== dirname(to) && reached.get(to)?.has(from)) ||
+      (!isTypeOnly && reachedAtRunTime.get(to)?.has(from)),
+  );
+  expect(faults.map(({ from, to }) => `${from} -> ${to}`.replaceAll(sep, '/'))).toEqual([]);
+});

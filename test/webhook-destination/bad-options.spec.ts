@@ -1,0 +1,439 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { Test } from '@nestjs/testing';
+import { WebhookDestinationModule, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+
+import { type Certificates, createCertificates } from '../support/certificates.js';
+
+const source = { name: 'shop', writeKey: 'wk_shop' };
+const url = 'https://receiver.example/hook';
+
+/** Compiles an application with these options; resolves with the error that stops it. */
+async function boot(options: unknown): Promise<string | undefined> {
+  try {
+    const testing = await Test.createTestingModule({
+      imports: [WebhookDestinationModule.forRoot(options as WebhookDestinationModuleOptions)],
+    }).compile();
+    await testing.close();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const standardSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+
+const withDestination = (fields: object) => ({ sources: [source], destinations: [{ urls: [url], ...fields }] });
+const withDelivery = (delivery: unknown) => ({ sources: [source], destinations: [{ urls: [url] }], delivery });
+const withUrl = (given: unknown) => withDestination({ urls: [given] });
+const withHeader = (name: string, value: unknown = 'x') => withDestination({ headers: { [name]: value } });
+
+const NOT_PUBLIC = 'destinations[0].urls[0] must not be a private or local address';
+const NO_URL = 'destinations[0].urls must be an array of http or https URLs';
+const HEADERS = 'destinations[0].headers must map';
+
+let certificates: Certificates;
+beforeAll(() => {
+  certificates = createCertificates();
+});
+
+const cases: [what: string, options: unknown, error: string][] = [
+  ['no options', undefined, 'the options must be an object'],
+  ['no sources', { destinations: [] }, 'sources must be an array'],
+  ['no destinations', { sources: [] }, 'destinations must be an array'],
+  ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not an option'],
+  ['a source that is no object', { sources: ['shop'], destinations: [] }, 'sources'],
+  ['a source without a key', { sources: [{ name: 'shop' }], destinations: [] }, 'sources[0].writeKey must be'],
+  ...['wk:shop', 'wk shop', 'wk_shop\n', ''].map((writeKey): (typeof cases)[number] => [
+    `the key ${JSON.stringify(writeKey)}`,
+    { sources: [{ name: 'shop', writeKey }], destinations: [] },
+    'sources[0].writeKey must be a non-empty string without colon and white space',
+  ]),
+  ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
+  [
+    'two sources of one name',
+    { sources: [source, { ...source, writeKey: 'other' }], destinations: [] },
+    'sources[1].name must differ',
+  ],
+  [
+    'two sources of one key',
+    { sources: [source, { ...source, name: 'other' }], destinations: [] },
+    'sources[1].writeKey must differ',
+  ],
+  [
+    'two destinations of one name',
+    { sources: [source], destinations: [{ urls: [url] }, { urls: [url] }] },
+    'destinations[1].name must differ',
+  ],
+  ...[{ by: 'ip' }, { per: 'address' }, { limit: 0 }].map((fields): (typeof cases)[number] => [
+    `the rate limit ${JSON.stringify(fields)}`,
+    { sources: [], destinations: [], ingest: { rateLimit: { limit: 10, ttl: 1_000, ...fields } } },
+    'ingest.rateLimit must have a whole number above 0 as limit',
+  ]),
+  [
+    'a client address that is no function',
+    { sources: [], destinations: [], ingest: { clientAddress: 'x-forwarded-for' } },
+    'ingest.clientAddress must be a function',
+  ],
+  ['an unknown mode', { sources: [], destinations: [], mode: 'both' }, "mode must be 'all', 'ingest' or 'deliver'"],
+  [
+    'half of the work with a queue of one process',
+    { sources: [], destinations: [], mode: 'ingest' },
+    "mode must be 'all' with a queue that only one process can open",
+  ],
+  ['an empty destination name', withDestination({ name: '' }), 'destinations[0].name must be'],
+  ['a destination named All', withDestination({ name: 'All' }), 'destinations[0].name must be'],
+  ['an unknown source', withDestination({ sources: ['nowhere'] }), '"nowhere" is none'],
+  ['sources that are no array', withDestination({ sources: 'shop' }), 'destinations[0].sources must be'],
+  ['an empty list of sources', withDestination({ sources: [] }), 'destinations[0].sources must be'],
+  ['an unknown type', withDestination({ types: ['track', 'click'] }), 'destinations[0].types must be'],
+  ['a type of other case', withDestination({ types: ['Track'] }), 'destinations[0].types must be'],
+  ['an inherited name as type', withDestination({ types: ['constructor'] }), 'destinations[0].types must be'],
+  ['an empty list of types', withDestination({ types: [] }), 'destinations[0].types must be'],
+  ['enabled that is no boolean', withDestination({ enabled: 'yes' }), 'destinations[0].enabled must be a boolean'],
+  ['no URLs', withDestination({ urls: undefined }), 'destinations[0].urls must'],
+  ['an empty list of URLs', withDestination({ urls: [] }), 'destinations[0].urls must hold 1 to 5 URLs'],
+  [
+    'six URLs',
+    withDestination({ urls: [1, 2, 3, 4, 5, 6].map((n) => `${url}${n}`) }),
+    'destinations[0].urls must hold 1 to 5 URLs',
+  ],
+  ['a URL twice', withDestination({ urls: [url, url] }), 'destinations[0].urls must not hold a URL twice'],
+  ['an empty secret', withDestination({ sharedSecret: '' }), 'destinations[0].sharedSecret must be'],
+  ['no secret in the list', withDestination({ sharedSecret: [] }), 'destinations[0].sharedSecret must be'],
+  ['one secret in the list', withDestination({ sharedSecret: ['a'] }), 'destinations[0].sharedSecret must be'],
+  ['three secrets', withDestination({ sharedSecret: ['a', 'b', 'c'] }), 'destinations[0].sharedSecret must be'],
+  ['one secret twice', withDestination({ sharedSecret: ['a', 'a'] }), 'destinations[0].sharedSecret must be'],
+  ['a secret that is no string', withDestination({ sharedSecret: 42 }), 'destinations[0].sharedSecret must be'],
+  ['whsec_ alone', withDestination({ sharedSecret: 'whsec_' }), 'after whsec_, base64 of at least 24 bytes'],
+  ['whsec_ and no base64', withDestination({ sharedSecret: `whsec_${'-'.repeat(40)}` }), 'sharedSecret must be'],
+  ['whsec_ and 23 bytes', withDestination({ sharedSecret: standardSecret(23) }), 'sharedSecret must be'],
+  [
+    'a previous whsec_ of 23 bytes',
+    withDestination({ sharedSecret: ['a', standardSecret(23)] }),
+    'sharedSecret must be',
+  ],
+  [
+    'a short secret for Standard Webhooks',
+    withDestination({ sharedSecret: ['a secret of 24 bytes ...', 'a shorter secret'], standardWebhooks: true }),
+    'destinations[0].sharedSecret must have at least 24 bytes, with standardWebhooks: true',
+  ],
+  ['standardWebhooks unsigned', withDestination({ standardWebhooks: true }), 'standardWebhooks must come with'],
+  ['standardWebhooks no boolean', withDestination({ standardWebhooks: 1 }), 'standardWebhooks must be a boolean'],
+
+  ['a URL that is no string', withUrl(42), NO_URL],
+  ['an empty URL', withUrl(''), NO_URL],
+  ['a relative URL', withUrl('/hook'), NO_URL],
+  ['a URL without a scheme', withUrl('receiver.example/hook'), NO_URL],
+  ['a file', withUrl('file:///etc/passwd'), NO_URL],
+  ['an ftp URL', withUrl('ftp://receiver.example/'), NO_URL],
+  ['a script', withUrl('javascript:alert(1)'), NO_URL],
+  ['a data URL', withUrl('data:text/plain,x'), NO_URL],
+  ['gopher', withUrl('gopher://127.0.0.1:6379/_FLUSHALL'), NO_URL],
+  ['a URL without a host', withUrl('http:///hook'), NO_URL],
+  ['a URL with a backslash for a host', withUrl('http://\\receiver.example'), NO_URL],
+  ['a URL with a line break', withUrl('https://receiver.example/\r\nHost: evil'), NO_URL],
+  ['a URL with a tab in its host', withUrl('https://recei\tver.example/'), NO_URL],
+  ['a URL with a space', withUrl('https://receiver.example/a b'), NO_URL],
+  ['a port out of range', withUrl('https://receiver.example:65536/'), NO_URL],
+  ['a malformed IPv6 address', withUrl('http://[::1'), NO_URL],
+
+  ['loopback', withUrl('http://127.0.0.1/'), NOT_PUBLIC],
+  ['another loopback', withUrl('https://127.255.255.254:8443/'), NOT_PUBLIC],
+  ['loopback in hexadecimal', withUrl('http://0x7f000001/'), NOT_PUBLIC],
+  ['loopback as one number', withUrl('http://2130706433/'), NOT_PUBLIC],
+  ['loopback in octal', withUrl('http://0177.0.0.1/'), NOT_PUBLIC],
+  ['loopback shortened', withUrl('http://127.1/'), NOT_PUBLIC],
+  ['loopback with a last dot', withUrl('http://127.0.0.1./'), NOT_PUBLIC],
+  ['loopback percent-encoded', withUrl('http://%31%32%37.0.0.1/'), NOT_PUBLIC],
+  ['loopback in full-width digits', withUrl('http://１２７.0.0.1/'), NOT_PUBLIC],
+  ['loopback behind user info', withUrl('http://receiver.example@127.0.0.1/'), NOT_PUBLIC],
+  ['the unspecified address', withUrl('http://0.0.0.0/'), NOT_PUBLIC],
+  ['zero', withUrl('http://0/'), NOT_PUBLIC],
+  ['IPv6 loopback', withUrl('http://[::1]/'), NOT_PUBLIC],
+  ['IPv6 unspecified', withUrl('http://[::]/'), NOT_PUBLIC],
+  ['mapped loopback', withUrl('http://[::ffff:127.0.0.1]/'), NOT_PUBLIC],
+  ['mapped loopback in hexadecimal', withUrl('http://[::ffff:7f00:1]/'), NOT_PUBLIC],
+  ['compatible loopback', withUrl('http://[::127.0.0.1]/'), NOT_PUBLIC],
+  ['NAT64 of loopback', withUrl('http://[64:ff9b::7f00:1]/'), NOT_PUBLIC],
+  ['6to4 of loopback', withUrl('http://[2002:7f00:1::]/'), NOT_PUBLIC],
+  ['private 10/8', withUrl('https://10.1.2.3/'), NOT_PUBLIC],
+  ['private 172.16/12', withUrl('https://172.31.255.255/'), NOT_PUBLIC],
+  ['private 192.168/16', withUrl('https://192.168.0.1/'), NOT_PUBLIC],
+  ['CGNAT', withUrl('https://100.64.0.1/'), NOT_PUBLIC],
+  ['cloud metadata', withUrl('http://169.254.169.254/latest/meta-data/'), NOT_PUBLIC],
+  ['cloud metadata, IPv6', withUrl('http://[fd00:ec2::254]/'), NOT_PUBLIC],
+  ['link-local IPv6', withUrl('http://[fe80::1]/'), NOT_PUBLIC],
+  ['multicast', withUrl('http://224.0.0.1/'), NOT_PUBLIC],
+  ['broadcast', withUrl('http://255.255.255.255/'), NOT_PUBLIC],
+  ['localhost', withUrl('http://localhost:4200/hook'), NOT_PUBLIC],
+  ['localhost in capitals, with a last dot', withUrl('http://LOCALHOST./hook'), NOT_PUBLIC],
+  ['a name below localhost', withUrl('http://shop.localhost:4200/hook'), NOT_PUBLIC],
+  [
+    'an address outside the allowed networks',
+    { ...withUrl('http://10.0.1.1/'), delivery: { allowedNetworks: ['10.0.0.0/24'] } },
+    NOT_PUBLIC,
+  ],
+
+  ['the header Host', withHeader('Host'), HEADERS],
+  ['the header content-length', withHeader('content-length', '0'), HEADERS],
+  ['the header Transfer-Encoding', withHeader('Transfer-Encoding', 'chunked'), HEADERS],
+  ['the header Connection', withHeader('Connection', 'close'), HEADERS],
+  ['the header CONTENT-TYPE', withHeader('CONTENT-TYPE', 'text/plain'), HEADERS],
+  ['the header User-Agent', withHeader('User-Agent'), HEADERS],
+  ['the header x-signature', withHeader('x-signature'), HEADERS],
+  ['the header X-Signature-Previous', withHeader('X-Signature-Previous'), HEADERS],
+  ['the header X-Message-Id', withHeader('X-Message-Id'), HEADERS],
+  ['the header Webhook-Signature', withHeader('Webhook-Signature'), HEADERS],
+  ['an empty header name', withHeader(''), HEADERS],
+  ['a header name with a space', withHeader('X Env'), HEADERS],
+  ['a header name with a colon', withHeader('X-Env:'), HEADERS],
+  ['a header name beyond ASCII', withHeader('X-Ümlaut'), HEADERS],
+  ['a line break in a header name', withHeader('X-A\r\nX-B'), HEADERS],
+  ['a line break in a header value', withHeader('X-A', 'a\r\nX-B: b'), HEADERS],
+  ['a NUL in a header value', withHeader('X-A', 'a\0'), HEADERS],
+  ['a header value beyond Latin-1', withHeader('X-A', '🙂'), HEADERS],
+  ['a header value that is no string', withHeader('X-A', 1), HEADERS],
+  ['headers that are a list', withDestination({ headers: ['X-A: 1'] }), HEADERS],
+
+  ['delivery that is no object', withDelivery('fast'), 'delivery must be an object'],
+  ['a delivery option nobody knows', withDelivery({ retries: 1 }), 'delivery.retries is not an option'],
+  ['no time at all', withDelivery({ timeout: 0 }), 'delivery.timeout must be'],
+  ['a timeout in words', withDelivery({ timeout: '5s' }), 'delivery.timeout must be'],
+  ['a timeout no timer can take', withDelivery({ timeout: 2 ** 31 }), 'delivery.timeout must be'],
+  ['a window that is not a number', withDelivery({ retryWindow: NaN }), 'delivery.retryWindow must be'],
+  ['a window without end', withDelivery({ retryWindow: Infinity }), 'delivery.retryWindow must be'],
+  ['a negative delay', withDelivery({ initialRetryDelay: -1 }), 'delivery.initialRetryDelay must be'],
+  [
+    'a first delay above the longest',
+    withDelivery({ initialRetryDelay: 10, maxRetryDelay: 5 }),
+    'delivery.initialRetryDelay must not be above delivery.maxRetryDelay',
+  ],
+  ['no concurrency', withDelivery({ concurrency: 0 }), 'delivery.concurrency must be'],
+  ['half a request', withDelivery({ concurrency: 1.5 }), 'delivery.concurrency must be'],
+  ['networks that are no list', withDelivery({ allowedNetworks: '10.0.0.0/8' }), 'delivery.allowedNetworks must be'],
+  ['a length out of range', withDelivery({ allowedNetworks: ['10.0.0.0/33'] }), 'delivery.allowedNetworks must be'],
+  ['an IPv6 length out of range', withDelivery({ allowedNetworks: ['::/129'] }), 'delivery.allowedNetworks must be'],
+  ...['localhost/8', 'relay.internal', '10.0.0.256', '10.0.0', '[::1]', 'fe80::1%eth0', ''].map(
+    (network): (typeof cases)[number] => [
+      `${JSON.stringify(network)} for a network`,
+      withDelivery({ allowedNetworks: [network] }),
+      "delivery.allowedNetworks must be an array of networks in CIDR notation, addresses or 'localhost'",
+    ],
+  ),
+  ['a CA that is no PEM', withDelivery({ ca: 'certificate' }), 'delivery.ca must be'],
+  ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
+  ...[
+    'fetch',
+    {},
+    { axios: undefined },
+    { axios: '' },
+    null,
+    () => undefined,
+    { post: 'url' },
+    { post() {}, axiosRef: 1 },
+  ].map((transport): (typeof cases)[number] => [
+    `${JSON.stringify(transport)} for a transport`,
+    withDelivery({ transport }),
+    "delivery.transport must be 'undici', 'axios', { axios: token of an HttpService } or a WebhookTransport",
+  ]),
+  ...(['proxy', 'ca'] as const).map((name): (typeof cases)[number] => [
+    `a ${name} for a transport of its own`,
+    () => withDelivery({ transport: { post() {} }, [name]: { proxy: 'http://proxy:3128', ca: certificates.ca }[name] }),
+    `delivery.${name} must not come with a WebhookTransport, which connects by itself`,
+  ]),
+  ...[
+    'proxy:3128',
+    'socks5://proxy',
+    'http://proxy/path',
+    'http://proxy?a',
+    'http://',
+    'http://%zz@proxy',
+    '',
+    null,
+    7,
+  ].map((proxy): (typeof cases)[number] => [
+    `${JSON.stringify(proxy)} for a proxy`,
+    withDelivery({ proxy }),
+    "delivery.proxy must be the http or https URL of a proxy, without a path, or 'environment'",
+  ]),
+  ['denied networks that are no list', withDelivery({ deniedNetworks: '8.8.8.8' }), 'delivery.deniedNetworks must be'],
+  ['a denied name', withDelivery({ deniedNetworks: ['dns.example'] }), 'delivery.deniedNetworks must be an array of'],
+  [
+    'a denied address, allowed as well',
+    { ...withUrl('https://10.1.2.3/'), delivery: { allowedNetworks: ['10.0.0.0/8'], deniedNetworks: ['10.1.2.3'] } },
+    'WebhookDestinationModule: destinations[0].urls[0] must not be an address in delivery.deniedNetworks',
+  ],
+  [
+    'a denied public address',
+    { ...withUrl('https://1.1.1.1/'), delivery: { deniedNetworks: ['1.1.1.0/24'] } },
+    'destinations[0].urls[0] must not be an address in delivery.deniedNetworks',
+  ],
+  ["Azure's own services", withUrl('http://168.63.129.16/machine'), NOT_PUBLIC],
+  ['httpsOnly that is no boolean', withDelivery({ httpsOnly: 'yes' }), 'delivery.httpsOnly must be a boolean'],
+  [
+    'a plain URL with httpsOnly',
+    { ...withDestination({ urls: [url, 'http://receiver.example/hook'] }), delivery: { httpsOnly: true } },
+    'WebhookDestinationModule: destinations[0].urls[1] must be an https URL, as delivery.httpsOnly is true',
+  ],
+
+  ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
+  ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
+  ['one of a destination', withDestination({ retryOn: 'any' }), "destinations[0].retryOn must be 'spec' or"],
+
+  ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
+  ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],
+  ...['two words', 'line\n', '\u0000', 'Zoë'].map((token): (typeof cases)[number] => [
+    `an admin token that a header cannot carry: ${JSON.stringify(token)}`,
+    { ...withDestination({}), admin: { token } },
+    'admin must be { token } with visible ASCII characters without spaces',
+  ]),
+  ['a guard that guards nothing', { ...withDestination({}), admin: { guard: class {} } }, 'admin must be { token }'],
+  [
+    'both a token and a guard',
+    { ...withDestination({}), admin: { token: 't', guard: { canActivate: () => true } } },
+    'admin must be { token }',
+  ],
+  ['null for destinations', { sources: [], destinations: null }, 'destinations must be an array'],
+  ['null for the sources of one', withDestination({ sources: null }), 'destinations[0].sources must be'],
+  ['null for the types', withDestination({ types: null }), 'destinations[0].types must be'],
+  ['null for the headers', withDestination({ headers: null }), HEADERS],
+  ['null for a secret', withDestination({ sharedSecret: null }), 'destinations[0].sharedSecret must be'],
+  ['null for delivery', withDelivery(null), 'delivery must be an object'],
+  ['null for a CA', withDelivery({ ca: null }), 'delivery.ca must be'],
+  ['null for admin', { ...withDestination({}), admin: null }, 'admin must be { token }'],
+  ['an undefined admin token', { ...withDestination({}), admin: { token: undefined } }, 'admin must be { token }'],
+  ['an undefined guard', { ...withDestination({}), admin: { guard: undefined } }, 'admin must be { token }'],
+  ['an undefined previous secret', withDestination({ sharedSecret: ['a', undefined] }), 'sharedSecret must be'],
+  ['an undefined current secret', withDestination({ sharedSecret: [undefined, 'a'] }), 'sharedSecret must be'],
+  ['an undefined CA among others', withDelivery({ ca: [undefined] }), 'delivery.ca must be'],
+  ['an undefined URL', withUrl(undefined), NO_URL],
+  ['an undefined header', withDestination({ headers: { 'X-Api-Key': undefined } }), HEADERS],
+  [
+    'an undefined write key',
+    { sources: [{ name: 'shop', writeKey: undefined }], destinations: [] },
+    'writeKey must be',
+  ],
+  ['an undefined origin', { ...withDestination({}), ingest: { cors: { origin: undefined } } }, 'ingest.cors must be'],
+  ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
+  ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not an option'],
+  ['a prefix that is a number', { ...withDestination({}), ingest: { prefix: 7 } }, 'ingest.prefix must be'],
+  ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
+];
+
+/** Options that nobody would notice to be missing, each as `undefined`: what `process.env.NAME` is where nobody has set it. */
+const undefinedCases: [option: string, options: unknown][] = [
+  ['destinations[0].sharedSecret', withDestination({ sharedSecret: undefined })],
+  ['destinations[0].sources', withDestination({ sources: undefined })],
+  ['destinations[0].types', withDestination({ types: undefined })],
+];
+
+describe('Options', () => {
+  it.each(undefinedCases)('%s must not be undefined', async (option, options) => {
+    const message = await boot(options);
+    expect(message).toMatch(`WebhookDestinationModule: ${option} must `);
+    expect(message).toMatch(/; it is undefined: set it, or leave the key out$/);
+    expect(message?.split('must')).toHaveLength(2);
+  });
+
+  it.each(cases)('stop the application with what is wrong: %s', async (_what, options, error) => {
+    expect(await boot(typeof options === 'function' ? (options as () => unknown)() : options)).toContain(error);
+  });
+
+  it.each([
+    ['http://localhost:4200/hook', "'127.0.0.0/8', '::1/128'"],
+    ['http://127.0.0.1:4200/hook', "'127.0.0.0/8', '::1/128'"],
+    ['http://[::1]:4200/hook', "'127.0.0.0/8', '::1/128'"],
+    ['http://10.1.2.3/hook', "'10.1.2.3/32'"],
+    ['http://[fd00::1]/hook', "'fd00::1/128'"],
+  ])('say what to set for %s, and start with it', async (address, networks) => {
+    const options = withDestination({ urls: [address, 'http://172.20.0.1/'] });
+    const allowing = (allowedNetworks: string[]) => ({ ...options, delivery: { allowedNetworks } });
+    const message = await boot(allowing(['172.16.0.0/12']));
+    expect(message).toMatch(/; to allow it, set delivery\.allowedNetworks: \['172\.16\.0\.0\/12', .*\]$/);
+    expect(message).toContain(`['172.16.0.0/12', ${networks}]`);
+    const value = JSON.parse(/(\[[^[]*\])$/.exec(message!)![1]!.replaceAll("'", '"')) as string[];
+    expect(await boot(allowing(value))).toBeUndefined();
+  });
+
+  it('are refused as a whole, each fault on a line, none of it with a secret', async () => {
+    const message = await boot({
+      sources: [{ name: '', writeKey: 's3cret-key:' }],
+      destinations: [
+        { urls: ['nowhere://s3cret-url'], sharedSecret: ['s3cret-a', ''], headers: { 'X-A': 's3cret-header\n' } },
+      ],
+      admin: { token: 's3cret-token', guard: 1 },
+      delivery: { timeout: -1 },
+    });
+    expect(message?.split('\n  - ').sort()).toEqual([
+      'WebhookDestinationModule: ',
+      expect.stringMatching(/^admin must/),
+      expect.stringMatching(/^delivery\.timeout must/),
+      expect.stringMatching(/^destinations\[0\]\.headers must/),
+      expect.stringMatching(/^destinations\[0\]\.sharedSecret must/),
+      expect.stringMatching(/^destinations\[0\]\.urls must/),
+      expect.stringMatching(/^sources\[0\]\.name must/),
+      expect.stringMatching(/^sources\[0\]\.writeKey must/),
+    ]);
+    expect(message).not.toContain('s3cret');
+  });
+
+  describe('that are right', () => {
+    let ca: string;
+    beforeAll(() => {
+      ({ ca } = certificates);
+    });
+
+    it.each<[string, () => unknown]>([
+      ['the least', () => ({ sources: [], destinations: [] })],
+      ['a public address', () => withUrl('https://1.1.1.1/hook')],
+      ['a public IPv6 address', () => withUrl('https://[2606:4700:4700::1111]/hook')],
+      ['a name', () => withUrl('https://receiver.example:8443/a/b?c=d#e')],
+      [
+        'an allowed address',
+        () => ({ ...withUrl('http://10.0.0.9/'), delivery: { allowedNetworks: ['10.0.0.0/24'] } }),
+      ],
+      ['an allowed IPv6 one', () => ({ ...withUrl('http://[::1]/'), delivery: { allowedNetworks: ['::1/128'] } })],
+      ...['localhost', '127.0.0.1', '127.0.0.0/8', '::1', '::1/128'].map((network): [string, () => unknown] => [
+        `localhost, allowed as ${network}`,
+        () => ({ ...withUrl('http://localhost:4200/'), delivery: { allowedNetworks: [network] } }),
+      ]),
+      ['a name that holds localhost', () => withUrl('https://localhost.receiver.example/')],
+      ['five URLs', () => withDestination({ urls: [1, 2, 3, 4, 5].map((n) => `${url}${n}`) })],
+      ['headers', () => withDestination({ headers: { Authorization: 'Bearer x', 'X-Latin': 'é', 'x-empty': '' } })],
+      ['two secrets', () => withDestination({ sharedSecret: ['new', 'old'] })],
+      ['whsec_ and 24 bytes', () => withDestination({ sharedSecret: standardSecret(24) })],
+      [
+        'secrets for Standard Webhooks',
+        () =>
+          withDestination({ sharedSecret: [standardSecret(32), 'a secret of 24 bytes ...'], standardWebhooks: true }),
+      ],
+      ['deletions alone', () => withDestination({ types: ['delete'] })],
+      ['a CA', () => withDelivery({ ca: [ca, ca] })],
+      ['a proxy', () => withDelivery({ proxy: 'http://user:pa%40ss@proxy.internal:3128/' })],
+      ['httpsOnly', () => withDelivery({ httpsOnly: true })],
+      [
+        'localhost by its address that is not denied',
+        () => ({
+          ...withUrl('http://localhost/'),
+          delivery: { allowedNetworks: ['localhost'], deniedNetworks: ['::1'] },
+        }),
+      ],
+      ['a transport of its own', () => withDelivery({ transport: { post: () => Promise.resolve({ status: 200 }) } })],
+      ['no ingest', () => ({ ...withDestination({}), ingest: false })],
+      [
+        'undefined for the default',
+        () => ({
+          ...withDestination({ name: undefined, enabled: undefined, headers: undefined, standardWebhooks: undefined }),
+          queue: undefined,
+          ingest: { prefix: undefined, cors: undefined, rateLimit: undefined },
+          delivery: { timeout: undefined, allowedNetworks: undefined, transport: undefined, ca: undefined },
+          mode: undefined,
+          admin: undefined,
+        }),
+      ],
+      ['a guard', () => ({ ...withDestination({}), admin: { guard: { canActivate: () => true } } })],
+    ])('start the application: %s', async (_what, options) => {
+      expect(await boot(options())).toBeUndefined();
+    });
+  });
+});
