@@ -11,6 +11,16 @@ const nodeOnly = {
   regex: '^(?!\\.|node:)',
   message: 'lib/client has no dependency: only Node itself and its own files.',
 };
+/** A folder of lib/client, and the folders beside it that it may not import. */
+const clientStep = (folder, others) =>
+  mayNotImport(
+    [`lib/client/${folder}/*.ts`],
+    [
+      nodeOnly,
+      leavesClient(['../../**']),
+      { group: others.map((other) => `../${other}/**`), message: `lib/client/${folder} knows nothing of ${others}.` },
+    ],
+  );
 const leavesClient = (group) => ({ group, message: 'lib/client knows nothing of the other folders.' });
 
 export default tseslint.config(
@@ -54,7 +64,10 @@ export default tseslint.config(
     },
   },
   mayNotImport(['lib/client/*.ts'], [nodeOnly, leavesClient(['../**'])]),
-  mayNotImport(['lib/client/*/**/*.ts'], [nodeOnly, leavesClient(['../../**'])]),
+  clientStep('message', ['event', 'pipeline', 'delivery']),
+  clientStep('event', ['pipeline', 'delivery']),
+  clientStep('pipeline', ['delivery']),
+  clientStep('delivery', ['pipeline']),
   mayNotImport(
     ['lib/webhook-destination/**/*.ts'],
     [{ group: ['**/analytics/**'], message: 'Forwarding knows nothing of how events are collected.' }],

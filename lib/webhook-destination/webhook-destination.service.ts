@@ -23,7 +23,7 @@ import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
 import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
-import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
+import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestMount } from './ingest/ingest.mount.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
@@ -44,7 +44,7 @@ import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
 export class WebhookDestinationService
-  implements InProcessIngest, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();

@@ -1,6 +1,6 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
-import { scopes } from './context.scope.js';
+import { scopes } from './context-scope.js';
 
 /** As much of Fastify as is used here; the application may not have it installed. */
 interface Fastify {

@@ -6,8 +6,8 @@ import { LineLogger } from '../../common/line.logger.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
-import { type DecoratedMethod, decoratedMethodsOf } from './decorated.methods.js';
-import { giveHidden } from './hidden.instance.js';
+import { type DecoratedMethod, decoratedMethodsOf } from './decorated-methods.registry.js';
+import { giveHidden } from './hidden-instance.util.js';
 
 type Module = NonNullable<ReturnType<ModulesContainer['get']>>;
 type Provider = NonNullable<ReturnType<Module['providers']['get']>>;
@@ -26,9 +26,9 @@ export function findInstanceNames(modules: ModulesContainer): string[] {
 }
 
 /**
- * Completes the decorators of an application, once its providers are there: gives those made by `useFactory` or
- * `useValue`, which Nest injects nothing into, the instances that they record with, and warns of decorators whose
- * instance the application does not have, or their module cannot inject.
+ * Connects the decorators of an application once its providers exist: providers made by `useFactory` or `useValue`, into
+ * which Nest injects nothing, receive their instances. Warns of decorators whose instance does not exist, or cannot be
+ * injected into their module.
  */
 export async function connectDecoratedProviders(modules: ModulesContainer): Promise<void> {
   if (connected.has(modules)) return;
@@ -73,13 +73,13 @@ function whyUnconnected(instance: string, names: string[]): string {
     : `no AnalyticsModule has the name ${name} (known names: ${known})`;
 }
 
-/** What a provider holds that is made by now. */
+/** The objects of a provider that exist by now. */
 function objectsOf(provider: Provider): unknown[] {
   if (!provider.isTransient) return [provider.instance];
   return provider.getStaticTransientInstances().map((host): unknown => host?.instance);
 }
 
-/** Lets a factory that runs again, for each request or consumer, give what it makes its instances. */
+/** Wraps a factory that runs for each request or consumer, so what it makes receives its instances. */
 function connectLater(provider: Provider, find: InstanceFinder): void {
   const factory = provider.metatype as Factory;
   const connecting: Factory = async (...dependencies) => {
@@ -90,7 +90,7 @@ function connectLater(provider: Provider, find: InstanceFinder): void {
   provider.metatype = connecting;
 }
 
-/** Finds the instances of an object's decorated methods, and gives them to it; answers the methods that have none. */
+/** Gives an object the instances of its decorated methods; resolves with the methods without one. */
 async function connect(object: unknown, find: InstanceFinder, isGiven = true): Promise<DecoratedMethod[]> {
   const methods = decoratedMethodsOf(object);
   const missed: DecoratedMethod[] = [];
@@ -107,7 +107,7 @@ async function connect(object: unknown, find: InstanceFinder, isGiven = true): P
   return missed;
 }
 
-/** Asks Nest, by the injection of a class in that module: the module's own providers, its imports and global modules. */
+/** Resolves an instance by injecting it into a class of the module: from its own providers, imports and global modules. */
 function finderOf(module: Module): InstanceFinder {
   const moduleRef = module.providers.get(ModuleRef)?.instance as ModuleRef;
   const found = new Map<string, Promise<AnalyticsService | undefined>>();

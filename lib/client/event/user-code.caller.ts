@@ -1,9 +1,9 @@
-/** Runs code of the application, whose faults must not become the library's. */
-export class SafeCaller {
+/** Calls listeners and callbacks of the application; their errors never reach the library. */
+export class UserCodeCaller {
   private hasWarned = false;
 
   /**
-   * Runs it. What it throws or rejects with becomes a process warning, the first time.
+   * Calls it. The first error, thrown or rejected, becomes a process warning.
    *
    * @returns A promise fulfilled once the promise that the code returned is settled; undefined where it returned none.
    */

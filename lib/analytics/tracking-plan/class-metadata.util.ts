@@ -10,13 +10,22 @@ export function rulesOf(type: EventClass): PropertyRule[] {
   return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
 }
 
-/** The class that the compiler notes for a property's type, as `String` or a class of the application. */
+/** The class of a property's type by the compiler's metadata, such as `String` or a class of the application. */
 export function designType(type: EventClass, property: string): unknown {
   return Reflect.getMetadata('design:type', type.prototype as object, property);
 }
 
-/** The class of a property that is validated as an object of a class; undefined where nothing tells it. */
+/** The class of a property that is validated as an object of a class; undefined where it is unknown. */
 export function nestedClassOf(type: EventClass, { type: kind, propertyName }: PropertyRule): EventClass | undefined {
   const nested = kind === 'nestedValidation' ? designType(type, propertyName) : undefined;
   return typeof nested === 'function' && rulesOf(nested as EventClass).length > 0 ? (nested as EventClass) : undefined;
+}
+
+/**
+ * Properties as an instance of the class that declares them, so that its rules and getters apply. The class's
+ * constructor does not run, and the application's own object is not changed.
+ */
+export function toInstance(type: EventClass, properties: object): object {
+  if (properties instanceof type) return properties;
+  return Object.create(type.prototype as object, Object.getOwnPropertyDescriptors(properties)) as object;
 }

@@ -1,6 +1,6 @@
 import type { HTTPResponse } from './http-client.interface.js';
 
-/** How much of a response's body is read, in bytes: enough for any answer that means something. */
+/** How much of a response's body is read, in bytes. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** The part of a web stream that is needed; other fetch implementations have none. */
@@ -10,8 +10,8 @@ interface StreamReader {
 }
 
 /**
- * Reads a response's body, so that its connection can be used again.
- * Of a body longer than {@link MAX_RESPONSE_BYTES}, where it comes as a web stream, the rest is abandoned.
+ * Reads a response's body, so its connection can be used again.
+ * Reading a web stream stops after {@link MAX_RESPONSE_BYTES}.
  */
 export async function readBody(response: HTTPResponse): Promise<string> {
   const { body } = response as { body?: { getReader?: () => StreamReader } | null };

@@ -11,8 +11,8 @@ const ofClosedObjects = new WeakMap<object, Map<symbol, AnalyticsService>>();
 const keyOf = (instance: string): symbol => Symbol.for(`nestjs-analytics-relay:decorators:${instance}`);
 
 /**
- * Nest injects the instance into a property of each object of the class, so that a method finds it however it is called.
- * It shows nowhere: who logs or compares such an object sees what it would see without.
+ * Makes Nest inject the instance into a property of each object of the class, where its methods find it.
+ * The property is not enumerable: it changes no log line and no comparison of the object.
  */
 export function injectHidden(prototype: object, instance: string): void {
   const key = keyOf(instance);

@@ -2,7 +2,7 @@ import type { ExtraContext } from '../../client/index.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import type { ContextOptions } from './context.options.js';
 
-/** The facts of an HTTP request that the options ask for; what the request does not tell is left out. */
+/** The facts of an HTTP request that the options include; unknown facts are left out. */
 export function contextOf(request: AnalyticsRequest, options: ContextOptions): ExtraContext {
   const context: ExtraContext = {};
   if (typeof request.headers !== 'object' || request.headers === null) return context;

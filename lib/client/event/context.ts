@@ -1,4 +1,5 @@
 import type { Message } from '../message/message.interface.js';
+import { RelayError } from '../relay.error.js';
 
 /** Severity of an entry in a context's log. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -14,11 +15,12 @@ export interface LogMessage {
 // Both builds of the package may be in one process, each with a class of its own.
 const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
 
-/** Thrown by {@link Context.cancel}: the event goes no further, in whichever step it was cancelled. */
-export class ContextCancelation extends Error {
+/** Thrown by {@link Context.cancel}: the event is not delivered. Its code is `event_cancelled`. */
+export class ContextCancelation extends RelayError {
+  override readonly name = 'ContextCancelation';
+
   constructor(message = 'The event was cancelled by a plugin') {
-    super(message);
-    this.name = 'ContextCancelation';
+    super('event_cancelled', message);
   }
 
   /** @internal */
@@ -31,7 +33,7 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-/** One event on its way: what plugins receive, and what callbacks and listeners are told about (§4.4). */
+/** One event: what plugins, callbacks and listeners receive. */
 export class Context {
   private json: string | undefined;
   private parsed: Message | undefined;
@@ -39,7 +41,7 @@ export class Context {
   private cancelation: { error: unknown } | undefined;
   private readonly entries: LogMessage[] = [];
 
-  /** @param source The event, or its JSON, which is parsed when somebody looks at it. */
+  /** @param source The event, or its JSON, which is parsed when `event` is read. */
   constructor(source: Message | string) {
     if (typeof source === 'string') this.json = source;
     else this.parsed = source;
@@ -49,7 +51,7 @@ export class Context {
   get event(): Message {
     if (this.parsed === undefined) {
       this.parsed = JSON.parse(this.json!) as Message;
-      this.json = undefined; // Whoever has the object may change it.
+      this.json = undefined; // The reader may change the object.
     }
     return this.parsed;
   }
@@ -70,14 +72,17 @@ export class Context {
   }
 
   /**
-   * Changes a possibly nested property of the event, creating missing objects (§4.4).
+   * Changes a possibly nested property of the event, creating missing objects.
    *
    * @param path Keys joined by dots, such as `'context.device.model'`.
    * @returns The event.
+   * @throws {RelayError} `path_not_allowed` where the path leads to a prototype.
    */
   updateEvent(path: string, value: unknown): Message {
     const keys = path.split('.');
-    if (keys.some((key) => FORBIDDEN_KEYS.has(key))) throw new Error(`updateEvent may not change "${path}"`);
+    if (keys.some((key) => FORBIDDEN_KEYS.has(key))) {
+      throw new RelayError('path_not_allowed', `updateEvent may not change "${path}"`);
+    }
     const last = keys.pop()!;
     let target = this.event as unknown as Record<string, unknown>;
     for (const key of keys) {
@@ -89,26 +94,26 @@ export class Context {
   }
 
   /**
-   * Stops the event by throwing the error: nothing is delivered, and the event's callback receives the error.
-   * Has this effect in `before` and `enrichment` plugins.
+   * Throws the error. In `before` and `enrichment` plugins, the event is then not delivered, and its callback receives
+   * the error.
    */
   cancel(error: Error = new ContextCancelation()): never {
     this.cancelation = { error };
     throw error;
   }
 
-  /** Whether this error, thrown by a plugin, cancels the event. */
+  /** @internal Whether this error, thrown by a plugin, cancels the event. */
   isCancelledBy(error: unknown): boolean {
     if (this.cancelation && this.cancelation.error === error) return true;
     return (error as Partial<ContextCancelation> | null | undefined)?.[CANCELATION] === true;
   }
 
-  /** Keeps a note about the event; nothing is printed. */
+  /** Adds an entry to the log of the event; nothing is printed. */
   log(level: LogLevel, message: string, extras?: object): void {
     this.entries.push({ level, message, time: new Date(), extras });
   }
 
-  /** The notes kept so far, oldest first. */
+  /** The log of the event, oldest entry first. */
   logs(): LogMessage[] {
     return this.entries;
   }
@@ -123,7 +128,7 @@ export class Context {
     this.failure = failure;
   }
 
-  /** The event as JSON; what it was made from, while nobody has looked at it. */
+  /** The event as JSON. */
   serialize(): string {
     return this.json ?? JSON.stringify(this.parsed);
   }

@@ -1,6 +1,5 @@
 /**
- * Replaces a method of one object until its first call, which gets the replacement; the object has its own again then.
- * Answers false where the object cannot be changed.
+ * Replaces a method of one object for its first call only. Returns false where the object cannot be changed.
  */
 export function replaceUntilUsed<Method extends (...args: never[]) => unknown>(
   object: object,

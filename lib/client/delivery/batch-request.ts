@@ -22,7 +22,7 @@ export class BatchRequest implements HTTPClientRequest {
     return JSON.parse(this.body) as Record<string, unknown>;
   }
 
-  // Made when it is asked for: an AbortController costs as much as stringifying several events.
+  // Made on first use: an AbortController costs as much as stringifying several events.
   get signal(): AbortSignal | undefined {
     if (!this.controller && typeof AbortController === 'function') {
       this.controller = new AbortController();
@@ -36,7 +36,7 @@ export class BatchRequest implements HTTPClientRequest {
     if (this.isAborted) stop();
   }
 
-  /** Tells the HTTP client that the request is given up. */
+  /** Tells the HTTP client to stop. */
   abort(): void {
     this.isAborted = true;
     this.controller?.abort();

@@ -1,8 +1,8 @@
 import type { Message } from '../message/message.interface.js';
 import type { Context } from './context.js';
-import { SafeCaller } from './safe.caller.js';
+import { UserCodeCaller } from './user-code.caller.js';
 
-/** What an `error` listener receives (§6.2, §7). */
+/** What an `error` listener receives. */
 export interface EmittedError {
   /** `delivery_failure`, `plugin_failure` or `plugin_load_failure`. */
   code: string;
@@ -12,7 +12,7 @@ export interface EmittedError {
   ctx?: Context | undefined;
 }
 
-/** An HTTP request about to be made (§6.2). Its headers and body hold the write key. */
+/** An HTTP request about to be made. Its headers and body hold the write key. */
 export interface HttpRequestInfo {
   url: string;
   method: string;
@@ -31,7 +31,11 @@ export interface HttpResponseInfo {
   body: string;
 }
 
-/** What each emitter event passes to its listeners (§6.2). */
+/**
+ * What each emitter event passes to its listeners.
+ *
+ * @see docs/specification.md, "Library emitter events"
+ */
 export interface AnalyticsEvents {
   /** An event was not delivered, or a plugin failed. */
   error: [error: EmittedError];
@@ -61,7 +65,7 @@ export interface AnalyticsEvents {
   deregister: [pluginNames: string[]];
 }
 
-/** Receives an emitter event. What it throws or rejects with never reaches the library. */
+/** Receives an emitter event. Its errors never reach the library. */
 export type Listener<E extends keyof AnalyticsEvents> = (...args: AnalyticsEvents[E]) => unknown;
 
 interface Subscription {
@@ -69,10 +73,11 @@ interface Subscription {
   once: boolean;
 }
 
-/** The emitter that every `Analytics` is (§6.2). Unlike Node's, it never throws: not for an unheard `error` either. */
+/** The emitter that every `Analytics` is. Unlike Node's, it never throws, even when nobody listens to `error`. */
 export class AnalyticsEmitter {
   private readonly subscriptions = new Map<keyof AnalyticsEvents, readonly Subscription[]>();
-  protected readonly outside = new SafeCaller();
+  /** @internal */
+  protected readonly userCode = new UserCodeCaller();
 
   /** Calls a listener each time an event happens. */
   on<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
@@ -93,12 +98,12 @@ export class AnalyticsEmitter {
   emit<E extends keyof AnalyticsEvents>(event: E, ...args: AnalyticsEvents[E]): this {
     for (const subscription of this.subscriptions.get(event) ?? []) {
       if (subscription.once) this.retain(event, (other) => other !== subscription);
-      void this.outside.call(() => (subscription.listener as Listener<E>)(...args));
+      void this.userCode.call(() => (subscription.listener as Listener<E>)(...args));
     }
     return this;
   }
 
-  /** Whether anybody listens to an event: what only listeners need is not made without them. */
+  /** @internal Whether anybody listens to an event. */
   isHeard(event: keyof AnalyticsEvents): boolean {
     return this.subscriptions.has(event);
   }
