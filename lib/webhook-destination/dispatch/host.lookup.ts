@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 import { isLocalhost, LOCALHOST_ADDRESSES } from '../../common/network.util.js';
+import { processWide } from '../../common/process-wide.util.js';
 import { DnsClient, isUnknown } from './dns.client.js';
 import { SystemFile } from './system.file.js';
 
@@ -75,13 +76,7 @@ function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
   return hosts;
 }
 
-const KEY = Symbol.for('nestjs-analytics-relay:host-lookup');
-
-/** Both copies of the package in a process share the one. In a function, as Jest changes the properties of globals. */
-const shared = globalThis as { [KEY]?: () => HostLookup };
-
 /** The look-up of this process. */
 export function hostLookup(): HostLookup {
-  const create = (lookup: HostLookup) => () => lookup;
-  return (shared[KEY] ??= create(new HostLookup()))();
+  return processWide('host-lookup', () => new HostLookup());
 }

@@ -13,7 +13,7 @@ export class ReceiverConnection {
   private sockets = 0;
   private closed = false;
 
-  /** @param onGone called when its socket has closed, whoever closed it */
+  /** @param onGone called when its socket has closed, from either side */
   constructor(
     connect: buildConnector.connector,
     create: ConnectionTransport,

@@ -1,3 +1,4 @@
+import { processWide } from '../../common/process-wide.util.js';
 import { openFilesLimit } from './open-files.limit.js';
 import type { ReceiverConnection } from './receiver.connection.js';
 
@@ -125,13 +126,7 @@ export class SocketBudget {
   }
 }
 
-const KEY = Symbol.for('nestjs-analytics-relay:socket-budget');
-
-/** Both copies of the package in a process share the one. In a function, as Jest changes the properties of globals. */
-const shared = globalThis as { [KEY]?: () => SocketBudget };
-
 /** The budget of this process. */
 export function socketBudget(): SocketBudget {
-  const create = (budget: SocketBudget) => () => budget;
-  return (shared[KEY] ??= create(new SocketBudget()))();
+  return processWide('socket-budget', () => new SocketBudget());
 }
