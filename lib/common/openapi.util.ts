@@ -29,8 +29,12 @@ export async function describeRoutes(
   controller: Type,
   routes: { name: string; description: RouteDescription }[],
 ): Promise<void> {
-  const swagger = await loadSwagger();
-  if (!swagger) return;
+  let swagger: typeof import('@nestjs/swagger');
+  try {
+    swagger = await import('@nestjs/swagger');
+  } catch {
+    return;
+  }
   const { ApiBasicAuth, ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } = swagger;
   ApiTags('analytics')(controller);
   const prototype = controller.prototype as object;
@@ -46,13 +50,5 @@ export async function describeRoutes(
     ];
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name)!;
     for (const decorate of decorators) decorate(prototype, name, descriptor);
-  }
-}
-
-async function loadSwagger(): Promise<typeof import('@nestjs/swagger') | undefined> {
-  try {
-    return await import('@nestjs/swagger');
-  } catch {
-    return undefined;
   }
 }

@@ -5,12 +5,18 @@ import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { ENVIRONMENT, isProxyUrl } from './egress.proxy.js';
-import { isTransport, type TransportOption } from './transport.option.js';
+import { isWebhookTransport, type TransportOption } from './webhook-transport.interface.js';
 import { isRetryOn, type RetryOn } from './url.outcome.js';
 
 const NETWORKS = "be an array of networks in CIDR notation, addresses or 'localhost'";
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
+
+function isTransport(value: unknown): boolean {
+  if (value === 'undici' || value === 'axios' || isWebhookTransport(value)) return true;
+  const token = (value as { axios?: unknown } | null | undefined)?.axios;
+  return ['string', 'symbol', 'function'].includes(typeof token) && token !== '';
+}
 
 function isPem(value: unknown): boolean {
   try {

@@ -3,7 +3,7 @@ import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { ENVIRONMENT, findEnvironmentFaults } from './egress.proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
-import { isWebhookTransport } from './transport.option.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 
 /** Faults of options that are each valid on their own: those of the destinations, and of how they are reached. */
 export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {

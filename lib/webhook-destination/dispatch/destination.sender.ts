@@ -1,3 +1,4 @@
+import { RelayError } from '../../client/relay.error.js';
 import { errorMessage } from '../../common/error.util.js';
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
@@ -56,7 +57,7 @@ export class DestinationSender {
     const begin = (): Record<string, string> => {
       if (!headers && !mayBegin()) {
         isDeclined = true;
-        throw new Error('the destination is down');
+        throw new RelayError('destination_down', 'the destination is down');
       }
       return (headers ??= this.headers.for(delivery, Date.now()));
     };
@@ -84,7 +85,7 @@ export class DestinationSender {
     const duration = () => this.clock.now() - start;
     route.active++;
     try {
-      if (route.active > this.maxActive) throw new Error('too many requests are under way');
+      if (route.active > this.maxActive) throw new RelayError('too_many_requests', 'too many requests are under way');
       const answer = await route.pool.post((waited) => {
         const headers = begin();
         start = this.clock.now() - waited;

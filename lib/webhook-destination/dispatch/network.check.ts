@@ -1,6 +1,6 @@
 import { from, lastValueFrom, mergeMap } from 'rxjs';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../../common/network.util.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -53,7 +53,7 @@ export class NetworkCheck {
     } catch (error) {
       if (this.stopped) return; // the queue closes
       const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
-      this.logger.warn(`${what} cannot be sent again: ${describe(error)}`);
+      this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`);
     }
   }
 

@@ -15,7 +15,7 @@ import { NetworkPolicy } from './network.policy.js';
 import { proxyConnector } from './proxy.connector.js';
 import type { ConnectionTransport } from './receiver.connection.js';
 import { socketBudget } from './socket.budget.js';
-import { isWebhookTransport } from './transport.option.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 import { UndiciTransport } from './undici.transport.js';
 import type { WebhookTarget } from './webhook.target.js';
 

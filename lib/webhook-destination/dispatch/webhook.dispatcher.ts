@@ -17,7 +17,7 @@ import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files.limit.js';
 import { socketBudget } from './socket.budget.js';
 import type { PoolFactory } from './transport.factory.js';
-import { isWebhookTransport } from './transport.option.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 import { WebhookHeaders } from './webhook.headers.js';
 import { toWebhookTarget } from './webhook.target.js';
 
