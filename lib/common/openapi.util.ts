@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 
-/** As much of an OpenAPI schema as is used here. */
+/** The part of an OpenAPI schema that is used here. */
 export interface Schema {
   type?: 'string' | 'array' | 'object';
   properties?: Record<string, Schema>;
@@ -13,7 +13,7 @@ export interface Schema {
   description?: string;
 }
 
-/** What an OpenAPI document says of a route. */
+/** A route in an OpenAPI document. */
 export interface RouteDescription {
   summary: string;
   operationId: string;

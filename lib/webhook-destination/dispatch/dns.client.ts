@@ -10,10 +10,10 @@ const TIMEOUT = 1_000;
 /** Questions to each server. */
 const TRIES = 3;
 
-/** Wait for IPv4 or IPv6 addresses once the other ones are there, in ms: some servers never answer one of the questions. */
+/** Wait for the addresses of one family once the other's are known, in ms: some servers never answer one of the queries. */
 const OTHER_FAMILY_TIMEOUT = 500;
 
-/** Failures that say at once that DNS does not know a name; all others may be over later. */
+/** Codes of a name that DNS does not know; other failures may be temporary. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
 
 /** The default of `ndots`: a name with fewer dots is looked for in the search domains first. */
@@ -29,10 +29,10 @@ export function isUnknown(error: unknown): boolean {
   return UNKNOWN.has(String((error as { code?: unknown }).code));
 }
 
-/** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so a silent one takes up no thread. */
+/** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so an unresponsive one blocks no thread. */
 export class DnsClient {
   private readonly search: SystemFile<SearchRules>;
-  /** The servers of the system when this client was made: other ones in `getServers()` were set by the application. */
+  /** The servers of the system when this client was made; any others in `getServers()` were set by the application. */
   private readonly systemServers = String(new promises.Resolver().getServers());
   private current: { resolver: promises.Resolver; configuration: string } | undefined;
 
@@ -40,7 +40,7 @@ export class DnsClient {
     this.search = new SystemFile(resolvConf, parseSearchRules);
   }
 
-  /** All addresses of a name, in the order in which to try them. Rejects with the code of the failure. */
+  /** All addresses of a name, in order of preference. Rejects with the code of the failure. */
   async addressesOf(hostname: string): Promise<LookupAddress[]> {
     const resolver = this.currentResolver();
     let failure: unknown;
@@ -55,7 +55,7 @@ export class DnsClient {
     throw failure;
   }
 
-  /** A resolver reads the system's servers only once, so there is a new one when they have changed. */
+  /** A resolver reads the system's servers only once, so a new one is made when they have changed. */
   private currentResolver(): promises.Resolver {
     // As a named import, `getServers` would not know of servers that were set later.
     const servers = promises.getServers();

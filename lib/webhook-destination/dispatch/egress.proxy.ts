@@ -4,13 +4,13 @@ import { areNetworks, contains, toBlockList } from '../../common/network.util.js
 import { toHostname } from './network.policy.js';
 import { basicAuthorization } from './webhook.target.js';
 
-/** The value of `delivery.proxy` that stands for the variables of the environment. */
+/** The value of `delivery.proxy` that selects the variables of the environment. */
 export const ENVIRONMENT = 'environment';
 
-/** Finds the proxy for a URL; none where it is reached directly. */
+/** The proxy for a URL; undefined for a direct connection. */
 export type ProxyChoice = (url: URL) => EgressProxy | undefined;
 
-/** A proxy that connections go through. Its credentials appear in nothing that prints it. */
+/** A proxy for connections. Its credentials are private, so that no inspection shows them. */
 export class EgressProxy {
   readonly origin: string;
   readonly #authorization: string | undefined;
@@ -48,7 +48,7 @@ function variable(protocol: string): [name: string, value: string | undefined] {
   return [name, value.includes('://') ? value : `http://${value}`];
 }
 
-/** What is wrong with the variables that `'environment'` stands for. */
+/** Faults of the variables that `'environment'` selects. */
 export function findEnvironmentFaults(): string[] {
   return ['https:', 'http:']
     .map(variable)
@@ -56,7 +56,7 @@ export function findEnvironmentFaults(): string[] {
     .map(([name]) => `delivery.proxy is 'environment', so ${name} must be the http or https URL of a proxy`);
 }
 
-/** The proxies that `delivery.proxy` stands for; the environment is read once. */
+/** The proxies that `delivery.proxy` selects; the environment is read once. */
 export function proxyChoice(option: string | undefined): ProxyChoice {
   if (option === undefined) return () => undefined;
   if (option !== ENVIRONMENT) {

@@ -13,9 +13,9 @@ const HOSTS_FILE =
     : '/etc/hosts';
 
 /**
- * Looks names up as `dns.lookup` does, but without its threads: the process has few of them, and a silent DNS server
- * holds one for seconds. The hosts file comes first, then DNS; only a name unknown to both is left to the system, which
- * may have other sources, such as mDNS.
+ * Resolves names as `dns.lookup` does, but without its threads: the process has few, and an unresponsive DNS server blocks
+ * one for seconds. The hosts file comes first, then DNS; a name unknown to both is left to the system, which may have
+ * other sources, such as mDNS.
  */
 export class HostLookup {
   private readonly pending = new Map<string, Promise<LookupAddress[]>>();
@@ -30,8 +30,7 @@ export class HostLookup {
   }
 
   /**
-   * All addresses of a name, in the order in which to try them. Those who ask for a name that is being looked up share
-   * the answer; later ones ask anew.
+   * All addresses of a name, in order of preference. Concurrent calls for one name share the answer.
    */
   addressesOf(hostname: string): Promise<LookupAddress[]> {
     let answer = this.pending.get(hostname);
@@ -56,7 +55,7 @@ export class HostLookup {
     }
   }
 
-  /** One name at a time: of the threads that look-ups may take, two by default, the application's have one left. */
+  /** One name at a time: of the two threads for look-ups, one is left for the application. */
   private askSystem(hostname: string): Promise<LookupAddress[]> {
     const answer = this.system.then(() => dns.lookup(hostname, { all: true }));
     this.system = answer.catch(() => undefined);
