@@ -42,7 +42,7 @@ if (!process.argv.includes('--if-changed') || !isUpToDate()) {
   rmSync(new URL('dist', root), { recursive: true, force: true });
   const failed = (await Promise.all(CONFIGS.map(compile))).find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
-  for (const folder of ['dist/esm/', 'dist/cjs/']) writeWorkerSource(new URL(folder, root));
+  await writeWorkerSource(root);
   writeFileSync(stamp, '{ "type": "commonjs" }\n');
   utimesSync(stamp, begin, begin);
 }

@@ -1,46 +1,33 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { posix } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-const FOLDER = 'webhook-destination/queue/sqlite';
-const ENTRY = `${FOLDER}/sqlite.worker.cjs`;
+import { build } from 'esbuild';
+
+const MODULE = 'webhook-destination/queue/sqlite/sqlite-worker.source.js';
 
 /**
- * Writes the code of the SQLite worker as one text, from the CommonJS files that it is built of.
+ * Bundles the SQLite worker into one text, and writes it as a module of both builds.
  *
- * A thread that starts from a text needs no file that a bundler would have to know and carry along.
+ * A thread that starts from a text needs no file that a bundler would have to know and carry along. It requires `libsql`
+ * from the file in `workerData.driver`.
  *
- * @param {URL} dist the folder of a build
+ * @param {URL} root the folder of the package
  */
-export function writeWorkerSource(dist) {
-  const files = new Map();
-  const add = (path) => {
-    if (files.has(path)) return;
-    files.set(path, '');
-    const code = readFileSync(new URL(path, dist), 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
-    const linked = code.replace(/\brequire\("(\.[^"]+)"\)/g, (_, to) => {
-      const target = posix.join(posix.dirname(path), to);
-      add(target);
-      return `require(${JSON.stringify(target)})`;
-    });
-    files.set(path, linked);
-  };
-  add(ENTRY);
-  const source = `{
-const { createRequire } = process.getBuiltinModule('node:module');
-const requireInstalled = createRequire(process.getBuiltinModule('node:worker_threads').workerData.driver);
-const loaded = {};
-const files = {
-${[...files].map(([path, code]) => `${JSON.stringify(path)}: (exports, require) => {\n${code}\n},`).join('\n')}
-};
-const load = (name) => {
-  if (!(name in files)) return requireInstalled(name);
-  if (!(name in loaded)) files[name]((loaded[name] = {}), load);
-  return loaded[name];
-};
-load(${JSON.stringify(ENTRY)});
-}`;
-  writeFileSync(
-    new URL(`${FOLDER}/sqlite-worker.source.cjs`, dist),
-    `"use strict";\nexports.sqliteWorkerSource = ${JSON.stringify(source)};\n`,
-  );
+export async function writeWorkerSource(root) {
+  const { outputFiles } = await build({
+    absWorkingDir: fileURLToPath(root),
+    entryPoints: ['lib/webhook-destination/queue/sqlite/sqlite.worker.ts'],
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    write: false,
+  });
+  const source = JSON.stringify(`{
+const require = process.getBuiltinModule('node:module')
+  .createRequire(process.getBuiltinModule('node:worker_threads').workerData.driver);
+${outputFiles[0].text}}`);
+  writeFileSync(new URL(`dist/esm/${MODULE}`, root), `export const sqliteWorkerSource = ${source};\n`);
+  writeFileSync(new URL(`dist/cjs/${MODULE}`, root), `"use strict";\nexports.sqliteWorkerSource = ${source};\n`);
 }

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 const ids = new Set();
 let messages = 0;
 let requests = 0;
+let connections = 0;
 
 const server = createServer((request, response) => {
   const chunks = [];
@@ -22,11 +23,12 @@ const server = createServer((request, response) => {
   });
 });
 
+server.on('connection', () => connections++);
 server.keepAliveTimeout = 60_000; // None of the clients should meet a closing connection.
 server.listen(0, '127.0.0.1', () => process.send({ url: `http://127.0.0.1:${server.address().port}` }));
 process.on('message', () => {
-  process.send({ messages, unique: ids.size, requests });
+  process.send({ messages, unique: ids.size, requests, connections });
   ids.clear();
-  messages = requests = 0;
+  messages = requests = connections = 0;
 });
 process.on('disconnect', () => process.exit());

@@ -1,12 +1,47 @@
-// npm run bench:inprocess: how soon an event that an application records for itself is in its SQLite file, synced.
+// npm run bench:inprocess: what it costs an application to record an event and to forward it to a webhook itself, and how
+// soon the event is in its SQLite file, synced.
 import { Child } from '../forward/child.js';
 import { option } from '../forward/option.js';
-import { printGoals, printTable } from '../forward/table.js';
+import { type Goal, median, printGoals, printTable } from '../forward/table.js';
 import type { Latencies } from './app.process.js';
+
+const CONTENDERS = ['floor', 'memory', 'sqlite', 'memory, HTTP', 'sqlite, HTTP'];
+
+/** Most CPU per event from `track()` to the signed POST, as a multiple of the floor. */
+const COST_GOALS: Record<string, number> = { memory: 1.3, sqlite: 1.6 };
+const WARM_UP = 6_000;
+const EVENTS = 15_000;
 
 const ROUNDS = Number(option('rounds') ?? 3);
 const RATE = 1_000;
 const SECONDS = 10;
+
+/** CPU per event of each contender in each round, in us. */
+async function costs(): Promise<Map<string, number[]>> {
+  const cpu = new Map<string, number[]>();
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const contender of CONTENDERS) {
+      const [receiver, { url }] = await Child.start<{ url: string }>('../forward/receiver');
+      const [process] = await Child.start('../inprocess/cost.process', contender, url);
+      await process.ask({ count: WARM_UP });
+      const answer = await process.ask<{ cpu: number }>({ count: EVENTS });
+      cpu.set(contender, [...(cpu.get(contender) ?? []), answer.cpu]);
+      await Promise.all([process.stop(), receiver.stop()]);
+    }
+  }
+  return cpu;
+}
+
+const cpu = await costs();
+const floors = cpu.get('floor')!;
+const goals: Goal[] = [];
+const costRows = [...cpu].map(([contender, values]) => {
+  const ratio = median(values.map((value, round) => value / floors[round]!));
+  const atMost = COST_GOALS[contender];
+  if (atMost !== undefined) goals.push({ figure: `CPU x floor, ${contender}`, value: ratio, atMost });
+  return [contender, median(values).toFixed(1), ratio.toFixed(2)];
+});
+printTable('30 events a turn, from track() to the answered webhook', ['', 'CPU us/event', 'x floor'], costRows);
 
 /** Longest time to the file for 99 of 100 events, in ms. */
 const GOAL = 50;
@@ -18,7 +53,7 @@ const at = (sorted: number[], share: number): number => sorted[Math.floor((sorte
 
 const rows: string[][] = [];
 let worst = 0;
-for (let round = 0; round < ROUNDS; round++) {
+for (let round = 0; round < (option('only') === 'cost' ? 0 : ROUNDS); round++) {
   for (const interval of INTERVALS) {
     const [receiver, { url }] = await Child.start<{ url: string }>('../forward/receiver');
     const [app] = await Child.start(
@@ -42,4 +77,5 @@ printTable(
   ['', 'p50', 'p99', 'max', 'sync of 1 KB, p50', 'p99', 'CPU us/event'],
   rows,
 );
-printGoals([{ figure: 'ms from track() to the file, p99, worst round', value: worst, atMost: GOAL }]);
+goals.push({ figure: 'ms from track() to the file, p99, worst round', value: worst, atMost: GOAL });
+printGoals(goals);

@@ -264,6 +264,31 @@ export function itConforms(engine: QueueEngine): void {
         expect(await count('delivered')).toBe(10);
       });
 
+      it('leases only what was accepted until a moment, the waiting included, and completes once none is due', async () => {
+        await queue.add([message('waits', { acceptedAt: AT - 2 })]);
+        const first = consume();
+        const [lease] = await leased(1, first.leases);
+        first.subscription.unsubscribe();
+        await lease!.settle(waiting(0));
+        await queue.add(messages(20, { acceptedAt: AT - 1 }));
+        await queue.add([message('later'), message('later still')]);
+        const handedOut: string[] = [];
+        await new Promise<void>((resolve) => {
+          const subscription = queue.consume('Webhooks', 4, AT - 1).subscribe({
+            next: (lease) => {
+              handedOut.push(lease.delivery.messageId);
+              void lease.settle(delivered());
+            },
+            complete: resolve,
+          });
+          consumers.push(subscription);
+        });
+        await counted('delivered', 21);
+        expect(new Set(handedOut)).toEqual(new Set(['waits', ...messages(20).map(({ messageId }) => messageId)]));
+        const rest = consume();
+        expect(names(await leased(2, rest.leases)).sort()).toEqual(['later', 'later still']);
+      });
+
       it('tells the next consumer of a retry that the one before it settled', async () => {
         await queue.add([message('m1')]);
         const first = consume(1);

@@ -39,6 +39,8 @@ export class EventQueue implements EventSink {
   private readonly waiting = new Fifo<PendingEvent>();
   // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
   private inFlight: Batch[] = [];
+  /** Requests that hold a connection. */
+  private requests = 0;
   private readonly maxBytes: number;
   /** Size of the waiting events in a body: each with the comma that follows it. */
   private waitingBytes = 0;
@@ -105,7 +107,7 @@ export class EventQueue implements EventSink {
   }
 
   private pump(): void {
-    while (this.inFlight.length < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) void this.send(this.cut());
+    while (this.requests < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) void this.send(this.cut());
     if (this.waiting.length === 0) this.stopTimer();
   }
 
@@ -138,11 +140,16 @@ export class EventQueue implements EventSink {
   }
 
   private async send(batch: Batch): Promise<void> {
+    this.requests++;
     this.inFlight.push(batch);
     const reason = await this.publisher.send(batch);
     this.inFlight = this.inFlight.filter((other) => other !== batch);
     if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
-    this.pump();
+    // The connection is free for the next request only in a later turn of the event loop: `fetch` would open another one.
+    setImmediate(() => {
+      this.requests--;
+      this.pump();
+    });
   }
 
   private stopTimer(): void {

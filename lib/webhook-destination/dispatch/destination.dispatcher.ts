@@ -90,8 +90,12 @@ export class DestinationDispatcher {
 
   private take(concurrency: number): void {
     this.rest();
+    this.subscribe(concurrency);
+  }
+
+  private subscribe(concurrency: number, acceptedBefore?: number): void {
     this.subscription = this.queue
-      ?.consume(this.destination, concurrency)
+      ?.consume(this.destination, concurrency, acceptedBefore)
       .subscribe((lease) => void this.handle(lease));
   }
 
@@ -102,13 +106,18 @@ export class DestinationDispatcher {
     this.subscription = undefined;
   }
 
-  /** Takes no deliveries until then, because they would be put back; of several moments, the earliest counts. */
+  /**
+   * Takes no deliveries until then, except those whose window has ended: others would be put back. Of several moments,
+   * the earliest counts.
+   */
   private restUntil(moment: number): void {
     if (!this.queue || moment >= this.resumesAt) return;
     this.rest();
     this.resumesAt = moment;
     this.pause = setTimeout(() => this.take(PROBE_CONCURRENCY), moment - this.now());
     this.pause.unref();
+    const ended = this.now() - this.options.retryWindow;
+    if (this.circuit.windowStart(ended, this.now()) <= ended) this.subscribe(PROBE_CONCURRENCY, ended);
   }
 
   private decide(delivery: Readonly<Delivery>, now: number): Promise<DeliveryOutcome> | DeliveryOutcome {

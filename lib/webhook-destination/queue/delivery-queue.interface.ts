@@ -126,8 +126,11 @@ export interface DeliveryQueue {
    * An engine may hand out more while what was settled is being recorded; what is not recorded is due again after a crash.
    * Unsubscribing stops it: what it has handed out can still be settled, all else is there for the next consumer.
    * An engine may allow one consumer at a time in a process.
+   *
+   * @param acceptedBefore leases only what was accepted at that moment or before, in ms since the epoch, and completes
+   * once none of it is due
    */
-  consume(destination: string, concurrency: number): Observable<Lease>;
+  consume(destination: string, concurrency: number, acceptedBefore?: number): Observable<Lease>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
   idle(): Promise<void>;
   /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */

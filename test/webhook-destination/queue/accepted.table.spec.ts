@@ -1,10 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
 
-import acceptedTable from '../../../dist/cjs/webhook-destination/queue/sqlite/accepted.table.cjs';
-import layout from '../../../dist/cjs/webhook-destination/queue/sqlite/sqlite.layout.cjs';
-
-const { AcceptedTable } = acceptedTable;
+import { AcceptedTable } from '../../../lib/webhook-destination/queue/sqlite/accepted.table.js';
+import { migrate } from '../../../lib/webhook-destination/queue/sqlite/sqlite.layout.js';
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;
@@ -19,7 +17,7 @@ class Accepted {
     private readonly bound = { age: 24 * HOUR, count: 1_000 },
     readonly db = new Database(':memory:'),
   ) {
-    layout.migrate(db, 0);
+    migrate(db, 0);
     this.table = new AcceptedTable(db, bound);
   }
 

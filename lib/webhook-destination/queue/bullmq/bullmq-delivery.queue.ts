@@ -65,7 +65,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     for (const [destination, list] of byDestination(deliveries)) await this.writeTo(destination, list, toTakenJob);
   }
 
-  consume(destination: string, concurrency: number): Observable<Lease> {
+  consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
     const queueName = toQueueName(destination);
     const leases = new Observable((subscriber: Subscriber<Lease>) => {
       if (this.consumed.has(destination)) throw new Error(`destination ${destination} is consumed already`);
@@ -76,6 +76,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
         this.store.waiter(queueName),
         token,
         concurrency,
+        acceptedBefore,
         subscriber,
         this.clock,
       );

@@ -52,6 +52,8 @@ export interface ClaimLimit {
   deliveries: number;
   /** Of their bodies. */
   bytes: number;
+  /** Latest moment of acceptance, in ms since the epoch. */
+  acceptedBefore: number;
 }
 
 /** What a claim found. */

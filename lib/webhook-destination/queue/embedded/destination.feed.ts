@@ -30,6 +30,8 @@ export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<bool
 export interface FeedOptions {
   destination: string;
   concurrency: number;
+  /** Hands out only what was accepted until then, in ms since the epoch; Infinity for all. */
+  acceptedBefore: number;
   subscriber: Subscriber<Lease>;
   settle: Settle;
   /** The queue's deliveries that are ready or handed out, and have no outcome on record. */
@@ -75,6 +77,7 @@ export class DestinationFeed {
 
   /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
   reserve(deliveries: NewDelivery[]): boolean {
+    if (this.isFinite) return false;
     this.backlog ||= this.claiming || this.held >= this.window || this.heldBytes >= WINDOW_BYTES;
     if (!this.backlog) this.hold(deliveries);
     return !this.backlog;
@@ -159,6 +162,11 @@ export class DestinationFeed {
     else this.refill();
     if (this.held > 0 || this.claiming || (this.backlog && !this.stopped)) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
+    if (this.isFinite) this.options.subscriber.complete();
+  }
+
+  private get isFinite(): boolean {
+    return this.options.acceptedBefore !== Infinity;
   }
 
   private canHandOut(): boolean {
@@ -223,20 +231,20 @@ export class DestinationFeed {
   }
 
   private refill(): void {
-    const { destination, concurrency, now } = this.options;
+    const { destination, concurrency, acceptedBefore, now } = this.options;
     const room = this.window - this.held;
     if (this.stopped || this.claiming || !this.backlog || this.retryTimer) return;
     if (room < concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
     this.store
-      .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes }, now())
+      .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes, acceptedBefore }, now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.logger.succeeded();
           this.take(deliveries);
           this.backlog ||= more;
-          if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
+          if (nextDueAt !== undefined && !this.isFinite) this.wakeAt(nextDueAt);
         },
         (error: unknown) => {
           if (this.stopped) return;

@@ -14,7 +14,7 @@ import { checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady.clock.js';
 import { DestinationFeed, type Settle } from './destination.feed.js';
-import { FULL_BATCH, MAX_BATCH } from './batch.bounds.cjs';
+import { FULL_BATCH, MAX_BATCH } from './batch.bounds.js';
 import type { DeliveryStore, StoreBatch } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
@@ -74,12 +74,13 @@ export class EmbeddedQueue implements DeliveryQueue {
     });
   }
 
-  consume(destination: string, concurrency: number): Observable<Lease> {
+  consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,
+        acceptedBefore,
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,

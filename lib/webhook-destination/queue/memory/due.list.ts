@@ -23,13 +23,16 @@ export class DueList<T extends { dueAt: number }> {
     else this.entries.splice(low, 0, entry);
   }
 
-  /** Takes out what is due by `now`, at most as many as `limit`. */
-  take(limit: number, now: number): T[] {
+  /** Takes out what is due by `now` and matches, at most as many as `limit`. */
+  take(limit: number, now: number, matches: (entry: T) => boolean): T[] {
+    const taken: T[] = [];
+    const left: T[] = [];
     let end = this.start;
-    const most = Math.min(this.start + limit, this.entries.length);
-    while (end < most && this.entries[end]!.dueAt <= now) end++;
-    const taken = this.entries.slice(this.start, end);
-    this.start = end;
+    for (; taken.length < limit && end < this.entries.length && this.entries[end]!.dueAt <= now; end++) {
+      (matches(this.entries[end]!) ? taken : left).push(this.entries[end]!);
+    }
+    this.start = end - left.length;
+    for (const [index, entry] of left.entries()) this.entries[this.start + index] = entry;
     if (this.start > this.entries.length / 2) {
       this.entries = this.entries.slice(this.start);
       this.start = 0;

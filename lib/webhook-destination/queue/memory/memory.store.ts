@@ -84,19 +84,20 @@ export class MemoryStore implements DeliveryStore {
     );
   }
 
-  claim(destination: string, { deliveries: limit }: ClaimLimit, now: number): Promise<Claim> {
+  claim(destination: string, { deliveries: limit, acceptedBefore }: ClaimLimit, now: number): Promise<Claim> {
     const due = this.due.get(destination);
     // What has a window running comes first.
-    const entries = due?.take(limit, now) ?? [];
+    const entries = due?.take(limit, now, ({ delivery }) => delivery.acceptedAt <= acceptedBefore) ?? [];
     const backlog = this.backlogOf(destination);
-    while (entries.length < limit && backlog.length > 0) entries.push(...this.unpack(backlog.shift()!, now));
+    const hasMore = () => backlog.length > 0 && backlog[0]!.deliveries[0]!.acceptedAt <= acceptedBefore;
+    while (entries.length < limit && hasMore()) entries.push(...this.unpack(backlog.shift()!, now));
     const deliveries = entries.map((entry) => {
       entry.state = 'delivering';
       entry.leasedAt = now;
       return entry.delivery;
     });
     const nextDueAt = due?.nextDueAt;
-    const more = backlog.length > 0 || (nextDueAt !== undefined && nextDueAt <= now);
+    const more = hasMore() || (acceptedBefore === Infinity && nextDueAt !== undefined && nextDueAt <= now);
     return Promise.resolve({ deliveries, more, nextDueAt: more ? undefined : nextDueAt });
   }
 

@@ -1,6 +1,6 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
-import { AcceptedIds } from '../embedded/accepted.ids.cjs';
-import { AcceptedSlices } from '../embedded/accepted.slices.cjs';
+import { AcceptedIds } from '../embedded/accepted.ids.js';
+import { AcceptedSlices } from '../embedded/accepted.slices.js';
 import type { RetentionBound } from '../retention.options.js';
 
 /** Remembers which messages were accepted, within both bounds. */

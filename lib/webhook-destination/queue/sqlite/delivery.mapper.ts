@@ -6,8 +6,8 @@ import {
   type StoreBatch,
   toDelivery as toNewDelivery,
 } from '../embedded/delivery-store.interface.js';
-import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.cjs';
-import { BATCH_SLOTS } from './batch.id.cjs';
+import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
+import { BATCH_SLOTS } from './batch.id.js';
 import type {
   ClaimedBatch,
   DeliveredRows,
@@ -15,7 +15,7 @@ import type {
   NewBatchRow,
   SettlementRow,
   WholeDeliveryRow,
-} from './sqlite.rows.cjs';
+} from './sqlite.rows.js';
 
 /** A batch as it is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {

@@ -6,11 +6,12 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-import { backupMark } from './backup.mark.cjs';
+import { backupMark } from './backup.mark.js';
 import { keepMark } from './backup-mark.keeper.js';
-import type { CopyCheck } from './sqlite-copy.worker.cjs';
-import { isFaultOfPlace, reasonOf } from './sqlite.faults.cjs';
-import { sqliteCopyWorkerPath } from './sqlite-copy-worker.path.cjs';
+import { findDriver } from './sqlite.driver.cjs';
+import { isFaultOfPlace, reasonOf } from './sqlite.faults.js';
+import type { CopyCheck, CopyCheckData } from './sqlite.protocol.js';
+import { sqliteWorkerSource } from './sqlite-worker.source.js';
 
 /** Copies that are begun before it is given up: each but the last met a log that began anew. */
 const MAX_COPIES = 20;
@@ -190,7 +191,8 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
 
 /** Puts file and log together, and makes them durable. */
 async function seal({ source, copy, target }: Places): Promise<number> {
-  const worker = new Worker(sqliteCopyWorkerPath, { workerData: copy });
+  const workerData: CopyCheckData = { copy, driver: findDriver() };
+  const worker = new Worker(sqliteWorkerSource, { eval: true, workerData });
   const results: CopyCheck[] = [];
   worker.on('message', (result: CopyCheck) => results.push(result));
   await once(worker, 'exit');

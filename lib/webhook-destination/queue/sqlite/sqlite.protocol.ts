@@ -2,7 +2,7 @@ import type { DeliveryCount } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.check.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
-import type { SqliteClaim } from './sqlite.database.cjs';
+import type { SqliteClaim } from './sqlite.database.js';
 import type {
   DeliveredRows,
   InsertedBatch,
@@ -10,7 +10,7 @@ import type {
   SettlementRow,
   Slice,
   WholeDeliveryRow,
-} from './sqlite.rows.cjs';
+} from './sqlite.rows.js';
 
 /** What the thread is started with. */
 export interface SqliteWorkerData {
@@ -28,6 +28,20 @@ export interface SqliteWorkerData {
   lock: SharedArrayBuffer;
   /** The file from which the thread requires `libsql`. */
   driver: string;
+}
+
+/** What a thread is started with that checks the copy of a backup, and ends. */
+export interface CopyCheckData {
+  copy: string;
+  /** As in {@link SqliteWorkerData}. */
+  driver: string;
+}
+
+/** What a check found: no reason when the copy is complete and undamaged. */
+export interface CopyCheck {
+  reason?: string;
+  /** Whether the copy's disk or folder is at fault, not what was copied. */
+  isFaultOfPlace?: boolean;
 }
 
 /** What the thread that runs the SQL can be asked to do. */

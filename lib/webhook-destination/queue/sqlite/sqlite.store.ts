@@ -13,7 +13,7 @@ import type {
 import type { CheckedQuery } from '../query.check.js';
 import { QueueFullError } from '../queue-full.error.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
-import type { Slice } from './sqlite.rows.cjs';
+import type { Slice } from './sqlite.rows.js';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
 import { queueError, SqliteThread } from './sqlite.thread.js';
 import { StoreReopening } from './store.reopening.js';

@@ -9,8 +9,8 @@ import type {
   SqliteOperations,
   SqliteWorkerData,
 } from './sqlite.protocol.js';
-import { sqliteWorkerSource } from './sqlite-worker.source.cjs';
-import { ThreadLock } from './thread.lock.cjs';
+import { sqliteWorkerSource } from './sqlite-worker.source.js';
+import { ThreadLock } from './thread.lock.js';
 
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
 const GROUP_INTERVAL = 3;

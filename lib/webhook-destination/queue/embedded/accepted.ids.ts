@@ -1,5 +1,5 @@
-import { IdHash, type IdKey } from './id.hash.cjs';
-import { IdTable } from './id.table.cjs';
+import { IdHash, type IdKey } from './id.hash.js';
+import { IdTable } from './id.table.js';
 
 /** Messages of one destination and source that were accepted together. */
 export interface AcceptedMessages {

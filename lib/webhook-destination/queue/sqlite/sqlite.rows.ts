@@ -1,6 +1,6 @@
-import type { DeliveryState } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
-import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
+import type { DeliveryState } from '../delivery-queue.interface.js';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { CheckedQuery } from '../query.check.js';
 
 /** A delivery as a row of its own, but for its body; the JSON columns as they are stored. */
 export interface DeliveryRow {

@@ -1,4 +1,4 @@
-import type { IdKey } from './id.hash.cjs';
+import type { IdKey } from './id.hash.js';
 
 /** Parts of the table, which grow one by one: no pause is long, and no peak of memory is twice what is held. */
 const PARTS = 256;

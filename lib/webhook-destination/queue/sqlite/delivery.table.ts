@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -8,7 +8,7 @@ import {
   type SettlementRow,
   toDeliveryRows,
   toIdText,
-} from './sqlite.rows.cjs';
+} from './sqlite.rows.js';
 
 /** Rows that are read at once. */
 const SLICE = 100;
@@ -26,6 +26,7 @@ export class DeliveryTable {
       ),
       due: db.prepare(
         `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
+           AND accepted_at <= ?
          ORDER BY due_at, id LIMIT ?`,
       ),
       lease: db.prepare(
@@ -96,7 +97,7 @@ export class DeliveryTable {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {
       const wanted = Math.min(room.deliveries, SLICE);
-      const rows = toDeliveryRows(this.statements.due.all(destination, now, wanted));
+      const rows = toDeliveryRows(this.statements.due.all(destination, now, room.acceptedBefore, wanted));
       for (const row of rows) {
         if (isUsedUp(room)) break;
         this.statements.lease.run(now, row.id);

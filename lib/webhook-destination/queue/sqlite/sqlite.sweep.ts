@@ -1,10 +1,10 @@
 import type Database from 'libsql';
 
-import type { Retention } from '../retention.options.js' with { 'resolution-mode': 'import' };
-import type { AcceptedTable } from './accepted.table.cjs';
-import { decodeOutcomes } from './batch.codec.cjs';
-import { BATCH_SLOTS, toPositions } from './batch.id.cjs';
-import type { BatchTable } from './batch.table.cjs';
+import type { Retention } from '../retention.options.js';
+import type { AcceptedTable } from './accepted.table.js';
+import { decodeOutcomes } from './batch.codec.js';
+import { BATCH_SLOTS, toPositions } from './batch.id.js';
+import type { BatchTable } from './batch.table.js';
 
 /** Records that one call removes, give or take a batch. */
 const SLICE = 500;

@@ -1,46 +1,19 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-import type { SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protocol.js' with {
-  'resolution-mode': 'import',
-};
-import { SqliteDatabase } from './sqlite.database.cjs';
-import { reasonOf } from './sqlite.faults.cjs';
-import { ThreadLock } from './thread.lock.cjs';
+import { checkCopy } from './copy.check.js';
+import { SqliteDatabase } from './sqlite.database.js';
+import { reasonOf } from './sqlite.faults.js';
+import type { CopyCheckData, SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protocol.js';
+import { ThreadLock } from './thread.lock.js';
 
 const port = parentPort!;
-const data = workerData as SqliteWorkerData;
-const lock = new ThreadLock(data.lock);
+let data: SqliteWorkerData;
 let database: SqliteDatabase | undefined;
 let openFailure: Error | undefined;
 
-function run(db: SqliteDatabase, call: SqliteCall): unknown {
-  switch (call.operation) {
-    case 'insert':
-      return db.insert(...call.args);
-    case 'claim':
-      return db.claim(...call.args);
-    case 'settle':
-      return db.settle(...call.args);
-    case 'list':
-      return db.walk.list(...call.args);
-    case 'counts':
-      return db.counts();
-    case 'replay':
-      return db.replay(...call.args);
-    case 'purge':
-      return db.walk.purge(...call.args);
-    case 'scrub':
-      return db.scrub(...call.args);
-    case 'confirmPurge':
-      return db.confirmPurge();
-    case 'sweep':
-      return db.sweep(...call.args);
-    case 'shrink':
-      return db.shrink();
-    case 'open':
-    case 'close':
-      return undefined;
-  }
+function run(db: SqliteDatabase, { operation, args }: SqliteCall): unknown {
+  if (operation === 'open' || operation === 'close') return undefined;
+  return (db[operation] as (...args: unknown[]) => unknown).apply(db, args);
 }
 
 /** The database, opened by the first call. What keeps it from opening stays: a second try would meet the first one's lock. */
@@ -92,14 +65,26 @@ function runAll(calls: SqliteCall[]): SqliteAnswer[] {
 }
 
 /** Group commit: what comes while one group is written becomes durable together. */
-port.on('message', (first: SqliteCall[]) => {
-  const calls = collect(first);
-  const isLast = calls.some(({ operation }) => operation === 'close');
-  lock.acquire();
-  const answers = runAll(calls);
-  if (isLast) database?.close();
+function serve(): void {
+  const lock = new ThreadLock(data.lock);
+  port.on('message', (first: SqliteCall[]) => {
+    const calls = collect(first);
+    const isLast = calls.some(({ operation }) => operation === 'close');
+    lock.acquire();
+    const answers = runAll(calls);
+    if (isLast) database?.close();
+    lock.release();
+    port.postMessage(answers);
+    if (isLast) port.close();
+  });
   lock.release();
-  port.postMessage(answers);
-  if (isLast) port.close();
-});
-lock.release();
+}
+
+const given = workerData as SqliteWorkerData | CopyCheckData;
+if ('copy' in given) {
+  // The driver lets go of the file only with its thread, which ends here.
+  port.postMessage(checkCopy(given.copy));
+} else {
+  data = given;
+  serve();
+}

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 
 import type Database from 'libsql';
 
-import { isBackupUnderWay } from './backup.mark.cjs';
-import { PAGE_SIZE } from './sqlite.pages.cjs';
+import { isBackupUnderWay } from './backup.mark.js';
+import { PAGE_SIZE } from './sqlite.pages.js';
 
 /** Pages that the log grows by before it is copied into the file: 8 MiB. */
 export const CHECKPOINT_PAGES = 1_024;

@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
-import { FULL_BATCH } from '../embedded/batch.bounds.cjs';
-import type { AcceptedTable } from './accepted.table.cjs';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import { FULL_BATCH } from '../embedded/batch.bounds.js';
+import type { AcceptedTable } from './accepted.table.js';
 import {
   type BatchItem,
   type BatchOutcome,
@@ -14,10 +14,10 @@ import {
   stripBodies,
   stripItems,
   unpackBodies,
-} from './batch.codec.cjs';
-import { BATCH_SLOTS } from './batch.id.cjs';
-import { BatchReader, toRows } from './batch.reader.cjs';
-import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.cjs';
+} from './batch.codec.js';
+import { BATCH_SLOTS } from './batch.id.js';
+import { BatchReader, toRows } from './batch.reader.js';
+import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.js';
 
 /** What became of deliveries of one batch, in one group. */
 interface GroupOutcome {
@@ -50,7 +50,9 @@ export class BatchTable {
         `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-      queued: db.prepare('SELECT id FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
+      queued: db.prepare(
+        'SELECT id FROM batch WHERE destination = ? AND state = ? AND accepted_at <= ? ORDER BY id LIMIT ?',
+      ),
       lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = ? WHERE id = ?`),
       note: db.prepare(
         `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
@@ -126,7 +128,9 @@ export class BatchTable {
     // What was leased before is older than all that never was.
     for (const state of ['r', 'q']) {
       if (isUsedUp(room)) break;
-      const queued = this.statements.queued.all(destination, state, room.deliveries) as { id: number }[];
+      const queued = this.statements.queued.all(destination, state, room.acceptedBefore, room.deliveries) as {
+        id: number;
+      }[];
       for (const { id } of queued) {
         if (isUsedUp(room)) break;
         const batch = this.lease(id, now);

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import { APPLICATION_ID, MIGRATIONS } from './sqlite.schema.cjs';
+import { APPLICATION_ID, MIGRATIONS } from './sqlite.schema.js';
 
 const OLDEST = MIGRATIONS[0].layout;
 const NEWEST = MIGRATIONS[MIGRATIONS.length - 1]!.layout;

@@ -8,8 +8,8 @@ import {
   encodeOutcomes,
   stripBodies,
   stripItems,
-} from './batch.codec.cjs';
-import { BATCH_SLOTS, toPositions } from './batch.id.cjs';
+} from './batch.codec.js';
+import { BATCH_SLOTS, toPositions } from './batch.id.js';
 
 interface OldRow {
   id: number;

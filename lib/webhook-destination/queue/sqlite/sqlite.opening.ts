@@ -1,9 +1,9 @@
 import type Database from 'libsql';
 
-import { checkLayout, layoutOf, migrate } from './sqlite.layout.cjs';
-import { CHECKPOINT_PAGES } from './sqlite.log.cjs';
-import { PAGE_SIZE } from './sqlite.pages.cjs';
-import { restrictAccess } from './sqlite.place.cjs';
+import { checkLayout, layoutOf, migrate } from './sqlite.layout.js';
+import { CHECKPOINT_PAGES } from './sqlite.log.js';
+import { PAGE_SIZE } from './sqlite.pages.js';
+import { restrictAccess } from './sqlite.place.js';
 
 /** Bytes that the log keeps on disk once it is copied, where it has grown beyond. */
 const LOG_SIZE = 64 * 1024 * 1024;

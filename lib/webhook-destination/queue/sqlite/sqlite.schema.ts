@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import { keepBodiesInBatches } from './bodies.migration.cjs';
+import { keepBodiesInBatches } from './bodies.migration.js';
 
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;

@@ -2,29 +2,30 @@ import { realpathSync } from 'node:fs';
 
 import Database from 'libsql';
 
-import type { DeliveryCount } from '../delivery-queue.interface.js' with { 'resolution-mode': 'import' };
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js' with { 'resolution-mode': 'import' };
-import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
-import type { Retention } from '../retention.options.js' with { 'resolution-mode': 'import' };
-import { AcceptedTable } from './accepted.table.cjs';
-import { BatchTable } from './batch.table.cjs';
-import { DeliveryTable } from './delivery.table.cjs';
-import { SqliteLog } from './sqlite.log.cjs';
-import { prepare } from './sqlite.opening.cjs';
-import { SqlitePages } from './sqlite.pages.cjs';
-import { createFile, lastWriteOf, setLastWrite } from './sqlite.place.cjs';
-import type { SqliteWorkerData } from './sqlite.protocol.js' with { 'resolution-mode': 'import' };
+import type { DeliveryCount } from '../delivery-queue.interface.js';
+import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { CheckedQuery } from '../query.check.js';
+import type { Retention } from '../retention.options.js';
+import { AcceptedTable } from './accepted.table.js';
+import { BatchTable } from './batch.table.js';
+import { DeliveryTable } from './delivery.table.js';
+import { SqliteLog } from './sqlite.log.js';
+import { prepare } from './sqlite.opening.js';
+import { SqlitePages } from './sqlite.pages.js';
+import { createFile, lastWriteOf, setLastWrite } from './sqlite.place.js';
+import type { SqliteOperations, SqliteWorkerData } from './sqlite.protocol.js';
 import type {
   ClaimedBatch,
   DeliveredRows,
   InsertedBatch,
   NewBatchRow,
   SettlementRow,
+  Slice,
   WholeDeliveryRow,
-} from './sqlite.rows.cjs';
-import { isUsedUp, toCondition } from './sqlite.rows.cjs';
-import { SqliteSweep } from './sqlite.sweep.cjs';
-import { SqliteWalk } from './sqlite.walk.cjs';
+} from './sqlite.rows.js';
+import { isUsedUp, toCondition } from './sqlite.rows.js';
+import { SqliteSweep } from './sqlite.sweep.js';
+import { SqliteWalk } from './sqlite.walk.js';
 
 /** By how much the system's clock must be behind, in ms, for it to have been set back. */
 const MIN_LEAD = 100;
@@ -38,7 +39,7 @@ export interface SqliteClaim {
 }
 
 /** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
-export class SqliteDatabase {
+export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> {
   private readonly db: Database.Database;
   private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
@@ -53,7 +54,7 @@ export class SqliteDatabase {
   private readonly path: string;
   /** The queue's time at the last call that planned by it, in ms since the epoch. */
   private now: number;
-  readonly walk: SqliteWalk;
+  private readonly walk: SqliteWalk;
   private readonly sweeper: SqliteSweep;
 
   constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased, now }: SqliteWorkerData) {
@@ -144,6 +145,14 @@ export class SqliteDatabase {
     for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
     this.batches.writeNotes(now);
     return unsettled;
+  }
+
+  list(query: CheckedQuery, before: number, limit: number): Slice<WholeDeliveryRow[]> {
+    return this.walk.list(query, before, limit);
+  }
+
+  purge(query: CheckedQuery, before: number): Slice<number> {
+    return this.walk.purge(query, before);
   }
 
   /** Overwrites, in a portion of pages, what is left of rows beside those that are there. */

@@ -1,19 +1,11 @@
-import { parentPort, workerData } from 'node:worker_threads';
-
 import Database from 'libsql';
 
-import { isFaultOfPlace, reasonOf } from './sqlite.faults.cjs';
-import { layoutOf } from './sqlite.layout.cjs';
+import { isFaultOfPlace, reasonOf } from './sqlite.faults.js';
+import { layoutOf } from './sqlite.layout.js';
+import type { CopyCheck } from './sqlite.protocol.js';
 
 /** Most problems listed for a damaged file. */
 const MAX_PROBLEMS = 3;
-
-/** What a check found: no reason when all is well. */
-export interface CopyCheck {
-  reason?: string;
-  /** Whether the copy's disk or folder is at fault, not what was copied. */
-  isFaultOfPlace?: boolean;
-}
 
 /** Puts a copied file and its log together in one file, and checks it. */
 function check(path: string): void {
@@ -30,8 +22,8 @@ function check(path: string): void {
   }
 }
 
-/** The driver lets go of the file only with its thread, which ends here. */
-function resultOf(path: string): CopyCheck {
+/** As `check`, with what is wrong as a result: errors lose their codes on their way to another thread. */
+export function checkCopy(path: string): CopyCheck {
   try {
     check(path);
     return {};
@@ -39,5 +31,3 @@ function resultOf(path: string): CopyCheck {
     return { reason: reasonOf(error, path), isFaultOfPlace: isFaultOfPlace(error) };
   }
 }
-
-parentPort!.postMessage(resultOf(workerData as string));

@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 
-import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.cjs';
-import { AcceptedSlices, PART } from '../embedded/accepted.slices.cjs';
-import type { RetentionBound } from '../retention.options.js' with { 'resolution-mode': 'import' };
+import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.js';
+import { AcceptedSlices, PART } from '../embedded/accepted.slices.js';
+import type { RetentionBound } from '../retention.options.js';
 
 /** Rows that are read at once. */
 const SLICE = 100;

@@ -1,10 +1,10 @@
 import type Database from 'libsql';
 
-import type { CheckedQuery } from '../query.check.js' with { 'resolution-mode': 'import' };
-import { type BatchItem, decodeItems } from './batch.codec.cjs';
-import { BATCH_SLOTS, toPositions } from './batch.id.cjs';
-import { toRows } from './batch.reader.cjs';
-import type { BatchTable } from './batch.table.cjs';
+import type { CheckedQuery } from '../query.check.js';
+import { type BatchItem, decodeItems } from './batch.codec.js';
+import { BATCH_SLOTS, toPositions } from './batch.id.js';
+import { toRows } from './batch.reader.js';
+import type { BatchTable } from './batch.table.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -13,7 +13,7 @@ import {
   toCondition,
   toDeliveryRows,
   type WholeDeliveryRow,
-} from './sqlite.rows.cjs';
+} from './sqlite.rows.js';
 
 /** Batches and rows that one slice of a walk looks at, at most. */
 const SLICE_BATCHES = 200;

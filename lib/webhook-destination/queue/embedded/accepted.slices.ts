@@ -1,4 +1,4 @@
-import type { RetentionBound } from '../retention.options.js' with { 'resolution-mode': 'import' };
+import type { RetentionBound } from '../retention.options.js';
 
 /** By what part of a bound a slice may grow, and what is noted at once. */
 export const PART = 1 / 64;
