@@ -108,17 +108,9 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
     ...(mode !== 'all' && !queue.isShared
       ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
       : []),
-    ...findRepeated('sources', 'name', names),
-    ...findRepeated(
-      'sources',
-      'writeKey',
-      sources.map(({ writeKey }) => writeKey),
-    ),
-    ...findRepeated(
-      'destinations',
-      'name',
-      destinations.map(({ name }) => name),
-    ),
+    ...findRepeated('sources', 'name', sources),
+    ...findRepeated('sources', 'writeKey', sources),
+    ...findRepeated('destinations', 'name', destinations),
     ...destinations.flatMap(({ sources: wanted = [] }, index) =>
       wanted
         .filter((name) => !names.includes(name))
@@ -128,10 +120,8 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
   ];
 }
 
-function findRepeated(list: string, field: string, values: string[]): string[] {
-  return values.flatMap((value, index) =>
-    values.indexOf(value) < index
-      ? [`${list}[${index}].${field} must differ from that of every other ${list.slice(0, -1)}`]
-      : [],
-  );
+function findRepeated<T>(list: string, field: keyof T & string, items: T[]): string[] {
+  const values = items.map((item) => item[field]);
+  const fault = `${field} must differ from that of every other ${list.slice(0, -1)}`;
+  return values.flatMap((value, index) => (values.indexOf(value) < index ? [`${list}[${index}].${fault}`] : []));
 }

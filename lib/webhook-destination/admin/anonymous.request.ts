@@ -76,6 +76,10 @@ function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
     socket,
     ip: ADDRESS,
     hostname: 'localhost',
+    protocol: 'http',
+    ips: [],
+    log: console,
+    ...NOTHING_KNOWN,
   };
   const reply = {
     raw: response,
@@ -87,8 +91,5 @@ function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
     redirect: () => reply.send(),
     hijack: () => reply,
   };
-  return [Object.assign(request, { protocol: 'http', ips: [], log: console }, NOTHING_KNOWN), reply] as [
-    unknown,
-    unknown,
-  ];
+  return [request, reply] as [unknown, unknown];
 }

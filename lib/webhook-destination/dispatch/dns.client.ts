@@ -2,7 +2,7 @@ import { getDefaultResultOrder, type LookupAddress, promises } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 
 import { within } from '../../common/time.util.js';
-import { SystemFile } from './system.file.js';
+import { systemFile } from './system.file.js';
 
 /** Wait for the first answer of a server, in ms; doubled for each further try. */
 const TIMEOUT = 1_000;
@@ -31,20 +31,21 @@ export function isUnknown(error: unknown): boolean {
 
 /** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so an unresponsive one blocks no thread. */
 export class DnsClient {
-  private readonly search: SystemFile<SearchRules>;
+  private readonly search: () => SearchRules;
   /** The servers of the system when this client was made; any others in `getServers()` were set by the application. */
   private readonly systemServers = String(new promises.Resolver().getServers());
-  private current: { resolver: promises.Resolver; configuration: string } | undefined;
+  private current: { resolver: promises.Resolver; servers: string; rules: SearchRules } | undefined;
 
   constructor(resolvConf = '/etc/resolv.conf') {
-    this.search = new SystemFile(resolvConf, parseSearchRules);
+    this.search = systemFile(resolvConf, parseSearchRules);
   }
 
   /** All addresses of a name, in order of preference. Rejects with the code of the failure. */
   async addressesOf(hostname: string): Promise<LookupAddress[]> {
-    const resolver = this.currentResolver();
+    const rules = this.search();
+    const resolver = this.currentResolver(rules);
     let failure: unknown;
-    for (const name of candidates(hostname, this.search.read())) {
+    for (const name of candidates(hostname, rules)) {
       try {
         return await ask(resolver, name);
       } catch (error) {
@@ -56,14 +57,14 @@ export class DnsClient {
   }
 
   /** A resolver reads the system's servers only once, so a new one is made when they have changed. */
-  private currentResolver(): promises.Resolver {
+  private currentResolver(rules: SearchRules): promises.Resolver {
     // As a named import, `getServers` would not know of servers that were set later.
-    const servers = promises.getServers();
-    const configuration = `${this.search.version} ${String(servers)}`;
-    if (this.current?.configuration !== configuration) {
+    const list = promises.getServers();
+    const servers = String(list);
+    if (this.current?.rules !== rules || this.current.servers !== servers) {
       const resolver = new promises.Resolver({ timeout: TIMEOUT, tries: TRIES });
-      if (String(servers) !== this.systemServers) resolver.setServers(servers);
-      this.current = { resolver, configuration };
+      if (servers !== this.systemServers) resolver.setServers(list);
+      this.current = { resolver, servers, rules };
     }
     return this.current.resolver;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isLocalhost, LOCALHOST_ADDRESSES } from '../../common/network.util.js';
 import { processWide } from '../../common/process-wide.util.js';
 import { DnsClient, isUnknown } from './dns.client.js';
-import { SystemFile } from './system.file.js';
+import { systemFile } from './system.file.js';
 
 const HOSTS_FILE =
   process.platform === 'win32'
@@ -19,14 +19,14 @@ const HOSTS_FILE =
  */
 export class HostLookup {
   private readonly pending = new Map<string, Promise<LookupAddress[]>>();
-  private readonly hosts: SystemFile<Map<string, LookupAddress[]>>;
+  private readonly hosts: () => Map<string, LookupAddress[]>;
   private system: Promise<unknown> = Promise.resolve();
 
   constructor(
     hostsFile = HOSTS_FILE,
     private readonly client = new DnsClient(),
   ) {
-    this.hosts = new SystemFile(hostsFile, parseHosts);
+    this.hosts = systemFile(hostsFile, parseHosts);
   }
 
   /**
@@ -44,7 +44,7 @@ export class HostLookup {
   private async find(hostname: string): Promise<LookupAddress[]> {
     const family = isIP(hostname);
     if (family !== 0) return [{ address: hostname, family }];
-    const listed = this.hosts.read().get(hostname.toLowerCase());
+    const listed = this.hosts().get(hostname.toLowerCase());
     if (listed) return listed;
     if (isLocalhost(hostname)) return LOCALHOST_ADDRESSES.map((address) => ({ address, family: isIP(address) }));
     try {
