@@ -1,27 +1,138 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/** Imports that a folder of lib/ may not have: which step of the way may not know which other. */
-const mayNotImport = (files, patterns) => ({
-  files,
-  rules: { 'no-restricted-imports': ['error', { patterns }] },
-});
-
-const nodeOnly = {
-  regex: '^(?!\\.|node:)',
-  message: 'lib/client has no dependency: only Node itself and its own files.',
-};
-/** A folder of lib/client, and the folders beside it that it may not import. */
-const clientStep = (folder, others) =>
+/** What each folder of lib/ may not import: the table of CONTRIBUTING.md. */
+const relay = 'lib/webhook-destination';
+const engines = 'queue/(bullmq|embedded|memory|sqlite)/';
+const collecting = '(analytics|cli|testing)/';
+const borders = [
+  mayNotImport('lib/client/*', '\\.\\./', 'lib/client does not know the other folders.', nodeAlone()),
+  clientStep('message', 'event|pipeline|delivery'),
+  clientStep('event', 'pipeline|delivery'),
+  clientStep('pipeline', 'delivery'),
+  clientStep('delivery', 'pipeline'),
   mayNotImport(
-    [`lib/client/${folder}/*.ts`],
-    [
-      nodeOnly,
-      leavesClient(['../../**']),
-      { group: others.map((other) => `../${other}/**`), message: `lib/client/${folder} knows nothing of ${others}.` },
-    ],
-  );
-const leavesClient = (group) => ({ group, message: 'lib/client knows nothing of the other folders.' });
+    'lib/common/**/*',
+    `/(analytics|cli|testing|webhook-destination)/`,
+    'lib/common is used by all folders.',
+  ),
+  mayNotImport(
+    'lib/cli/**/*',
+    '/analytics/(?!tracking-plan/)|/testing/|/webhook-destination/(?!queue/)',
+    'A command knows the queue and the event classes, not the application.',
+  ),
+  mayNotImport(
+    'lib/testing/**/*',
+    '/webhook-destination/|^(@jest/|jest|vitest|chai|mocha|sinon|node:test)',
+    'lib/testing works with every test framework, and without forwarding.',
+  ),
+  mayNotImport(
+    'lib/analytics/**/*',
+    '/testing/|/cli/|/webhook-destination/(?!ingest/in-process-ingest\\.interface)',
+    'Collecting does not know how messages are forwarded.',
+  ),
+  step('ingest', `/(admin|dispatch|receiver)/|/${engines}`, 'Ingest does not know where messages go.'),
+  step(
+    'routing',
+    '/(admin|dispatch|ingest|receiver)/|/queue/(?!delivery-queue\\.interface)',
+    'Routing does not know how a delivery is queued or sent.',
+  ),
+  step('queue', '/(admin|dispatch|ingest|receiver|routing)/', 'The queue does not know what a delivery is sent with.'),
+  step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
+  step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
+  step('admin', `/dispatch/|/${engines}`, 'Administration does not know how deliveries are sent or stored.'),
+];
+
+/** No import that matches `regex`, in files that match `files` without their extension. */
+function mayNotImport(files, regex, message, ...others) {
+  return {
+    files: [`${files}.ts`, `${files}.cts`],
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex, message }, ...others] }] },
+  };
+}
+
+/** A folder of the client, and those beside it that it does not know. */
+function clientStep(folder, others) {
+  const message = `lib/client/${folder} does not know the other folders.`;
+  return mayNotImport(`lib/client/${folder}/**/*`, `\\.\\./(\\.\\./|(${others})/)`, message, nodeAlone());
+}
+
+function nodeAlone() {
+  return { regex: '^(?!\\.|node:)', message: 'lib/client has no dependency: only Node itself and its own files.' };
+}
+
+/** A folder of forwarding: it does not know how events are collected, nor the module that composes the steps. */
+function step(folder, regex, message) {
+  return mayNotImport(`${relay}/${folder}/**/*`, regex, message, {
+    regex: `/${collecting}|\\.\\./(webhook-destination|index)\\.`,
+    message: 'A step of forwarding does not know how events are collected, nor its module.',
+  });
+}
+
+/** Members that Node, Nest, Fastify and BullMQ keep for themselves; their next release may change them. */
+const PRIVATE_MEMBERS = [
+  // Node
+  '_httpMessage|_handle|_events|_header|_headers|_implicitHeader|_read|_write|_readableState|_writableState|_server',
+  // Nest: the wrappers of providers and the container
+  'metatype|instanceWrapper|instanceLinksHost|_instances|_providers|_injectables|_controllers',
+  // Fastify and Express
+  'kReply|kRequest|_router',
+  // BullMQ
+  '_client|_jobScheduler|_repeat|blockingConnection|processJob|nextJobFromJobData|scripts',
+].join('|');
+
+/** What a sentence in a string or comment should not contain: the habits that prose.md names. */
+const PHRASES = [
+  'in vain',
+  'whoever',
+  'whatever becomes of',
+  'tells? of',
+  '(is|was|are|were) told of',
+  'is none of',
+  'says nothing (of|about)',
+  'tells? nothing (of|about)',
+  'in a way that may pass',
+  'fail(s|ed|ing)? for good',
+  'for good and all',
+  'runs? out on (its|their) own',
+  'a disk that stays',
+  '(is|are) away',
+  'took (an|the) attempt',
+  'taken so by',
+  'wait(s)? for nothing',
+  'can tell',
+  'has something to finish',
+  'in a moment',
+  'by force',
+  '(is|are) stronger',
+];
+
+const prose = {
+  rules: {
+    'no-phrase': {
+      create(context) {
+        const phrase = new RegExp(`\\b(${PHRASES.join('|')})\\b`, 'i');
+        const check = (node, text) => {
+          const [found] = phrase.exec(text.replace(/\s+(\* )?\s*/g, ' ')) ?? [];
+          if (found)
+            context.report({ loc: node.loc, message: `Write "${found}" in other words: see CONTRIBUTING.md.` });
+        };
+        return {
+          Program: () => context.sourceCode.getAllComments().forEach((comment) => check(comment, comment.value)),
+          Literal: (node) => typeof node.value === 'string' && check(node, node.value),
+          TemplateElement: (node) => check(node, node.value.raw),
+        };
+      },
+    },
+  },
+};
+
+const PRIVATE = [
+  `MemberExpression[computed=false][property.name=/^(${PRIVATE_MEMBERS})$/]`,
+  `MemberExpression[computed=true][property.value=/^(${PRIVATE_MEMBERS})$/]`,
+  `ObjectPattern > Property[key.name=/^(${PRIVATE_MEMBERS})$/]`,
+  `TSPropertySignature[key.name=/^(${PRIVATE_MEMBERS})$/]`,
+].map((selector) => ({ selector, message: 'A private member of a dependency: its next release may change it.' }));
 
 export default tseslint.config(
   { ignores: ['**/dist/', '**/node_modules/', 'coverage/', 'bin/', 'test/packed/added/', 'test/bundled/app/'] },
@@ -53,23 +164,35 @@ export default tseslint.config(
     },
   },
   {
-    // Ids, names and errors come from outside: a line of the log is escaped in one place.
-    files: ['lib/**/*.ts'],
+    // To be widened to all of lib/ as its other folders are reworded.
+    files: [
+      'lib/{cli,common}/**/*.{ts,cts}',
+      'lib/webhook-destination/{admin,dispatch,receiver,routing}/**/*.ts',
+      'lib/webhook-destination/*.ts',
+    ],
+    plugins: { prose },
+    rules: { 'prose/no-phrase': 'error' },
+  },
+  {
+    files: ['lib/**/*.{ts,cts}'],
+    rules: { 'no-restricted-syntax': ['error', ...PRIVATE] },
+  },
+  {
+    files: ['lib/**/*.ts', 'lib/**/*.cts'],
     ignores: ['lib/common/line.logger.ts', 'lib/cli/main.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
+        ...PRIVATE,
+        // Ids, names and errors come from outside: a line of the log is escaped in one place.
         { selector: "ImportSpecifier[imported.name='Logger']", message: 'Log with LineLogger of lib/common.' },
       ],
     },
   },
-  mayNotImport(['lib/client/*.ts'], [nodeOnly, leavesClient(['../**'])]),
-  clientStep('message', ['event', 'pipeline', 'delivery']),
-  clientStep('event', ['pipeline', 'delivery']),
-  clientStep('pipeline', ['delivery']),
-  clientStep('delivery', ['pipeline']),
-  mayNotImport(
-    ['lib/webhook-destination/**/*.ts'],
-    [{ group: ['**/analytics/**'], message: 'Forwarding knows nothing of how events are collected.' }],
-  ),
+  ...borders,
+  {
+    // It uses a private member still; to be removed with it.
+    files: ['lib/analytics/decorators/decorated-providers.util.ts'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
 );

@@ -35,7 +35,7 @@ const MAX_UNDER_WAY = 600;
 const [contender, receiver] = process.argv.slice(2) as [Contender, string];
 
 interface Way {
-  record(index: number): void;
+  record: (index: number) => void;
   delivered: Counter;
 }
 

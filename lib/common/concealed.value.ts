@@ -2,9 +2,9 @@ import type { DynamicModule, Provider } from '@nestjs/common';
 
 let count = 0;
 
-/** Holds what has secrets in it, so that no inspection, log or JSON of the objects around it shows them. */
+/** Contains a value with secrets, so that no inspection, log or JSON of the surrounding objects shows them. */
 export class Concealed<T> {
-  /** Tells it from others where modules are told apart by their JSON (`moduleIdGeneratorAlgorithm: 'deep-hash'`). */
+  /** Distinguishes modules that Nest identifies by their JSON (`moduleIdGeneratorAlgorithm: 'deep-hash'`). */
   readonly id = ++count;
   readonly #value: T;
 
@@ -17,7 +17,7 @@ export class Concealed<T> {
   }
 }
 
-/** The module with its options concealed: what is injected by the token is a `Concealed` of them. */
+/** The module with concealed options: the token injects a `Concealed` of them. */
 export function concealOptions(module: DynamicModule, token: symbol): DynamicModule {
   return { ...module, providers: module.providers?.map((provider) => concealProvider(provider, token)) };
 }
@@ -30,7 +30,7 @@ function concealProvider(provider: Provider, token: symbol): Provider {
   return { ...provider, useFactory: async (...args: unknown[]) => new Concealed<unknown>(await create(...args)) };
 }
 
-/** An object with the methods of another whose state has secrets in it; nothing but the methods reaches that. */
+/** An object with the methods of another whose state contains secrets; only the methods can access that. */
 export function concealState<T extends object>(object: T): T {
   const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object)) as (keyof T)[];
   const methods = names.filter((name) => name !== 'constructor' && typeof object[name] === 'function');

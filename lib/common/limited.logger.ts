@@ -9,7 +9,7 @@ const PERIOD = 10_000;
 /** Most distinct lines that `once` writes as warnings. */
 const MAX_DISTINCT = 100;
 
-/** A logger for what may repeat with every request or attempt: it bounds how many lines are written. */
+/** A logger for lines that may repeat with every request or attempt: it limits how many are written. */
 export class LimitedLogger extends LineLogger {
   private lines = 0;
   private timer: NodeJS.Timeout | undefined;

@@ -1,63 +1,54 @@
 import { BlockList, isIP } from 'node:net';
 
-type Subnet = [network: string, prefix: number];
-
-// Addresses that are not of the public internet: a webhook's URL must not reach into the operator's own network.
-const IPV4_REFUSED: Subnet[] = [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['168.63.129.16', 32], // Azure's own services, from within a virtual machine
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.0.2.0', 24],
-  ['192.88.99.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['198.51.100.0', 24],
-  ['203.0.113.0', 24],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-];
-const IPV6_REFUSED: Subnet[] = [
-  ['::', 96],
-  ['::ffff:0:0:0', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 23],
-  ['2001:db8::', 32],
-  ['2002::', 16],
-  ['3fff::', 20],
-  ['5f00::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
+/** Networks outside the public internet: a webhook's URL must not reach into the operator's own network. */
+const NOT_PUBLIC = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32', // Azure's own services, from within a virtual machine
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/23',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
 ];
 
-const notPublic = new BlockList();
-for (const [network, prefix] of IPV4_REFUSED) notPublic.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of IPV6_REFUSED) notPublic.addSubnet(network, prefix, 'ipv6');
-
-/** What `localhost` means. */
+/** Networks of `localhost`. */
 export const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
 /** The addresses of `localhost` and of the names below it. */
 export const LOCALHOST_ADDRESSES = ['127.0.0.1', '::1'];
 
-/** Networks of one's own, in which a name's address may change. */
+/** Private networks, in which a name's address may change. */
 export const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
 
-function parseCidr(cidr: string): [Subnet, 'ipv4' | 'ipv6'] | undefined {
-  const [network = '', prefix, ...rest] = cidr.split('/');
+function parseCidr(cidr: string): [network: string, prefix: number, family: 'ipv4' | 'ipv6'] | undefined {
+  const [network = '', prefix = '', ...rest] = cidr.split('/');
   const family = isIP(network);
-  const bits = prefix !== undefined && /^\d{1,3}$/.test(prefix) ? Number(prefix) : NaN;
-  if (family === 0 || network.includes('%') || rest.length > 0 || !(bits <= (family === 4 ? 32 : 128)))
-    return undefined;
-  return [[network, bits], family === 4 ? 'ipv4' : 'ipv6'];
+  const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
+  if (family === 0 || network.includes('%') || rest.length > 0 || !isPrefix) return undefined;
+  return [network, Number(prefix), family === 4 ? 'ipv4' : 'ipv6'];
 }
 
 /** Whether a value is a network in CIDR notation, such as `10.0.0.0/8`. */
@@ -80,14 +71,11 @@ export function toCidr(address: string): string {
   return `${address}/${isIP(address) === 4 ? 32 : 128}`;
 }
 
-/** The addresses of a list that {@link areNetworks} takes. */
+/** The addresses of a list that {@link areNetworks} accepts. */
 export function toBlockList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const cidr of networks.flatMap(toCidrs)) {
-    const parsed = parseCidr(cidr);
-    if (!parsed) throw new Error(`${cidr} is not a network in CIDR notation`);
-    const [[network, prefix], family] = parsed;
-    list.addSubnet(network, prefix, family);
+    list.addSubnet(...parseCidr(cidr)!);
   }
   return list;
 }
@@ -101,6 +89,8 @@ export function contains(list: BlockList, address: string): boolean {
 export function isLocalhost(hostname: string): boolean {
   return /^(.+\.)?localhost\.?$/i.test(hostname);
 }
+
+const notPublic = toBlockList(NOT_PUBLIC);
 
 /** Whether an address is of the public internet. */
 export function isPublic(address: string): boolean {

@@ -1,6 +1,6 @@
 import type { Type } from '@nestjs/common';
 
-/** As much of an OpenAPI schema as is used here. */
+/** The part of an OpenAPI schema that is used here. */
 export interface Schema {
   type?: 'string' | 'array' | 'object';
   properties?: Record<string, Schema>;
@@ -13,7 +13,7 @@ export interface Schema {
   description?: string;
 }
 
-/** What an OpenAPI document says of a route. */
+/** A route in an OpenAPI document. */
 export interface RouteDescription {
   summary: string;
   operationId: string;
@@ -29,8 +29,12 @@ export async function describeRoutes(
   controller: Type,
   routes: { name: string; description: RouteDescription }[],
 ): Promise<void> {
-  const swagger = await loadSwagger();
-  if (!swagger) return;
+  let swagger: typeof import('@nestjs/swagger');
+  try {
+    swagger = await import('@nestjs/swagger');
+  } catch {
+    return;
+  }
   const { ApiBasicAuth, ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } = swagger;
   ApiTags('analytics')(controller);
   const prototype = controller.prototype as object;
@@ -46,13 +50,5 @@ export async function describeRoutes(
     ];
     const descriptor = Object.getOwnPropertyDescriptor(prototype, name)!;
     for (const decorate of decorators) decorate(prototype, name, descriptor);
-  }
-}
-
-async function loadSwagger(): Promise<typeof import('@nestjs/swagger') | undefined> {
-  try {
-    return await import('@nestjs/swagger');
-  } catch {
-    return undefined;
   }
 }

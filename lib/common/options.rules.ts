@@ -1,18 +1,18 @@
 import { ValidateBy, ValidateIf, validateSync, type ValidationError } from 'class-validator';
 
-/** A decorator for an option: the rule in words follows the option's name in the error. */
+/** Decorator for an option: the error has the option's name and the rule. */
 export function Must(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
   return ValidateBy({ name: rule, validator: { validate: holds, defaultMessage: () => `must ${rule}` } });
 }
 
-/** A decorator for an option that need not be given: `undefined` stands for the default, and `null` breaks the rule. */
+/** Decorator for an optional option: `undefined` selects the default, and `null` breaks the rule. */
 export function IfGiven(): PropertyDecorator {
   return ValidateIf((_options: object, value: unknown) => value !== undefined);
 }
 
 /**
- * A decorator for an option that has no default: its key may be missing, but `undefined` breaks the rule. It is for what
- * nobody would notice to be missing, such as a secret in `process.env.SECRET` that is not set.
+ * Decorator for an option without a default: its key may be missing, but `undefined` breaks the rule. It catches values
+ * whose absence would go unnoticed, such as a secret in an unset `process.env.SECRET`.
  */
 export function MustIfPresent(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
   return (options, name) => {
@@ -23,8 +23,8 @@ export function MustIfPresent(rule: string, holds: (value: unknown) => boolean):
 }
 
 /**
- * An instance of an options class, so that its decorators apply; `undefined` stands for the default where there is one.
- * What is no object stays as it is, for the rules to refuse.
+ * An instance of an options class, so that its decorators apply; `undefined` selects the default if there is one.
+ * A value that is not an object is returned as it is, and breaks the rules.
  */
 export function toOptions<T extends object>(type: new () => T, given: unknown): T {
   const options = new type();
@@ -36,7 +36,7 @@ export function toOptions<T extends object>(type: new () => T, given: unknown): 
   return options;
 }
 
-/** The fault of a module's options that are none, as where a factory forgets its `return`. */
+/** The fault of module options that are not an object, for example if a factory forgets its `return`. */
 export function findAbsence(given: unknown): string[] {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return [];
   const kind = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given;

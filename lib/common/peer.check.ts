@@ -21,19 +21,19 @@ export function checkPeer(user: string, name: CheckedPeer): void {
   const installed = installedVersion(name);
   const oldest = SUPPORTED[name];
   if (installed === undefined || isSupported(installed, oldest)) return;
-  const [major] = parse(oldest);
-  const fault = `${user} needs ${name} ^${oldest}, but ${installed} is installed: npm install ${name}@${major}`;
+  const fault = `${user} needs ${name} ^${oldest}, but ${installed} is installed: npm install ${name}@${majorOf(oldest)}`;
   throw new PackageError('package_unsupported', fault);
 }
 
 function isSupported(installed: string, oldest: string): boolean {
-  const [major, minor, patch] = parse(installed);
-  const [wantedMajor, oldestMinor, oldestPatch] = parse(oldest);
-  if (major !== wantedMajor) return false;
-  return minor === oldestMinor ? patch >= oldestPatch : minor > oldestMinor;
+  return majorOf(installed) === majorOf(oldest) && isAtLeast(installed, oldest);
 }
 
-function parse(version: string): [number, number, number] {
-  const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/, 3).map(Number);
-  return [major, minor, patch];
+function majorOf(version: string): string {
+  return version.split('.', 1)[0]!;
+}
+
+/** Whether a version is the oldest supported one or later. */
+export function isAtLeast(version: string, oldest: string): boolean {
+  return version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
 }

@@ -28,8 +28,8 @@ interface NodeRoute<Controller> {
 }
 
 /**
- * Gives a controller its routes, which differ with the options of its module. It must come before the application's
- * routes are made; a controller that never gets any answers nothing.
+ * Gives a controller its routes, which depend on the options of its module. It must be called before Nest registers the
+ * application's routes; a controller without routes serves none.
  */
 export async function placeController<T>(controller: Type<T>, prefix: string, routes: NodeRoute<T>[]): Promise<void> {
   Controller({ path: prefix, version: VERSION_NEUTRAL })(controller);
@@ -49,12 +49,12 @@ export async function placeController<T>(controller: Type<T>, prefix: string, ro
   await describeRoutes(controller, routes);
 }
 
-/** With the body that the platform has parsed. */
+/** With the body that the platform parsed. */
 function toNodeRequest(request: PlatformRequest): IncomingMessage {
   return 'raw' in request ? Object.assign(request.raw, { body: request.body }) : request;
 }
 
-/** The platform leaves it alone from now on. */
+/** The platform does not use it any more. */
 function toNodeResponse(response: PlatformResponse): ServerResponse {
   if (!('raw' in response)) return response;
   response.hijack();

@@ -1,7 +1,7 @@
 import { RelayError } from '../client/relay.error.js';
 
 /**
- * What the promise settles with, unless that takes longer than `timeout` ms.
+ * Settles as the promise does, unless that takes longer than `timeout` ms.
  * @throws {RelayError} that says `what` took too long
  */
 export function within<T>(timeout: number, promise: Promise<T>, what: string): Promise<T> {

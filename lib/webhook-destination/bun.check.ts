@@ -1,3 +1,4 @@
+import { isAtLeast } from '../common/peer.check.js';
 import { PackageError } from '../common/relay.errors.js';
 
 /** Oldest Bun that passes the tests of the transports. */
@@ -10,7 +11,7 @@ const OLDEST = '1.4.0';
  * @throws {PackageError} that says which version is needed
  */
 export function checkBun(version: string | undefined = process.versions.bun): void {
-  if (version === undefined || version.localeCompare(OLDEST, 'en', { numeric: true }) >= 0) return;
+  if (version === undefined || isAtLeast(version, OLDEST)) return;
   throw new PackageError(
     'package_unsupported',
     `WebhookDestinationModule needs Bun ${OLDEST} or later, and this is Bun ${version}: ` +

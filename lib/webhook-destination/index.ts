@@ -4,9 +4,13 @@ export type { DeletionResult } from './admin/user.deletion.js';
 export type { DeliveryEvent } from './dispatch/delivery.event.js';
 export type { DeliveryOptions } from './dispatch/delivery.options.js';
 export type { DestinationOptions } from './dispatch/destination.options.js';
-export type { TransportOption } from './dispatch/transport.option.js';
 export type { RetryOn } from './dispatch/url.outcome.js';
-export type { WebhookRequest, WebhookResponse, WebhookTransport } from './dispatch/webhook-transport.interface.js';
+export type {
+  TransportOption,
+  WebhookRequest,
+  WebhookResponse,
+  WebhookTransport,
+} from './dispatch/webhook-transport.interface.js';
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';

@@ -11,7 +11,7 @@ import { findDeliveryFaults } from './dispatch/destination.rules.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
 
-/** What a process does: take messages, deliver them, or both. */
+/** Whether a process takes messages, delivers them, or both. */
 export type RelayMode = 'all' | 'ingest' | 'deliver';
 
 const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
@@ -45,8 +45,8 @@ export class WebhookDestinationOptions {
 }
 
 /**
- * Options of {@link WebhookDestinationModule}. `undefined` stands for the default. It is refused where nobody would notice
- * that a value is missing: in `sharedSecret`, `sources` and `types` of a destination.
+ * Options of {@link WebhookDestinationModule}. `undefined` selects the default, except in `sharedSecret`, `sources` and
+ * `types` of a destination, where it is refused because a missing value could go unnoticed.
  */
 export interface WebhookDestinationModuleOptions {
   /** Where messages come from, each with its write key. */
@@ -63,7 +63,7 @@ export interface WebhookDestinationModuleOptions {
    * @default { prefix: 'v1' }
    */
   ingest?: Partial<IngestOptions> | false;
-  /** How messages are sent and sent again. */
+  /** How messages are sent and retried. */
   delivery?: Partial<DeliveryOptions>;
   /**
    * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
@@ -71,7 +71,7 @@ export interface WebhookDestinationModuleOptions {
    * @default 'all'
    */
   mode?: RelayMode;
-  /** What opens the administrative routes, such as `POST /v1/delete`. Default: there are none. */
+  /** Authentication of the administrative routes, such as `POST /v1/delete`. Default: no such routes. */
   admin?: AdminOptions;
 }
 
@@ -108,17 +108,9 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
     ...(mode !== 'all' && !queue.isShared
       ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
       : []),
-    ...findRepeated('sources', 'name', names),
-    ...findRepeated(
-      'sources',
-      'writeKey',
-      sources.map(({ writeKey }) => writeKey),
-    ),
-    ...findRepeated(
-      'destinations',
-      'name',
-      destinations.map(({ name }) => name),
-    ),
+    ...findRepeated('sources', 'name', sources),
+    ...findRepeated('sources', 'writeKey', sources),
+    ...findRepeated('destinations', 'name', destinations),
     ...destinations.flatMap(({ sources: wanted = [] }, index) =>
       wanted
         .filter((name) => !names.includes(name))
@@ -128,10 +120,8 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
   ];
 }
 
-function findRepeated(list: string, field: string, values: string[]): string[] {
-  return values.flatMap((value, index) =>
-    values.indexOf(value) < index
-      ? [`${list}[${index}].${field} must differ from that of every other ${list.slice(0, -1)}`]
-      : [],
-  );
+function findRepeated<T>(list: string, field: keyof T & string, items: T[]): string[] {
+  const values = items.map((item) => item[field]);
+  const fault = `${field} must differ from that of every other ${list.slice(0, -1)}`;
+  return values.flatMap((value, index) => (values.indexOf(value) < index ? [`${list}[${index}].${fault}`] : []));
 }

@@ -32,8 +32,8 @@ const DELETE_DESCRIPTION: RouteDescription = {
 };
 
 /**
- * The admin routes as Nest knows them: under the application's global prefix, and in its OpenAPI document.
- * Without a global prefix a request is answered before it comes here. Each module has a class of its own.
+ * The admin routes in Nest's router, under the application's global prefix, and in its OpenAPI document.
+ * Without a global prefix, requests are answered before they reach it. Each module has its own class.
  */
 export function createAdminController(): Type<AdminRoutes> {
   @Controller()

@@ -8,17 +8,17 @@ import { firstValueFrom, isObservable } from 'rxjs';
 import { IngestError } from '../ingest/ingest.error.js';
 import type { AdminOptions } from './admin.options.js';
 
-/** Lets in who has the admin token, or whom the application's guard lets in. */
-export interface AdminGate {
-  /** @throws {IngestError} 401 or 403; or what the guard throws. */
-  check(request: IncomingMessage, context: () => ExecutionContext): Promise<void>;
-}
+/**
+ * Resolves for a request with the admin token, or one that the application's guard admits.
+ * @throws {IngestError} 401 or 403; or what the guard throws.
+ */
+export type AdminGate = (request: IncomingMessage, context: () => ExecutionContext) => Promise<void>;
 
-/** The gate that the options ask for. A guard class is made with what it injects, wherever the application has it. */
+/** The gate that the options select. A guard class is created with its dependencies, from any module of the application. */
 export async function createAdminGate(options: AdminOptions, moduleRef: ModuleRef): Promise<AdminGate> {
-  if ('token' in options) return new TokenGate(options.token);
+  if ('token' in options) return tokenGate(options.token);
   const { guard } = options;
-  return new GuardGate(typeof guard === 'function' ? await resolve(guard, moduleRef) : guard);
+  return guardGate(typeof guard === 'function' ? await resolve(guard, moduleRef) : guard);
 }
 
 /** The application's own instance, where it has one; else a new one. */
@@ -30,42 +30,35 @@ async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<
   }
 }
 
-class TokenGate implements AdminGate {
-  readonly #digest: Buffer;
-
-  constructor(token: string) {
-    this.#digest = sha256(token);
-  }
-
-  check({ headers }: IncomingMessage): Promise<void> {
+function tokenGate(expected: string): AdminGate {
+  const digest = sha256(expected);
+  return ({ headers }) => {
     const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-    if (token !== undefined && timingSafeEqual(sha256(token), this.#digest)) return Promise.resolve();
+    if (token !== undefined && timingSafeEqual(sha256(token), digest)) return Promise.resolve();
     const rule = 'the admin token must come as a Bearer token';
     return Promise.reject(new IngestError(401, 'admin_token_wrong', rule, 'Authorization'));
-  }
+  };
 }
 
-class GuardGate implements AdminGate {
-  constructor(private readonly guard: CanActivate) {}
-
-  async check(_request: IncomingMessage, context: () => ExecutionContext): Promise<void> {
+function guardGate(guard: CanActivate): AdminGate {
+  return async (_request, context) => {
     let admitted: boolean;
     try {
-      const answer = this.guard.canActivate(context());
+      const answer = guard.canActivate(context());
       admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
     } catch (error) {
       if (!isHttpException(error)) throw error;
       throw new IngestError(error.getStatus(), 'admin_only', error.message);
     }
     if (!admitted) throw new IngestError(403, 'admin_only', 'only an administrator may do this');
-  }
+  };
 }
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** Told by its shape: the guard may come with a copy of Nest of its own. */
+/** By its shape, because the guard may use another copy of Nest. */
 function isHttpException(error: unknown): error is HttpException {
   return error instanceof Error && typeof (error as Partial<HttpException>).getStatus === 'function';
 }

@@ -7,7 +7,7 @@ import { OptionsError } from '../../common/options.error.js';
 import type { DeletionEndpoint } from './deletion.endpoint.js';
 import { httpContext } from './http-context.util.js';
 
-/** Where the route is, by the prefix of the relay's routes. */
+/** Path of the route, by the prefix of the relay's routes. */
 export function deletionPath(prefix: string): string {
   return `/${prefix}/delete`;
 }

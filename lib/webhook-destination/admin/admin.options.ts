@@ -1,8 +1,8 @@
 import { type CanActivate, type Type } from '@nestjs/common';
 
 /**
- * What opens the administrative routes: a token of visible ASCII characters without spaces, which comes as
- * `Authorization: Bearer <token>`, or a guard of the application's, as a class or an instance. The start stops unless the
+ * Authentication of the administrative routes: a token of visible ASCII characters without spaces, which clients send as
+ * `Authorization: Bearer <token>`, or a guard of the application's, as a class or an instance. The start fails unless the
  * guard refuses an anonymous request within 5 s.
  */
 export type AdminOptions = { token: string } | { guard: Type<CanActivate> | CanActivate };

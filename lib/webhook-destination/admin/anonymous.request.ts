@@ -5,19 +5,19 @@ import { PassThrough } from 'node:stream';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
-/** As much of an Express application as is used here: what it makes each request and response inherit from. */
+/** The part of an Express application that is used: the prototypes of its requests and responses. */
 interface Express {
   request: object;
   response: object;
 }
 
-/** What middleware adds to every request, as it is for a caller that nobody knows. */
+/** Properties that middleware adds to a request, with their values for an anonymous caller. */
 const NOTHING_KNOWN = { body: {}, params: {}, cookies: {}, signedCookies: {}, session: {} };
 
-/** An address that no client has (RFC 5737). */
+/** An address reserved for documentation (RFC 5737). */
 const ADDRESS = '192.0.2.1';
 
-/** What every client sends: a guard that misses one of them would throw, which counts as refusing. */
+/** Headers that every client sends: without them a guard might throw, which counts as refusing. */
 const HEADERS = {
   host: 'localhost',
   'user-agent': 'nestjs-analytics-relay',
@@ -26,7 +26,7 @@ const HEADERS = {
   'content-length': '2',
 };
 
-/** A request to a path that nobody sent, without credentials, for a guard to judge. */
+/** A simulated request to a path, without credentials, to test a guard with. */
 export function createAnonymousRequest(
   adapter: HttpAdapterHost['httpAdapter'] | undefined,
   path: string,
@@ -34,7 +34,7 @@ export function createAnonymousRequest(
   raw: IncomingMessage;
   /** As the HTTP platform gives them to guards. */
   platform: [request: unknown, response: unknown];
-  /** Fulfilled when somebody answers it. */
+  /** Fulfilled when the request is answered. */
   answered: Promise<unknown>;
 } {
   const socket = Object.assign(new PassThrough().resume(), { remoteAddress: ADDRESS }) as unknown as Socket;
@@ -76,6 +76,10 @@ function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
     socket,
     ip: ADDRESS,
     hostname: 'localhost',
+    protocol: 'http',
+    ips: [],
+    log: console,
+    ...NOTHING_KNOWN,
   };
   const reply = {
     raw: response,
@@ -87,8 +91,5 @@ function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
     redirect: () => reply.send(),
     hijack: () => reply,
   };
-  return [Object.assign(request, { protocol: 'http', ips: [], log: console }, NOTHING_KNOWN), reply] as [
-    unknown,
-    unknown,
-  ];
+  return [request, reply] as [unknown, unknown];
 }

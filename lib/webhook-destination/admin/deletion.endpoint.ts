@@ -17,9 +17,7 @@ import type { UserDeletion } from './user.deletion.js';
 export class DeletionEndpoint {
   private readonly logger = new LineLogger('WebhookDestinationAdmin');
 
-  private gate: AdminGate = {
-    check: () => Promise.reject(new RelayError('starting', 'the application is still starting')),
-  };
+  private gate: AdminGate = () => Promise.reject(new RelayError('starting', 'the application is still starting'));
 
   constructor(private readonly deletion: UserDeletion) {}
 
@@ -31,13 +29,13 @@ export class DeletionEndpoint {
   /**
    * Never rejects.
    *
-   * @param context what the application's guard is asked with
+   * @param context that of the application's guard
    */
   async handle(request: IncomingMessage, response: ServerResponse, context: () => ExecutionContext): Promise<void> {
     if (!admitRequest(request, response)) return;
     try {
       checkSameSite(request);
-      await this.gate.check(request, context);
+      await this.gate(request, context);
       answerJson(request, response, 200, {
         success: true,
         ...(await this.deletion.request(parseBody(await readBody(request)))),

@@ -5,7 +5,7 @@ import { MAX_NAMES } from '../queue/query.check.js';
 /** Most users of one deletion: one pass over the queue serves them all, and the request is held in memory. */
 export const MAX_USERS = MAX_NAMES;
 
-/** Whose data is to go, and where. */
+/** Whose data is deleted, and of which sources. */
 export interface DeletionRequest {
   /** The user, or one more of `userIds`. */
   userId?: string | undefined;
@@ -15,8 +15,8 @@ export interface DeletionRequest {
   sources?: string[] | undefined;
 }
 
-/** A request whose fields are right. */
-export interface CheckedDeletion {
+/** A valid request. */
+interface CheckedDeletion {
   /** Each user once. */
   userIds: string[];
   /** Each source affected once; undefined for all of them. */

@@ -7,14 +7,14 @@ import { deletionPath } from './admin.mount.js';
 import { createAnonymousRequest } from './anonymous.request.js';
 import { httpContext } from './http-context.util.js';
 
-/** How long a guard may take to refuse a request, in ms. */
+/** Time limit for a guard to refuse a request, in ms. */
 const PROBE_TIME = 5_000;
 
 /**
- * Asks the gate as an anonymous request would. Guards that look for metadata, such as the `RolesGuard` of Nest's
- * documentation, find none outside the application's controllers, and many then let everybody in.
+ * Tests the gate with an anonymous request. Guards that read metadata, such as the `RolesGuard` of Nest's documentation,
+ * find none outside the application's controllers, and many then admit everyone.
  *
- * @throws {OptionsError} when it lets the request in, or does not answer.
+ * @throws {OptionsError} if it admits the request, or does not answer.
  */
 export async function probeGate(
   gate: AdminGate,
@@ -22,12 +22,10 @@ export async function probeGate(
   prefix: string,
 ): Promise<void> {
   const { raw, platform, answered } = createAnonymousRequest(adapter, deletionPath(prefix));
-  const admitted = gate
-    .check(raw, () => httpContext(...platform))
-    .then(
-      () => true,
-      () => false, // however it refuses
-    );
+  const admitted = gate(raw, () => httpContext(...platform)).then(
+    () => true,
+    () => false, // however it refuses
+  );
   let isOpen: boolean;
   try {
     isOpen = await within(PROBE_TIME, Promise.race([admitted, answered.then(() => false)]), 'admin.guard');

@@ -5,13 +5,14 @@ import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interfac
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry.schedule.js';
 
-/** Why a delivery is given up whose time is over. */
+/** Reason of a delivery whose retry window has ended. */
 export const WINDOW_OVER = 'the retry window is over';
 
 /**
- * What becomes of a delivery after an attempt that began at `startedAt` and was taken so by its URLs (§4.1, §7).
+ * The outcome of a delivery from each URL's result of one attempt.
  *
- * @param startedAt and `now` by the queue's time, in ms since the epoch
+ * @param startedAt when the attempt began, by the queue's time, in ms since the epoch; `now` likewise
+ * @see docs/specification.md, "Calls made by the webhook destination to the receiver"
  */
 export function judgeAttempt(
   delivery: Readonly<Delivery>,
@@ -28,9 +29,9 @@ export function judgeAttempt(
   const retryable = ended('temporary');
   if (retryable.length === 0) {
     const { attempts, firstAttemptAt = startedAt } = delivery;
-    // Those before the window are of the delivery's life before it was replayed.
+    // Earlier attempts were made before the delivery was replayed.
     const ofWindow = attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt);
-    const reason = [...ofWindow, attempt].some(isRefused) ? ADDRESS_NOT_ALLOWED : 'every URL failed for good';
+    const reason = [...ofWindow, attempt].some(isRefused) ? ADDRESS_NOT_ALLOWED : 'every URL failed permanently';
     return { state: 'dead', attempt, reason, failedUrls };
   }
 
@@ -39,7 +40,7 @@ export function judgeAttempt(
       now,
       attempts: delivery.attempts.length + 1,
       firstAttemptAt: delivery.firstAttemptAt ?? startedAt,
-      // One URL's wish does not hold up the others: the earliest counts. It is by the system's clock.
+      // The earliest Retry-After counts, so that one URL does not hold up the others. It is by the system's clock.
       retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + now - Date.now(),
     },
     options,
@@ -48,7 +49,7 @@ export function judgeAttempt(
   return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls };
 }
 
-/** Whether the network policy stopped a request of the attempt: that URL may have taken it. */
+/** Whether the network policy stopped a request of the attempt. */
 function isRefused({ results }: AttemptRecord): boolean {
   return results.some(({ error }) => error?.startsWith(ADDRESS_NOT_ALLOWED));
 }

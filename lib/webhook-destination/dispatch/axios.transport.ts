@@ -11,14 +11,14 @@ import type {
   WebhookTransport,
 } from './webhook-transport.interface.js';
 
-/** Credentials for somebody else, which the default headers of an `HttpService` may hold. */
+/** Default headers of an `HttpService` that may be credentials for another service. */
 const NOT_INHERITED = { Authorization: null, Cookie: null, 'Proxy-Authorization': null };
 
 const asItIs = (data: unknown): unknown => data;
 
 /**
- * Runs the interceptors of an `HttpService` around requests to one URL, which go out over the relay's own connections:
- * no setting of axios has a say in where a request goes, or in how.
+ * Runs the interceptors of an `HttpService` around requests to one URL, which use the relay's own connections: no setting
+ * of axios decides where a request goes, or how.
  */
 export class AxiosTransport implements WebhookTransport {
   constructor(
@@ -51,7 +51,7 @@ export class AxiosTransport implements WebhookTransport {
     }
     if (!exchange)
       throw new RelayError('transport_failed', 'an interceptor of the HttpService did not send the request');
-    // The receiver's answer counts, whatever interceptors make of it.
+    // The receiver's answer counts, not what interceptors return.
     return exchange;
   }
 }

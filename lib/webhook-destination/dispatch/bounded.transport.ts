@@ -8,14 +8,14 @@ import {
   type WebhookTransport,
 } from './webhook-transport.interface.js';
 
-/** Holds what sends to one URL, and may run code of the application's, to the deadline and to the shutdown. */
+/** Ends the requests of a transport, which may run the application's code, at the deadline and at shutdown. */
 export class BoundedTransport implements TargetTransport {
   private readonly pending = new Set<(reason: Error) => void>();
   private closed = false;
 
   /**
    * @param timeout longest exchange, in ms
-   * @param release frees what the transport holds
+   * @param release closes the transport's resources
    */
   constructor(
     private readonly transport: WebhookTransport,

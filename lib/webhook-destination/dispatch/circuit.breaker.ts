@@ -1,15 +1,15 @@
-/** Failed attempts in a row after which a destination is taken to be down. */
+/** Consecutive failed attempts after which a destination counts as down. */
 const THRESHOLD = 10;
 
-/** Longest wait between two probes, in ms: how late a recovery is noticed at most. */
+/** Longest wait between two probes, in ms: the longest a recovery goes unnoticed. */
 const MAX_PROBE_INTERVAL = 60_000;
 
-/** What an attempt's end did to the circuit. */
+/** How the circuit changed at the end of an attempt. */
 export type CircuitChange = 'opened' | 'closed' | undefined;
 
 /**
- * Keeps deliveries away from a destination that fails again and again, save for one probe at a time: a receiver that
- * is down then takes up no requests, and the first probe that gets through ends it.
+ * Holds back the deliveries of a destination that fails repeatedly, except for one probe at a time. The first probe that
+ * succeeds closes the circuit.
  */
 export class CircuitBreaker {
   private failures = 0;
@@ -74,9 +74,9 @@ export class CircuitBreaker {
   }
 
   /**
-   * An attempt failed in a way that may pass.
+   * An attempt failed with a retryable error.
    *
-   * @param probe its number, if it was a probe; one that the circuit closed over says nothing of the next
+   * @param probe its number, if it was a probe; one from before the circuit last closed is ignored
    */
   fail(now: number, probe = 0): CircuitChange {
     if (probe > 0) {

@@ -6,10 +6,7 @@ import { type ConnectionTransport, ReceiverConnection } from './receiver.connect
 import type { SocketBudget, SocketHolder } from './socket.budget.js';
 import { type TargetRequest, type WebhookResponse, timeoutError } from './webhook-transport.interface.js';
 
-/**
- * Says what to send, once there is a connection to send it on; what it throws rejects the exchange. `waited` is the part
- * of the timeout that is over already, in ms.
- */
+/** Makes the request once there is a connection for it. `waited` is the part of the timeout that has elapsed, in ms. */
 export type PrepareRequest = (waited: number) => TargetRequest;
 
 interface WaitingRequest {
@@ -22,10 +19,10 @@ interface WaitingRequest {
   expired: boolean;
 }
 
-/** The connections to one URL: made when they are needed and there is room for them in the process, and kept alive. */
+/** The keep-alive connections to one URL, opened on demand within the budget of the process. */
 export class ConnectionPool implements SocketHolder {
   private readonly connections = new Set<ReceiverConnection>();
-  /** The one used last comes last, and is used next: those in excess run into their keep-alive timeout. */
+  /** The last one used is reused first, so that surplus connections reach their keep-alive timeout. */
   private readonly idle: ReceiverConnection[] = [];
   private readonly waiting = new Fifo<WaitingRequest>();
   private closed = false;
@@ -45,8 +42,8 @@ export class ConnectionPool implements SocketHolder {
   ) {}
 
   /**
-   * Resolves with any answer. Waiting for room in the process does not count to the timeout; waiting for one of `size`
-   * connections does, as they are in use because this receiver is slow.
+   * Resolves with any answer. Waiting for the budget of the process does not count towards the timeout; waiting for one
+   * of `size` connections does, because they are in use by the same receiver.
    */
   post(prepare: PrepareRequest): Promise<WebhookResponse> {
     if (this.hasIdle && this.waiting.length === 0 && this.budget.admits(this)) {
@@ -68,7 +65,7 @@ export class ConnectionPool implements SocketHolder {
     });
   }
 
-  /** Drops all connections; what is under way or waits rejects. */
+  /** Drops all connections; pending requests reject. */
   async close(): Promise<void> {
     this.closed = true;
     this.budget.withdraw(this);
@@ -108,7 +105,7 @@ export class ConnectionPool implements SocketHolder {
 
   private open(): ReceiverConnection {
     const connection = new ReceiverConnection(this.connect, this.create, () => {
-      // Of one in use, its exchange tells.
+      // A connection in use is handled at the end of its exchange.
       if (!this.removeIdle(connection)) return;
       this.connections.delete(connection);
       this.budget.release();

@@ -5,12 +5,18 @@ import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { ENVIRONMENT, isProxyUrl } from './egress.proxy.js';
-import { isTransport, type TransportOption } from './transport.option.js';
+import { isWebhookTransport, type TransportOption } from './webhook-transport.interface.js';
 import { isRetryOn, type RetryOn } from './url.outcome.js';
 
 const NETWORKS = "be an array of networks in CIDR notation, addresses or 'localhost'";
 
 const MILLISECONDS = 'be a number of milliseconds above 0';
+
+function isTransport(value: unknown): boolean {
+  if (value === 'undici' || value === 'axios' || isWebhookTransport(value)) return true;
+  const token = (value as { axios?: unknown } | null | undefined)?.axios;
+  return ['string', 'symbol', 'function'].includes(typeof token) && token !== '';
+}
 
 function isPem(value: unknown): boolean {
   try {
@@ -20,10 +26,13 @@ function isPem(value: unknown): boolean {
   }
 }
 
-/** How messages are sent and sent again (§4.1, §7, §8). */
+/**
+ * How messages are sent and retried.
+ * @see docs/specification.md, "Calls made by the webhook destination to the receiver", "Errors" and "Limits"
+ */
 export class DeliveryOptions {
   /**
-   * Longest exchange with a receiver, from the look-up of its name to the last byte of its answer, in ms (§8).
+   * Time limit of an exchange with a receiver, from name resolution to the last byte of the answer, in ms.
    * @default 5_000
    */
   @Must(
@@ -33,7 +42,7 @@ export class DeliveryOptions {
   timeout: number = 5_000;
 
   /**
-   * How long a delivery is tried, in ms from its first attempt (§8).
+   * How long a delivery is retried, in ms from its first attempt.
    * @default 14_400_000 (4 hours)
    */
   @Must(MILLISECONDS, isPositiveNumber)
@@ -61,8 +70,8 @@ export class DeliveryOptions {
   concurrency: number = 64;
 
   /**
-   * Open connections of the process to all receivers together, idle ones included; shared fairly between the URLs. Never
-   * above three quarters of the files that the process may open. Where several modules of a process set it, the lowest
+   * Maximum of open connections of the process to all receivers, idle ones included; shared fairly between the URLs. Never
+   * above three quarters of the files that the process may open. If several modules of a process set it, the lowest
    * counts.
    * @default 1_024
    */
@@ -71,22 +80,22 @@ export class DeliveryOptions {
   maxSockets?: number;
 
   /**
-   * What webhooks may reach although it is not public: networks in CIDR notation, addresses, and `'localhost'` for
-   * 127.0.0.0/8 and ::1.
+   * Private addresses that webhooks may reach: networks in CIDR notation, addresses, and `'localhost'` for 127.0.0.0/8 and
+   * ::1.
    * @default []
    */
   @Must(NETWORKS, areNetworks)
   allowedNetworks: string[] = [];
 
   /**
-   * What webhooks may not reach, besides what is not public: written as in `allowedNetworks`, over which it wins.
+   * Public addresses that webhooks may not reach, in the notation of `allowedNetworks`; takes precedence over it.
    * @default []
    */
   @Must(NETWORKS, areNetworks)
   deniedNetworks: string[] = [];
 
   /**
-   * Whether a destination with an `http:` URL stops the start. Without it, such a URL of a public address is a warning.
+   * Whether a destination with an `http:` URL stops the start. Otherwise, such a URL of a public address is a warning.
    * @default false
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')
@@ -110,18 +119,18 @@ export class DeliveryOptions {
   ca?: string | string[];
 
   /**
-   * Which answers are tried again: `'spec'` those of §7 (5xx, 408, 425, 429), `'any-failure'` every status but 2xx, for
-   * receivers that answer 404 during a deployment. Redirects are never followed; a certificate that is not trusted and
-   * an address that is not allowed are not tried again in either case.
+   * Which answers are retried: `'spec'` 5xx, 408, 425 and 429; `'any-failure'` every status but 2xx, for receivers that
+   * answer 404 during a deployment. Redirects are never followed; an untrusted certificate and a refused address are not
+   * retried in either case.
    * @default 'spec'
    */
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn: RetryOn = 'spec';
 
   /**
-   * How requests go out: `'undici'`; `{ axios: token }` for the interceptors and default headers of the application's
+   * How requests are sent: `'undici'`; `{ axios: token }` for the interceptors and default headers of the application's
    * `HttpService` (`@nestjs/axios`) with this token; `'axios'` for one of its own; or a {@link WebhookTransport} of the
-   * application's, which takes over the guarantees named there.
+   * application's, which is then responsible for the connection.
    * @default 'undici'
    */
   @Must("be 'undici', 'axios', { axios: token of an HttpService } or a WebhookTransport", isTransport)

@@ -1,6 +1,6 @@
 import type { Subject, Subscription } from 'rxjs';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
@@ -13,14 +13,14 @@ import { lastAttemptAt } from './retry.schedule.js';
 import { isFailure } from './url.outcome.js';
 
 /**
- * Deliveries in hand while the destination is down: one becomes the probe, and those whose window is over are given up
- * so many at a time, as others wait for the same commits.
+ * Deliveries taken at once while the destination is down: one becomes the probe, and those whose window has ended are
+ * given up in groups of this size, because other destinations wait for the same commits.
  */
 const PROBE_CONCURRENCY = 8;
 
 /**
- * Takes the deliveries of one destination from the queue and settles them by what its URLs answer. While it is down,
- * they stay in the queue: from one probe to the next, none is taken.
+ * Takes the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination is
+ * down, deliveries stay in the queue: between probes, none is taken.
  */
 export class DestinationDispatcher {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
@@ -52,13 +52,13 @@ export class DestinationDispatcher {
     this.take(this.options.concurrency);
   }
 
-  /** Takes no more; what is in flight goes on. */
+  /** Takes no more deliveries; those in flight continue. */
   stop(): void {
     this.queue = undefined;
     this.rest();
   }
 
-  /** Brings one delivery as far as it gets now. Never rejects. */
+  /** Attempts one delivery and settles it. Never rejects. */
   async handle(lease: Lease): Promise<void> {
     const { delivery } = lease;
     this.inFlight++;
@@ -67,7 +67,7 @@ export class DestinationDispatcher {
       if (this.released) return;
       if (await lease.settle(outcome)) this.report(delivery, outcome);
     } catch (error) {
-      this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${describe(error)}`);
+      this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`);
     } finally {
       if (--this.inFlight === 0) this.onIdle?.();
     }
@@ -81,7 +81,7 @@ export class DestinationDispatcher {
     });
   }
 
-  /** Drops what is in flight; it stays leased for the queue to release. */
+  /** Drops deliveries in flight; they stay leased for the queue to release. */
   async close(): Promise<void> {
     this.released = true;
     this.logger.end();
@@ -107,8 +107,8 @@ export class DestinationDispatcher {
   }
 
   /**
-   * Takes no deliveries until then, as they would be put back, but for those whose window is over; if that was told
-   * before, until the earlier moment.
+   * Takes no deliveries until then, except those whose window has ended: others would be put back. Of several moments,
+   * the earliest counts.
    */
   private restUntil(moment: number): void {
     if (!this.queue || moment >= this.resumesAt) return;
@@ -132,7 +132,7 @@ export class DestinationDispatcher {
     if (now >= firstAttemptAt + retryWindow) return giveUp(WINDOW_OVER);
     const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
     if (this.circuit.admits(now, now >= last)) return this.attempt(delivery);
-    // The window goes on while the destination is down; no attempt is used up.
+    // The window continues while the destination is down; no attempt is counted.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
     const nextAttemptAt = Math.min(this.circuit.holdUntil(now), last);
     this.restUntil(nextAttemptAt);
@@ -151,11 +151,11 @@ export class DestinationDispatcher {
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now());
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
-    this.note(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));
+    this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));
     return outcome;
   }
 
-  private note(change: CircuitChange): void {
+  private applyChange(change: CircuitChange): void {
     if (change === 'opened') {
       this.logger.error(`Destination ${this.destination} is down: its deliveries wait, save for single probes`);
       this.restUntil(this.circuit.holdUntil(this.now()));
@@ -179,8 +179,8 @@ export class DestinationDispatcher {
 }
 
 /**
- * Whether a receiver answered that it will not have this message, and nothing else went wrong: it is there. That holds
- * though the message is tried again: were the others held back for it, one kind of message could keep them for hours.
+ * Whether a receiver refused this message and no URL failed: the destination is up, even if the message is retried.
+ * Otherwise one kind of message could hold back all others for hours.
  */
 function refuses(sent: SendResult[]): boolean {
   return (

@@ -4,7 +4,7 @@ import { RoutingOptions } from '../routing/routing.options.js';
 import { areHeaders } from './header.rules.js';
 import { isRetryOn, type RetryOn } from './url.outcome.js';
 
-/** URLs that one destination may have (§1, §8). */
+/** Most URLs of one destination. */
 const MAX_URLS = 5;
 
 function isSharedSecret(value: unknown): boolean {
@@ -16,11 +16,14 @@ function isSharedSecret(value: unknown): boolean {
 const isWebhookUrl = (value: unknown): boolean =>
   typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
 
-/** Where messages go: a set of URLs of one receiver (§1). */
+/**
+ * Where messages go: the webhook URLs of one receiver.
+ * @see docs/specification.md, "Webhook destination configuration"
+ */
 export class DestinationOptions extends RoutingOptions {
-  /** One to five URLs; the first to answer with success settles a message (§4.1). */
+  /** One to five URLs; the first success settles a message. */
   @Must(
-    `hold 1 to ${MAX_URLS} URLs (§1)`,
+    `hold 1 to ${MAX_URLS} URLs`,
     (value) => !Array.isArray(value) || (value.length > 0 && value.length <= MAX_URLS),
   )
   @Must('not hold a URL twice', (value) => !Array.isArray(value) || new Set(value).size === value.length)
@@ -28,7 +31,7 @@ export class DestinationOptions extends RoutingOptions {
   urls!: string[];
 
   /**
-   * Headers added to every request (§1).
+   * Headers added to every request.
    * @default {}
    */
   @Must(
@@ -38,10 +41,10 @@ export class DestinationOptions extends RoutingOptions {
   headers: Record<string, string> = {};
 
   /**
-   * Signs every request (§5.1). One that begins with `whsec_` must go on with base64 of at least 24 bytes:
-   * `whsec_$(openssl rand -base64 32)`. While it is rotated, `[current, previous]`: the signature under the previous one
-   * then goes along in `X-Signature-Previous`. `undefined` is refused, so that a variable that is not set does not switch
-   * signing off. Default: requests are not signed.
+   * Signs every request. After `whsec_`, it must be base64 of at least 24 bytes: `whsec_$(openssl rand -base64 32)`.
+   * During rotation, `[current, previous]`: `X-Signature-Previous` then has the signature under the previous one.
+   * `undefined` is refused, so that an unset variable does not disable signing. Default: requests are not signed.
+   * @see docs/specification.md, "Signing of webhook requests"
    */
   @MustIfPresent(
     `be a non-empty string, or [current, previous] of two that differ; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
@@ -59,7 +62,7 @@ export class DestinationOptions extends RoutingOptions {
   standardWebhooks?: boolean;
 
   /**
-   * Which answers of its URLs are tried again.
+   * Which answers of its URLs are retried.
    * @default delivery.retryOn
    */
   @IfGiven()

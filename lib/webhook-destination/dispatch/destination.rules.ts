@@ -3,7 +3,7 @@ import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { ENVIRONMENT, findEnvironmentFaults } from './egress.proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
-import { isWebhookTransport } from './transport.option.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 
 /** Faults of options that are each valid on their own: those of the destinations, and of how they are reached. */
 export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
@@ -19,7 +19,7 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
   ];
 }
 
-/** What keeps secrets from being keys of Standard Webhooks. */
+/** Faults of secrets as keys of Standard Webhooks. */
 function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string[] {
   if (sharedSecret === undefined) return ['standardWebhooks must come with a sharedSecret'];
   const areKeys = [sharedSecret].flat().every((secret) => toStandardKey(secret) !== undefined);
@@ -28,7 +28,7 @@ function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes, with standardWebhooks: true`];
 }
 
-/** The URLs that may not be sent to, as far as they tell; those of private addresses with the setting that allows all. */
+/** Faults of URLs that the policy refuses, with the setting that allows them. */
 function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
   const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
   const urls = destinations.flatMap(({ urls }, index) =>
@@ -49,7 +49,7 @@ function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOpt
   ];
 }
 
-/** What is wrong with the way to all receivers. */
+/** Faults of the connection settings. */
 function findConnectionFaults({ proxy, ca, transport }: DeliveryOptions): string[] {
   const ownOnly = Object.entries({ proxy, ca }).filter(([, value]) => value !== undefined);
   return [

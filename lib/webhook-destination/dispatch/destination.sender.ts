@@ -1,4 +1,5 @@
-import { describe } from '../../common/error.util.js';
+import { RelayError } from '../../client/relay.error.js';
+import { errorMessage } from '../../common/error.util.js';
 import type { UrlResult } from '../queue/attempt.record.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import type { ConnectionPool } from './connection.pool.js';
@@ -8,12 +9,12 @@ import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
 import type { WebhookHeaders } from './webhook.headers.js';
 import type { WebhookTarget } from './webhook.target.js';
 
-/** How one URL took an attempt, and what the next one needs to know. */
+/** Result of one attempt against one URL. */
 export interface SendResult {
   /** Names the URL in the delivery. */
   urlId: string;
   result: UrlResult;
-  /** When the receiver wants the next request, in ms since the epoch. */
+  /** The receiver's `Retry-After`, in ms since the epoch. */
   retryAfter: number | undefined;
 }
 
@@ -41,8 +42,8 @@ export class DestinationSender {
   ) {}
 
   /**
-   * Posts to each URL that has not failed for good, side by side. Resolves with what is known at the first success;
-   * the other requests run out on their own (§4.1). Without a success it resolves with all results.
+   * Posts to each URL without a permanent failure, concurrently. Resolves at the first success with the results so far;
+   * requests already in flight are not cancelled. Without a success it resolves with all results.
    *
    * @param mayBegin asked when there is a connection for the first request; if it declines, nothing is sent, and the
    * promise resolves with undefined
@@ -56,7 +57,7 @@ export class DestinationSender {
     const begin = (): Record<string, string> => {
       if (!headers && !mayBegin()) {
         isDeclined = true;
-        throw new Error('the destination is down');
+        throw new RelayError('destination_down', 'the destination is down');
       }
       return (headers ??= this.headers.for(delivery, Date.now()));
     };
@@ -77,14 +78,14 @@ export class DestinationSender {
     await Promise.all(this.routes.map(({ pool }) => pool.close()));
   }
 
-  /** One request; resolves whatever becomes of it. */
+  /** One request. Never rejects. */
   private async post(route: Route, begin: () => Record<string, string>, body: Buffer): Promise<SendResult> {
     const { id: urlId, shown, authorization } = route.target;
     let start = this.clock.now();
     const duration = () => this.clock.now() - start;
     route.active++;
     try {
-      if (route.active > this.maxActive) throw new Error('too many requests are under way');
+      if (route.active > this.maxActive) throw new RelayError('too_many_requests', 'too many requests are under way');
       const answer = await route.pool.post((waited) => {
         const headers = begin();
         start = this.clock.now() - waited;
@@ -97,12 +98,8 @@ export class DestinationSender {
         retryAfter: parseRetryAfter(answer.headers?.['retry-after'], Date.now()),
       };
     } catch (error) {
-      const result = {
-        url: shown,
-        outcome: classifyError(error),
-        error: describe(error),
-        duration: duration(),
-      };
+      const outcome = classifyError(error);
+      const result = { url: shown, outcome, error: errorMessage(error), duration: duration() };
       return { urlId, result, retryAfter: undefined };
     } finally {
       route.active--;

@@ -2,7 +2,7 @@ import { getDefaultResultOrder, type LookupAddress, promises } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 
 import { within } from '../../common/time.util.js';
-import { SystemFile } from './system.file.js';
+import { systemFile } from './system.file.js';
 
 /** Wait for the first answer of a server, in ms; doubled for each further try. */
 const TIMEOUT = 1_000;
@@ -10,10 +10,10 @@ const TIMEOUT = 1_000;
 /** Questions to each server. */
 const TRIES = 3;
 
-/** Wait for IPv4 or IPv6 addresses once the other ones are there, in ms: some servers never answer one of the questions. */
+/** Wait for the addresses of one family once the other's are known, in ms: some servers never answer one of the queries. */
 const OTHER_FAMILY_TIMEOUT = 500;
 
-/** Failures that say at once that DNS does not know a name; all others may be over later. */
+/** Codes of a name that DNS does not know; other failures may be temporary. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
 
 /** The default of `ndots`: a name with fewer dots is looked for in the search domains first. */
@@ -29,22 +29,23 @@ export function isUnknown(error: unknown): boolean {
   return UNKNOWN.has(String((error as { code?: unknown }).code));
 }
 
-/** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so a silent one takes up no thread. */
+/** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so an unresponsive one blocks no thread. */
 export class DnsClient {
-  private readonly search: SystemFile<SearchRules>;
-  /** The servers of the system when this client was made: other ones in `getServers()` were set by the application. */
+  private readonly search: () => SearchRules;
+  /** The servers of the system when this client was made; any others in `getServers()` were set by the application. */
   private readonly systemServers = String(new promises.Resolver().getServers());
-  private current: { resolver: promises.Resolver; configuration: string } | undefined;
+  private current: { resolver: promises.Resolver; servers: string; rules: SearchRules } | undefined;
 
   constructor(resolvConf = '/etc/resolv.conf') {
-    this.search = new SystemFile(resolvConf, parseSearchRules);
+    this.search = systemFile(resolvConf, parseSearchRules);
   }
 
-  /** All addresses of a name, in the order in which to try them. Rejects with the code of the failure. */
+  /** All addresses of a name, in order of preference. Rejects with the code of the failure. */
   async addressesOf(hostname: string): Promise<LookupAddress[]> {
-    const resolver = this.currentResolver();
+    const rules = this.search();
+    const resolver = this.currentResolver(rules);
     let failure: unknown;
-    for (const name of candidates(hostname, this.search.read())) {
+    for (const name of candidates(hostname, rules)) {
       try {
         return await ask(resolver, name);
       } catch (error) {
@@ -55,15 +56,15 @@ export class DnsClient {
     throw failure;
   }
 
-  /** A resolver reads the system's servers only once, so there is a new one when they have changed. */
-  private currentResolver(): promises.Resolver {
+  /** A resolver reads the system's servers only once, so a new one is made when they have changed. */
+  private currentResolver(rules: SearchRules): promises.Resolver {
     // As a named import, `getServers` would not know of servers that were set later.
-    const servers = promises.getServers();
-    const configuration = `${this.search.version} ${String(servers)}`;
-    if (this.current?.configuration !== configuration) {
+    const list = promises.getServers();
+    const servers = String(list);
+    if (this.current?.rules !== rules || this.current.servers !== servers) {
       const resolver = new promises.Resolver({ timeout: TIMEOUT, tries: TRIES });
-      if (String(servers) !== this.systemServers) resolver.setServers(servers);
-      this.current = { resolver, configuration };
+      if (servers !== this.systemServers) resolver.setServers(list);
+      this.current = { resolver, servers, rules };
     }
     return this.current.resolver;
   }

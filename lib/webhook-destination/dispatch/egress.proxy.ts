@@ -1,32 +1,30 @@
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 
 import { areNetworks, contains, toBlockList } from '../../common/network.util.js';
 import { toHostname } from './network.policy.js';
+import { basicAuthorization } from './webhook.target.js';
 
-/** The value of `delivery.proxy` that stands for the variables of the environment. */
+/** The value of `delivery.proxy` that selects the variables of the environment. */
 export const ENVIRONMENT = 'environment';
 
-/** Finds the proxy for a URL; none where it is reached directly. */
+/** The proxy for a URL; undefined for a direct connection. */
 export type ProxyChoice = (url: URL) => EgressProxy | undefined;
 
-/** A proxy that connections go through. Its credentials appear in nothing that prints it. */
+/** A proxy for connections. Its credentials are private, so that no inspection shows them. */
 export class EgressProxy {
   readonly origin: string;
   readonly #authorization: string | undefined;
 
   /** @param url one that {@link isProxyUrl} takes */
   constructor(url: string) {
-    const { origin, username, password } = new URL(url);
-    this.origin = origin;
-    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    if (credentials !== ':') this.#authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
+    const parsed = new URL(url);
+    this.origin = parsed.origin;
+    this.#authorization = basicAuthorization(parsed);
   }
 
   /** The headers of a request for a connection to `authority`. */
   headersFor(authority: string): Record<string, string> {
-    return this.#authorization === undefined
-      ? { host: authority }
-      : { host: authority, 'proxy-authorization': this.#authorization };
+    return { host: authority, ...(this.#authorization && { 'proxy-authorization': this.#authorization }) };
   }
 }
 
@@ -34,8 +32,7 @@ export class EgressProxy {
 export function isProxyUrl(value: unknown): boolean {
   if (typeof value !== 'string' || !/^https?:\/\/[^\s\\/?#]+\/?$/i.test(value)) return false;
   try {
-    const { username, password } = new URL(value);
-    decodeURIComponent(username + password);
+    basicAuthorization(new URL(value));
     return true;
   } catch {
     return false;
@@ -51,7 +48,7 @@ function variable(protocol: string): [name: string, value: string | undefined] {
   return [name, value.includes('://') ? value : `http://${value}`];
 }
 
-/** What is wrong with the variables that `'environment'` stands for. */
+/** Faults of the variables that `'environment'` selects. */
 export function findEnvironmentFaults(): string[] {
   return ['https:', 'http:']
     .map(variable)
@@ -59,7 +56,7 @@ export function findEnvironmentFaults(): string[] {
     .map(([name]) => `delivery.proxy is 'environment', so ${name} must be the http or https URL of a proxy`);
 }
 
-/** The proxies that `delivery.proxy` stands for; the environment is read once. */
+/** The proxies that `delivery.proxy` selects; the environment is read once. */
 export function proxyChoice(option: string | undefined): ProxyChoice {
   if (option === undefined) return () => undefined;
   if (option !== ENVIRONMENT) {
@@ -84,7 +81,8 @@ function readNoProxy(): (url: URL) => boolean {
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(Boolean);
-  const networks = toBlockListOf(entries.filter((entry) => entry.includes('/')));
+  // Other programs that read the variable ignore invalid networks as well.
+  const networks = toBlockList(entries.filter((entry) => entry.includes('/') && areNetworks([entry])));
   const hosts = entries.map((entry) => {
     const [, host = entry, port] = /^(.*[^:]):(\d+)$/.exec(entry) ?? [];
     return isIP(entry) === 6 ? { host: entry } : { host: host.replace(/^\*?\.|[[\]]/g, ''), port };
@@ -98,9 +96,4 @@ function readNoProxy(): (url: URL) => boolean {
         host === '*' || (port === urlPort && (hostname === host || hostname.endsWith(`.${host}`))),
     );
   };
-}
-
-/** Leaves out what is no network, as other programs that read the variable do. */
-function toBlockListOf(entries: string[]): BlockList {
-  return toBlockList(entries.filter((entry) => areNetworks([entry])));
 }

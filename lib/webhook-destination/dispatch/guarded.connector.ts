@@ -5,12 +5,12 @@ import { buildConnector } from 'undici/index.js';
 
 import type { NetworkPolicy } from './network.policy.js';
 
-/** As much of `node:tls` as newer Node versions add to it. */
+/** Only in newer Node versions. */
 const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
 
 /**
- * Connects to allowed addresses only: names are looked up through the policy, and the connected socket is asked too,
- * as no look-up is made for an address in the URL. A certificate that is not trusted fails before anything is sent.
+ * Connects to allowed addresses only: names are resolved through the policy, and the address of the connected socket is
+ * checked too, because an address in a URL is not resolved. An untrusted certificate fails before anything is sent.
  *
  * @param timeout longest wait for a connection, in ms
  * @param ca certificates of authorities trusted besides the public ones, PEM
@@ -31,7 +31,7 @@ export function guardedConnector(
     });
 }
 
-/** Connects to any address, and where TLS is spoken, to nobody whose certificate is not trusted. */
+/** Connects to any address, over TLS only with a trusted certificate. */
 export function verifyingConnector(
   timeout: number,
   ca: string | string[] | undefined,

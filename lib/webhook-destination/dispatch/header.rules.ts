@@ -2,33 +2,15 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-const OWN = [
-  'content-type',
-  'user-agent',
-  'x-signature',
-  'x-signature-previous',
-  'x-message-id',
-  'webhook-id',
-  'webhook-timestamp',
-  'webhook-signature',
-];
-const OF_THE_CONNECTION = [
-  'host',
-  'content-length',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'upgrade',
-  'expect',
-  'te',
-  'trailer',
-];
-const RESERVED = new Set([...OWN, ...OF_THE_CONNECTION]);
+const OF_THE_RELAY =
+  /^(content-type|user-agent|x-signature(-previous)?|x-message-id|webhook-(id|timestamp|signature))$/i;
+
+const OF_THE_CONNECTION =
+  /^(host|content-length|transfer-encoding|(proxy-)?connection|keep-alive|upgrade|expect|te|trailer)$/i;
 
 /** Whether a header is set by the relay or the connection alone. */
 export function isReserved(name: string): boolean {
-  return RESERVED.has(name.toLowerCase());
+  return OF_THE_RELAY.test(name) || OF_THE_CONNECTION.test(name);
 }
 
 /** Whether the value is an object of headers that a destination may add to its requests. */

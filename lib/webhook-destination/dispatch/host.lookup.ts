@@ -3,8 +3,9 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 import { isLocalhost, LOCALHOST_ADDRESSES } from '../../common/network.util.js';
+import { processWide } from '../../common/process-wide.util.js';
 import { DnsClient, isUnknown } from './dns.client.js';
-import { SystemFile } from './system.file.js';
+import { systemFile } from './system.file.js';
 
 const HOSTS_FILE =
   process.platform === 'win32'
@@ -12,25 +13,24 @@ const HOSTS_FILE =
     : '/etc/hosts';
 
 /**
- * Looks names up as `dns.lookup` does, but without its threads: the process has few of them, and a silent DNS server
- * holds one for seconds. The hosts file comes first, then DNS; only a name unknown to both is left to the system, which
- * may have other sources, such as mDNS.
+ * Resolves names as `dns.lookup` does, but without its threads: the process has few, and an unresponsive DNS server blocks
+ * one for seconds. The hosts file comes first, then DNS; a name unknown to both is left to the system, which may have
+ * other sources, such as mDNS.
  */
 export class HostLookup {
   private readonly pending = new Map<string, Promise<LookupAddress[]>>();
-  private readonly hosts: SystemFile<Map<string, LookupAddress[]>>;
+  private readonly hosts: () => Map<string, LookupAddress[]>;
   private system: Promise<unknown> = Promise.resolve();
 
   constructor(
     hostsFile = HOSTS_FILE,
     private readonly client = new DnsClient(),
   ) {
-    this.hosts = new SystemFile(hostsFile, parseHosts);
+    this.hosts = systemFile(hostsFile, parseHosts);
   }
 
   /**
-   * All addresses of a name, in the order in which to try them. Those who ask for a name that is being looked up share
-   * the answer; later ones ask anew.
+   * All addresses of a name, in order of preference. Concurrent calls for one name share the answer.
    */
   addressesOf(hostname: string): Promise<LookupAddress[]> {
     let answer = this.pending.get(hostname);
@@ -44,7 +44,7 @@ export class HostLookup {
   private async find(hostname: string): Promise<LookupAddress[]> {
     const family = isIP(hostname);
     if (family !== 0) return [{ address: hostname, family }];
-    const listed = this.hosts.read().get(hostname.toLowerCase());
+    const listed = this.hosts().get(hostname.toLowerCase());
     if (listed) return listed;
     if (isLocalhost(hostname)) return LOCALHOST_ADDRESSES.map((address) => ({ address, family: isIP(address) }));
     try {
@@ -55,7 +55,7 @@ export class HostLookup {
     }
   }
 
-  /** One name at a time: of the threads that look-ups may take, two by default, the application's have one left. */
+  /** One name at a time: of the two threads for look-ups, one is left for the application. */
   private askSystem(hostname: string): Promise<LookupAddress[]> {
     const answer = this.system.then(() => dns.lookup(hostname, { all: true }));
     this.system = answer.catch(() => undefined);
@@ -75,13 +75,7 @@ function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
   return hosts;
 }
 
-const KEY = Symbol.for('nestjs-analytics-relay:host-lookup');
-
-/** Both copies of the package in a process share the one. In a function, as Jest changes the properties of globals. */
-const shared = globalThis as { [KEY]?: () => HostLookup };
-
 /** The look-up of this process. */
 export function hostLookup(): HostLookup {
-  const create = (lookup: HostLookup) => () => lookup;
-  return (shared[KEY] ??= create(new HostLookup()))();
+  return processWide('host-lookup', () => new HostLookup());
 }

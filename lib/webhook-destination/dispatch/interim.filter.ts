@@ -1,7 +1,6 @@
-import type { Socket } from 'node:net';
-
 import type { buildConnector } from 'undici';
 
+import { RelayError } from '../../client/relay.error.js';
 import { MAX_RESPONSE_BYTES } from './webhook-transport.interface.js';
 
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -24,7 +23,7 @@ export class InterimFilter {
   /** The first bytes of an answer, too few to know it by. */
   private held = NOTHING;
   private isLineEmpty = false;
-  /** Dropped since the request, in bytes. */
+  /** Bytes dropped since the request. */
   dropped = 0;
 
   /** A request goes out: an answer begins with the next byte. */
@@ -34,7 +33,7 @@ export class InterimFilter {
     this.dropped = 0;
   }
 
-  /** What is left of the bytes that came. */
+  /** The bytes that are not dropped. */
   take(chunk: Buffer): Buffer {
     let rest = chunk;
     while (this.state !== 'final' && rest.length > 0) {
@@ -78,36 +77,31 @@ function isStart(bytes: Buffer): boolean {
 }
 
 function isInterim(bytes: Buffer): boolean {
-  // The first digit of nearly every status tells.
+  // The first digit decides for nearly every status.
   return bytes[9] === 0x31 && isStart(bytes) && bytes.toString('latin1', 9, KNOWN_BY) !== '101';
 }
 
-/** Connects as the connector does, and lets undici see no interim answers. */
+/** Connects as the connector does, and hides interim answers from undici: all bytes pass `push` and `write`. */
 export function withoutInterim(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
-      filterInterim(socket);
+      const filter = new InterimFilter();
+      const push = socket.push.bind(socket);
+      const write = socket.write.bind(socket);
+      socket.write = ((...args: Parameters<typeof write>) => {
+        filter.begin();
+        return write(...args);
+      }) as typeof write;
+      socket.push = (chunk: Buffer | null, encoding) => {
+        if (chunk === null) return push(chunk, encoding);
+        const rest = filter.take(chunk);
+        if (filter.dropped > MAX_RESPONSE_BYTES) {
+          socket.destroy(new RelayError('response_too_long', 'too many interim answers'));
+          return false;
+        }
+        return rest.length === 0 || push(rest, encoding);
+      };
       callback(null, socket);
     });
-}
-
-/** Stands before the two methods that all bytes of a socket pass. */
-function filterInterim(socket: Socket): void {
-  const filter = new InterimFilter();
-  const push = socket.push.bind(socket);
-  const write = socket.write.bind(socket);
-  socket.write = ((...args: Parameters<typeof write>) => {
-    filter.begin();
-    return write(...args);
-  }) as typeof write;
-  socket.push = (chunk: Buffer | null, encoding) => {
-    if (chunk === null) return push(chunk, encoding);
-    const rest = filter.take(chunk);
-    if (filter.dropped > MAX_RESPONSE_BYTES) {
-      socket.destroy(new Error('too many interim answers'));
-      return false;
-    }
-    return rest.length === 0 || push(rest, encoding);
-  };
 }

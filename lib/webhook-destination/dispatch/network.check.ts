@@ -1,6 +1,6 @@
 import { from, lastValueFrom, mergeMap } from 'rxjs';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../../common/network.util.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -9,15 +9,15 @@ import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { ProxyChoice } from './egress.proxy.js';
 import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
 
-/** How long names are looked up after a start, in ms. */
+/** Time limit for the look-ups after a start, in ms. */
 const CHECK_TIME = 30_000;
 
-/** Destinations whose names are looked up at once: a name whose DNS is silent must not hold up all others. */
+/** Destinations checked concurrently, so that an unresponsive DNS server does not hold up the others. */
 const CONCURRENCY = 16;
 
 /**
- * Looks up where the destinations are once the relay has started: it warns of names that the network policy refuses and
- * of URLs that are not encrypted, and sends again what the policy had stopped and allows now.
+ * Resolves the destinations' names after the start: warns about names that the network policy refuses and about plain
+ * http URLs, and replays deliveries that the policy had stopped and allows now.
  */
 export class NetworkCheck {
   private readonly logger = new LimitedLogger('WebhookDestination');
@@ -53,7 +53,7 @@ export class NetworkCheck {
     } catch (error) {
       if (this.stopped) return; // the queue closes
       const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
-      this.logger.warn(`${what} cannot be sent again: ${describe(error)}`);
+      this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`);
     }
   }
 
@@ -64,7 +64,7 @@ export class NetworkCheck {
       if (this.stopped) return false;
       const isProxied = this.proxyFor(url) !== undefined;
       const isAllowed = (address: string): boolean => this.policy.allows(address);
-      // A name that is unknown here may be known to the proxy, or later; a proxy may use any address of one.
+      // The proxy may know a name that is unknown here, and may use any of its addresses.
       if (isProxied ? addresses.every(isAllowed) : addresses.some(isAllowed)) {
         if (url.protocol === 'http:' && addresses.some(isPublic)) this.warnOfPlainHttp(name, url);
         continue;
@@ -75,7 +75,7 @@ export class NetworkCheck {
     return allowed;
   }
 
-  /** None for a name that is not known. */
+  /** Empty for an unknown name. */
   private addressesOf(url: URL): Promise<string[]> {
     const hostname = toHostname(url);
     let answer = this.answers.get(hostname);

@@ -17,7 +17,7 @@ import { type HostLookup, hostLookup } from './host.lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** A host as the look-up takes it: an IPv6 address without brackets. */
+/** The host of a URL; an IPv6 address without brackets. */
 export function toHostname({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -75,13 +75,13 @@ export class NetworkPolicy {
     return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: ${address} ${reason}`);
   }
 
-  /** Whether a URL's host may be connected to, as far as the URL alone tells: a name is only known once looked up. */
+  /** Whether a URL's host may be connected to, by the URL alone: any name passes, as it is resolved later. */
   allowsHost(url: URL): boolean {
     const addresses = knownAddresses(url);
     return addresses.length === 0 || addresses.some((address) => this.allows(address));
   }
 
-  /** The option as it is to be set where these networks are to be allowed as well. */
+  /** The setting that also allows these networks, for an error message. */
   settingWith(networks: string[]): string {
     const all = new Set([...this.allowedNetworks, ...networks]);
     return `delivery.allowedNetworks: [${[...all].map((network) => `'${network}'`).join(', ')}]`;

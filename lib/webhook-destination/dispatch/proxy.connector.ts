@@ -3,7 +3,8 @@ import { isIP, type Socket } from 'node:net';
 // By its file: Bun has something of its own under the name 'undici', which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
-import { describe } from '../../common/error.util.js';
+import { RelayError } from '../../client/relay.error.js';
+import { errorMessage } from '../../common/error.util.js';
 import type { EgressProxy } from './egress.proxy.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
@@ -70,12 +71,11 @@ async function tunnel(
     });
     if (statusCode >= 200 && statusCode < 300) return socket as Socket;
     socket.destroy();
-    throw new Error(`it answered ${statusCode}`);
+    throw new RelayError('proxy_failed', `it answered ${statusCode}`);
   } catch (error) {
-    // Without its code: for some, undici would connect again at once, and others would be taken for the receiver's.
-    throw new Error(`the proxy ${proxy.origin} made no connection to ${authority}: ${describe(error)}`, {
-      cause: error,
-    });
+    // Not with the error's own code: undici reconnects at some codes, and others would count as the receiver's.
+    const fault = `the proxy ${proxy.origin} made no connection to ${authority}: ${errorMessage(error)}`;
+    throw new RelayError('proxy_failed', fault, { cause: error });
   } finally {
     void client.destroy();
   }

@@ -3,7 +3,7 @@ import type { buildConnector } from 'undici';
 import { ClosedError } from '../../common/relay.errors.js';
 import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
 
-/** Makes the transport of one connection, which takes its socket from the connector. */
+/** Makes the transport of one connection, which gets its socket from the connector. */
 export type ConnectionTransport = (connect: buildConnector.connector) => TargetTransport;
 
 /** A connection to one URL, with a transport of its own; it knows whether its socket is open. */
@@ -13,7 +13,7 @@ export class ReceiverConnection {
   private sockets = 0;
   private closed = false;
 
-  /** @param onGone called when its socket has closed, whoever closed it */
+  /** @param onGone called when its socket has closed, from either side */
   constructor(
     connect: buildConnector.connector,
     create: ConnectionTransport,
@@ -43,7 +43,7 @@ export class ReceiverConnection {
     return this.transport.post(request, waited);
   }
 
-  /** Drops it; what is under way rejects. Once no socket is left, `onClosed` is called in place of `onGone`. */
+  /** Drops it; a pending request rejects. Once no socket is left, `onClosed` is called instead of `onGone`. */
   close(onClosed: () => void): Promise<void> {
     this.closed = true;
     this.onGone = onClosed;

@@ -1,23 +1,24 @@
+import { processWide } from '../../common/process-wide.util.js';
 import { openFilesLimit } from './open-files.limit.js';
 import type { ReceiverConnection } from './receiver.connection.js';
 
 /** The default of `delivery.maxSockets`. */
 const DEFAULT_LIMIT = 1_024;
 
-/** Part of the files a process may open that its connections to receivers may take. */
+/** Share of the files a process may open that is available for connections to receivers. */
 const SHARE_OF_FILES = 3 / 4;
 
-/** Who makes connections: the pool of one URL. */
+/** The owner of connections: the pool of one URL. */
 export interface SocketHolder {
   /** Its connections in use. */
   readonly busy: number;
-  /** Whether it has a request to begin. */
+  /** Whether a request waits for a connection. */
   readonly wants: boolean;
   /** Whether one of its connections is idle. */
   readonly hasIdle: boolean;
-  /** Takes its next request, with an idle connection if it has one; returns what begins it. */
+  /** Takes its next request, with an idle connection if it has one; returns a function that starts it. */
   next(): () => void;
-  /** Closes an idle connection; `onClosed` is called when it is closed, and then another has its place. */
+  /** Closes an idle connection; `onClosed` is called when another may take its place. */
   giveUp(socket: ReceiverConnection, onClosed: () => void): void;
 }
 
@@ -27,7 +28,7 @@ export class SocketBudget {
   private readonly given = new Map<object, number | undefined>();
   private limit: number;
   private open = 0;
-  /** The one used least recently comes first. */
+  /** Least recently used first. */
   private readonly idle = new Map<ReceiverConnection, SocketHolder>();
   private readonly waiting = new Set<SocketHolder>();
 
@@ -50,12 +51,12 @@ export class SocketBudget {
     };
   }
 
-  /** Whether a holder may use one more connection without waiting for its turn. */
+  /** Whether a holder may use one more connection at once. */
   admits(holder: SocketHolder): boolean {
     return this.waiting.size === 0 && this.mayHave(holder);
   }
 
-  /** Lets a holder begin its requests: now, or when its turn comes. */
+  /** Lets a holder start its requests, now or in turn. */
   request(holder: SocketHolder): void {
     this.waiting.add(holder);
     this.assign();
@@ -66,7 +67,7 @@ export class SocketBudget {
     this.waiting.delete(holder);
   }
 
-  /** An open connection is not in use any more. */
+  /** A connection is idle. */
   park(socket: ReceiverConnection, holder: SocketHolder): void {
     this.idle.set(socket, holder);
     if (this.waiting.size > 0) this.assign();
@@ -101,7 +102,7 @@ export class SocketBudget {
     }
   }
 
-  /** The holder whose turn it is: of those that may have a connection, one with the fewest, and of these the first. */
+  /** The next holder: the first of those with the fewest connections. */
   private first(): SocketHolder | undefined {
     let first: SocketHolder | undefined;
     for (const holder of this.waiting) {
@@ -112,7 +113,7 @@ export class SocketBudget {
     return first && this.mayHave(first) ? first : undefined;
   }
 
-  /** None takes more than it leaves: who comes next must not have to wait until receivers that hang time out. */
+  /** No holder takes more than it leaves: the next one must not wait until unresponsive receivers time out. */
   private mayHave({ busy }: SocketHolder): boolean {
     const left = this.limit - this.open + this.idle.size - 1;
     return busy === 0 ? left >= 0 : busy < left;
@@ -125,13 +126,7 @@ export class SocketBudget {
   }
 }
 
-const KEY = Symbol.for('nestjs-analytics-relay:socket-budget');
-
-/** Both copies of the package in a process share the one. In a function, as Jest changes the properties of globals. */
-const shared = globalThis as { [KEY]?: () => SocketBudget };
-
 /** The budget of this process. */
 export function socketBudget(): SocketBudget {
-  const create = (budget: SocketBudget) => () => budget;
-  return (shared[KEY] ??= create(new SocketBudget()))();
+  return processWide('socket-budget', () => new SocketBudget());
 }

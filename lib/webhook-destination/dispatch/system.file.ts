@@ -1,50 +1,31 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** A configuration file of the system, parsed; a missing or unreadable one counts as empty. */
-export class SystemFile<T> {
-  private loaded: string | undefined;
-  private content: T;
-
-  /** @param parse takes the words of each line, without comments */
-  constructor(
-    private readonly path: string,
-    private readonly parse: (lines: string[][]) => T,
-  ) {
-    this.content = parse([]);
-  }
-
-  /** Changes with the file. */
-  get version(): string {
-    try {
-      const { ino, size, mtimeMs } = statSync(this.path);
-      return `${ino} ${size} ${mtimeMs}`;
-    } catch {
-      return 'missing';
-    }
-  }
-
-  /** The content as it is now; the file is parsed only when it has changed. */
-  read(): T {
-    const { version } = this;
-    if (version !== this.loaded) {
-      this.loaded = version;
-      this.content = this.parse(this.lines());
-    }
-    return this.content;
-  }
-
-  private lines(): string[][] {
+/**
+ * Reads a configuration file of the system. The content is parsed again only when the file has changed, and is then a new
+ * object; a missing or unreadable file counts as empty.
+ *
+ * @param parse takes the words of each line, without comments
+ */
+export function systemFile<T>(path: string, parse: (lines: string[][]) => T): () => T {
+  let version = '';
+  let content = parse([]);
+  return () => {
     let text = '';
     try {
-      text = readFileSync(this.path, 'utf8');
+      const { ino, size, mtimeMs } = statSync(path);
+      if (version === `${ino} ${size} ${mtimeMs}`) return content;
+      version = `${ino} ${size} ${mtimeMs}`;
+      text = readFileSync(path, 'utf8');
     } catch {
-      // Counts as empty.
+      if (version === 'missing') return content;
+      version = 'missing';
     }
-    return text.split('\n').map((line) =>
+    const lines = text.split('\n').map((line) =>
       line
         .replace(/[#;].*/, '')
         .split(/\s+/)
         .filter(Boolean),
     );
-  }
+    return (content = parse(lines));
+  };
 }

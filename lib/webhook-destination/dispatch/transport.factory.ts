@@ -15,18 +15,18 @@ import { NetworkPolicy } from './network.policy.js';
 import { proxyConnector } from './proxy.connector.js';
 import type { ConnectionTransport } from './receiver.connection.js';
 import { socketBudget } from './socket.budget.js';
-import { isWebhookTransport } from './transport.option.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 import { UndiciTransport } from './undici.transport.js';
 import type { WebhookTarget } from './webhook.target.js';
 
 /** Makes the connections to one URL. */
 export type PoolFactory = (target: WebhookTarget) => ConnectionPool;
 
-/** Makes what sends over one connection to a URL. */
+/** Makes the transport of one connection to a URL. */
 type TransportFactory = (target: WebhookTarget) => ConnectionTransport;
 
 /**
- * The connections that the options ask for.
+ * The connections that the options select.
  *
  * @throws {PackageError} that says what to install
  * @throws {OptionsError} where no module provides the `HttpService` that the options name
@@ -78,14 +78,14 @@ function findHttpService(token: InjectionToken, moduleRef: ModuleRef): HttpServi
   throw new OptionsError('WebhookDestinationModule', [`delivery.transport names ${name}, which is not an HttpService`]);
 }
 
-/** Resolves with what makes an `HttpService` that has nothing of the application's. */
+/** Resolves with a function that makes an `HttpService` independent of the application's. */
 async function loadAxios(): Promise<() => HttpService> {
   checkPeer("delivery.transport 'axios'", 'axios');
   try {
     const { HttpService } = await import('@nestjs/axios');
     return () => {
       const instance = new HttpService().axiosRef.create();
-      // They begin as those that the application may have set for all instances.
+      // Initially the defaults that the application may have set for all instances.
       instance.defaults.headers = {} as typeof instance.defaults.headers;
       return new HttpService(instance);
     };

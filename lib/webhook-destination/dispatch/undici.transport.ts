@@ -1,6 +1,7 @@
 // By its file: Bun has something of its own under the name 'undici', which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
+import { RelayError } from '../../client/relay.error.js';
 import { withoutInterim } from './interim.filter.js';
 import {
   MAX_RESPONSE_BYTES,
@@ -71,7 +72,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.size += chunk.length;
     if (this.size <= MAX_RESPONSE_BYTES) return;
     this.onResponseEnd();
-    controller.abort(new Error('the answer is too long'));
+    controller.abort(new RelayError('response_too_long', 'the answer is too long'));
   }
 
   onResponseEnd(): void {

@@ -2,29 +2,14 @@ import type { OutcomeClass } from '../queue/attempt.record.js';
 
 const TEMPORARY_STATUS = new Set([408, 425, 429]);
 
-const NOT_TRUSTED = new Set([
-  'address_not_allowed',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-  'CERT_CHAIN_TOO_LONG',
-  'CERT_HAS_EXPIRED',
-  'CERT_NOT_YET_VALID',
-  'CERT_REJECTED',
-  'CERT_REVOKED',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'INVALID_CA',
-  'INVALID_PURPOSE',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-]);
+/** Codes of errors that a retry does not mend: the address or the certificate is refused. */
+const NOT_TRUSTED = new RegExp(
+  '^(address_not_allowed|ERR_TLS_CERT_ALTNAME_INVALID|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|INVALID_(CA|PURPOSE)|' +
+    'CERT_(CHAIN_TOO_LONG|HAS_EXPIRED|NOT_YET_VALID|REJECTED|REVOKED|SIGNATURE_FAILURE|UNTRUSTED)|' +
+    'UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$',
+);
 
-/**
- * Which answers are tried again: those of §7 (5xx, 408, 425, 429), or all but 2xx, for a receiver that answers 404 while
- * it is deployed.
- */
+/** Which answers are retried: `'spec'` 5xx, 408, 425 and 429; `'any-failure'` all but 2xx. */
 export type RetryOn = 'spec' | 'any-failure';
 
 /** Whether a value is one of the two. */
@@ -38,13 +23,13 @@ export function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
   return retryOn === 'any-failure' || isFailure(status) ? 'temporary' : 'permanent';
 }
 
-/** Whether a status says that the receiver fails (§7), and not that it refuses the message. */
+/** Whether a status means that the receiver fails, not that it refuses the message. */
 export function isFailure(status: number): boolean {
   return status >= 500 || TEMPORARY_STATUS.has(status);
 }
 
-/** The class of an exchange that had no answer. */
+/** The class of an exchange without an answer. */
 export function classifyError(error: unknown): OutcomeClass {
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === 'string' && NOT_TRUSTED.has(code) ? 'permanent' : 'temporary';
+  return typeof code === 'string' && NOT_TRUSTED.test(code) ? 'permanent' : 'temporary';
 }

@@ -1,7 +1,7 @@
-/** What a header carries as it is; without the percent sign, so that nothing looks encoded that is not. */
+/** Text that a header can contain unencoded. It has no percent sign, which would look like an encoding. */
 const HEADER_SAFE = /^[\x21-\x24\x26-\x7e]+$/;
 
-/** What a part of a webhook id is made of: no colon, which joins the parts, and no full stop, which ends what is signed. */
+/** A part of a webhook id: no colon, which joins the parts, and no full stop, which separates the signed fields. */
 const PART_SAFE = /^[\w-]+$/;
 
 /**
@@ -13,7 +13,7 @@ export function toMessageIdHeader(messageId: string): string {
   return HEADER_SAFE.test(messageId) ? messageId : encode(messageId);
 }
 
-/** What `webhook-id` names a message by, such as `shop:<messageId>`: senders choose ids, each for its source alone. */
+/** The `webhook-id` of a message, such as `shop:<messageId>`: message ids are unique only within their source. */
 export function toWebhookId(source: string, messageId: string): string {
   return `${toPart(source)}:${toPart(messageId)}`;
 }
@@ -22,7 +22,7 @@ function toPart(text: string): string {
   return PART_SAFE.test(text) ? text : encode(text).replaceAll('.', '%2E');
 }
 
-/** As `encodeURIComponent`, which refuses lone surrogates: they become the bytes that UTF-8 leaves out. */
+/** As `encodeURIComponent`, but lone surrogates, which it refuses, become the bytes that UTF-8 reserves for them. */
 function encode(text: string): string {
   const parts = text.split(/(\p{Cs})/u);
   return parts.map((part, index) => (index % 2 === 0 ? encodeURIComponent(part) : encodeSurrogate(part))).join('');

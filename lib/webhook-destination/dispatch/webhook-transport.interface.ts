@@ -1,3 +1,5 @@
+import type { InjectionToken } from '@nestjs/common';
+
 import { RelayError } from '../../client/relay.error.js';
 
 /** One POST to a receiver. */
@@ -20,10 +22,10 @@ export interface WebhookResponse {
 }
 
 /**
- * Sends webhooks in place of the relay's own transport (`delivery.transport`). One object serves all URLs. It takes over
- * the guarantees of the connection: `allowedNetworks` and `deniedNetworks` for the addresses that names have,
- * certificates, redirects that are not followed, and a bound on what is read of an answer. The relay keeps the
- * deadline, the retries, the signature and the limit of requests under way.
+ * Sends webhooks in place of the relay's own transport (`delivery.transport`). One object serves all URLs. It is
+ * responsible for the connection: `allowedNetworks` and `deniedNetworks` after name resolution, certificates, not
+ * following redirects, and a bound on how much of a response is read. The relay is responsible for the deadline, the
+ * retries, the signature and the number of concurrent requests.
  */
 export interface WebhookTransport {
   /**
@@ -31,6 +33,18 @@ export interface WebhookTransport {
    * It is called for many requests at a time.
    */
   post(request: WebhookRequest): Promise<WebhookResponse>;
+}
+
+/**
+ * How requests are sent: over the relay's connections, either directly (`'undici'`) or with axios around them (`'axios'`
+ * for an `HttpService` of its own, `{ axios: token }` for the application's), or by a transport of the application's.
+ */
+export type TransportOption = 'undici' | 'axios' | { axios: InjectionToken } | WebhookTransport;
+
+/** Whether a transport is the application's; an `HttpService` also has a method `post`, but is not one. */
+export function isWebhookTransport(value: unknown): value is WebhookTransport {
+  const { post, axiosRef } = (value ?? {}) as { post?: unknown; axiosRef?: unknown };
+  return typeof value === 'object' && typeof post === 'function' && axiosRef === undefined;
 }
 
 /** One POST to a URL that is known. */

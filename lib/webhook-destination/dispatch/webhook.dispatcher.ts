@@ -17,17 +17,17 @@ import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files.limit.js';
 import { socketBudget } from './socket.budget.js';
 import type { PoolFactory } from './transport.factory.js';
-import { isWebhookTransport } from './transport.option.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 import { WebhookHeaders } from './webhook.headers.js';
 import { toWebhookTarget } from './webhook.target.js';
 
-/** How long a shutdown goes on taking due deliveries, in ms. */
+/** How long due deliveries are still taken during shutdown, in ms. */
 const DRAIN_TIME = 2_000;
 
-/** How long a shutdown waits in all until it releases what is still in flight, in ms. */
+/** Total time limit of a shutdown, in ms; deliveries in flight are then released. */
 const STOP_TIME = 5_000;
 
-/** Requests under way to one URL, as a multiple of the concurrency. */
+/** Concurrent requests to one URL, as a multiple of the concurrency. */
 const ACTIVE_FACTOR = 4;
 
 /** The options of the module that dispatch uses. */
@@ -40,12 +40,12 @@ interface DispatchOptions {
 export class WebhookDispatcher {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly events = new Subject<DeliveryEvent>();
-  // They hold URLs, headers and keys, which no inspection is to show.
+  // Private, because they contain URLs, headers and keys.
   readonly #dispatchers: DestinationDispatcher[] = [];
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
 
-  /** What became of each attempt. */
+  /** The outcome of each attempt. */
   readonly events$ = this.events.asObservable();
 
   constructor(
@@ -75,7 +75,7 @@ export class WebhookDispatcher {
       this.#dispatchers.push(dispatcher);
       dispatcher.start(this.queue);
     }
-    if (isWebhookTransport(delivery.transport)) return; // where it connects to is its own affair
+    if (isWebhookTransport(delivery.transport)) return; // it is responsible for its connections
     const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
     this.#check = new NetworkCheck(policy, this.queue, destinations, proxyChoice(delivery.proxy));
     void this.#check.run();
@@ -93,7 +93,7 @@ export class WebhookDispatcher {
     return budget.join(maxSockets);
   }
 
-  /** Delivers what is due, for a bounded time; what is not finished then stays in the queue. */
+  /** Delivers what is due, for a bounded time; the rest stays in the queue. */
   async stop(): Promise<void> {
     this.#check?.stop();
     const abort = new AbortController();

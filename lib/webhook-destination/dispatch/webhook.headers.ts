@@ -7,10 +7,13 @@ import { signStandardWebhook } from '../receiver/standard-webhook.util.js';
 import { toStandardKey } from '../receiver/webhook-secret.rules.js';
 import { toMessageIdHeader, toWebhookId } from './webhook-id.util.js';
 
-/** Product token of every webhook (§2.1). */
+/** Product token of every webhook. */
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
-/** Makes the headers of one destination's requests: its own, those of §2.1 and the signatures of §5.1. */
+/**
+ * Makes the headers of one destination's requests, with the signatures.
+ * @see docs/specification.md, "Outbound webhook messages" and "Signing of webhook requests"
+ */
 export class WebhookHeaders {
   private readonly common: Record<string, string>;
   private readonly current: KeyObject | undefined;

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** A webhook's URL, taken apart once. */
+/** The parts of a webhook's URL. */
 export interface WebhookTarget {
-  /** Names the URL in a delivery: as it is shown, with a digest that tells it from others shown alike. */
+  /** Names the URL in a delivery: `shown`, and a digest because several URLs may be shown alike. */
   id: string;
   /** Without user info. */
   url: string;
@@ -11,21 +11,26 @@ export interface WebhookTarget {
   path: string;
   /** The URL's user info as a header, where it has one. */
   authorization: string | undefined;
-  /** The URL for people: without user info and query, where secrets may be. */
+  /** The URL for logs and records: without user info and query, which may contain secrets. */
   shown: string;
 }
 
-/** Takes a URL apart. */
 export function toWebhookTarget(url: string): WebhookTarget {
-  const { origin, pathname, search, username, password } = new URL(url);
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const parsed = new URL(url);
+  const { origin, pathname, search } = parsed;
   const shown = origin + pathname;
   return {
     id: `${shown}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`,
     url: origin + pathname + search,
     origin,
     path: pathname + search,
-    authorization: credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`,
+    authorization: basicAuthorization(parsed),
     shown,
   };
+}
+
+/** The user info of a URL as the value of an `Authorization` header; undefined if there is none. */
+export function basicAuthorization({ username, password }: URL): string | undefined {
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
 }

@@ -14,7 +14,7 @@ export interface PostedBody {
   /** When the sender posted it, by its own clock. */
   sentAt: unknown;
   /** @throws {IngestError} 400 when what is around the messages breaks a rule. */
-  messages(): PostedMessage[];
+  messages: () => PostedMessage[];
 }
 
 /**

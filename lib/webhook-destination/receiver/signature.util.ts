@@ -6,10 +6,10 @@ import { isUsableSecret, STANDARD_SECRET_RULE, usableSecrets } from './webhook-s
 
 /**
  * The signature of a webhook's body: lowercase hexadecimal HMAC-SHA1 of its UTF-8 bytes, keyed with the text of the
- * shared secret (§5.1).
+ * shared secret.
  *
- * @throws {OptionsError} for a secret that is empty, or that begins with `whsec_` and goes on with less than 24 bytes of
- * base64: anybody could sign with it.
+ * @throws {OptionsError} for a secret that can be guessed: an empty one, or `whsec_` with less than 24 bytes of base64.
+ * @see docs/specification.md, "Signing of webhook requests"
  */
 export function signBody(body: string | Uint8Array, secret: string): string {
   if (!isUsableSecret(secret)) {
@@ -18,17 +18,17 @@ export function signBody(body: string | Uint8Array, secret: string): string {
   return hmacOf(body, secret);
 }
 
-/** As {@link signBody}, under a key that is known to be good. */
+/** As {@link signBody}, without a check of the key. */
 export function hmacOf(body: string | Uint8Array, key: string | KeyObject): string {
   return createHmac('sha1', key).update(body).digest('hex');
 }
 
 /**
  * Whether `signature`, the value of the `X-Signature` header, is that of the body under the secret or one of the
- * secrets (§5.1). Never throws: it returns `false` for a missing body or header, for a header that is an array, and for
+ * secrets. Never throws: it returns `false` for a missing body or header, for a header that is an array, and for
  * a secret that `signBody` refuses, which is also a process warning, once.
- * It proves who sent the body, not when or under which id: whoever captures a request can send it again, with another
- * `X-Message-Id`. {@link verifyStandardWebhook} proves all three.
+ * It authenticates the sender and the body, but neither time nor id: a captured request can be sent again, with another
+ * `X-Message-Id`. {@link verifyStandardWebhook} covers all three.
  *
  * @param rawBody the body's bytes as received: a body that was parsed and stringified again may differ.
  * @param secrets the shared secret, or all that are valid while it is rotated.
@@ -43,12 +43,12 @@ export function verifySignature(
   return usable.some((secret) => isEqual(signature, hmacOf(rawBody, secret)));
 }
 
-/** Whether a value is a body as received: some parsers leave something else. */
+/** Whether a value is a raw body, which some body parsers do not keep. */
 export function isBody(value: unknown): value is string | Uint8Array {
   return typeof value === 'string' || isUint8Array(value);
 }
 
-/** Whether signatures are equal, in a time that does not tell where they differ. */
+/** Whether signatures are equal, compared in constant time. */
 export function isEqual(given: string, expected: string): boolean {
   const bytes = Buffer.from(given);
   return bytes.length === expected.length && timingSafeEqual(bytes, Buffer.from(expected));

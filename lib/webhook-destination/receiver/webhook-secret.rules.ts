@@ -8,26 +8,26 @@ export const MIN_STANDARD_KEY_BYTES = 24;
 /** The rule of secrets that begin with `whsec_`, for errors. */
 export const STANDARD_SECRET_RULE = `after whsec_, a secret must be base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`;
 
-/** Whether a secret has the form of Standard Webhooks: its sender sends the headers of it. */
+/** Whether a secret has the form of Standard Webhooks. */
 export function isStandardSecret(secret: string): boolean {
   return secret.startsWith(STANDARD_PREFIX);
 }
 
 /**
- * A secret as a key of Standard Webhooks: what follows `whsec_` is base64; any other secret is taken as text.
- * Undefined where that is no base64, or shorter than a key must be.
+ * A secret as a key of Standard Webhooks: after `whsec_`, it is base64; any other secret is text. Undefined if it is not
+ * base64, or too short.
  */
 export function toStandardKey(secret: string): Buffer | undefined {
   const key = isStandardSecret(secret) ? decodeBase64(secret.slice(STANDARD_PREFIX.length)) : Buffer.from(secret);
   return key && key.length >= MIN_STANDARD_KEY_BYTES ? key : undefined;
 }
 
-/** Whether a secret may sign and verify: one that is empty, or a `whsec_` without a key, can be guessed. */
+/** Whether a secret may sign and verify: an empty one, or `whsec_` without a key, can be guessed. */
 export function isUsableSecret(value: unknown): value is string {
   return isNonEmptyString(value) && (!isStandardSecret(value) || toStandardKey(value) !== undefined);
 }
 
-/** With or without padding. Buffer skips what is not base64, so the outcome is compared. */
+/** With or without padding. Buffer skips characters that are not base64, so the result is compared. */
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return withoutPadding(bytes.toString('base64')) === withoutPadding(text) ? bytes : undefined;
@@ -40,8 +40,8 @@ function withoutPadding(text: string): string {
 const warned = new Set<string>();
 
 /**
- * Those secrets that may verify. Without any, and for one that is no secret, there is a process warning, once: it is the
- * receiver that is set up wrongly, and each request would tell the same.
+ * The valid secrets. If there is none, or one is invalid, a process warning says so once: it is the receiver that is
+ * misconfigured, not the request.
  */
 export function usableSecrets(subject: string, secrets: string | readonly string[] | undefined): string[] {
   const given = [secrets].flat().filter(isNonEmptyString);

@@ -15,7 +15,7 @@ import { verifySignature } from './signature.util.js';
 import { checkTolerance, type StandardWebhookOptions, verifyStandardWebhook } from './standard-webhook.util.js';
 import { isStandardSecret, isUsableSecret, STANDARD_SECRET_RULE, toStandardKey } from './webhook-secret.rules.js';
 
-/** Where {@link WebhookSignatureGuard} finds the shared secret, or the secrets, when it is applied as a class. */
+/** Injection token of the shared secret, or secrets, of a {@link WebhookSignatureGuard} applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
 
 interface SignedRequest {
@@ -23,10 +23,10 @@ interface SignedRequest {
 }
 
 /**
- * Lets a request pass that is signed under one of the secrets; answers any other with 401.
- * A request with `webhook-signature` must pass as {@link verifyStandardWebhook} does: signed id, time and body, and not
- * too old. One without it passes by `X-Signature` (§5.1), but for secrets that begin with `whsec_`: whoever captures a
- * request could leave the other headers out, and send it again at any time.
+ * Admits requests signed under one of the secrets; answers others with 401.
+ * A request with `webhook-signature` is verified by {@link verifyStandardWebhook}: id, time and body. One without it is
+ * verified by `X-Signature`, except under secrets that begin with `whsec_`: a captured request could be sent again at
+ * any time, without the other headers.
  * The application must keep the bytes it received: `NestFactory.create(AppModule, { rawBody: true })`.
  *
  * `@UseGuards(new WebhookSignatureGuard(secret))`, or `@UseGuards(WebhookSignatureGuard)` in a module that provides
@@ -42,8 +42,8 @@ export class WebhookSignatureGuard implements CanActivate {
 
   /**
    * @param secrets the shared secret, or all that are valid while it is rotated
-   * @throws {OptionsError} for a secret that is empty or not set, for one that begins with `whsec_` and goes on with less
-   * than 24 bytes of base64, and for a wrong tolerance: the application does not start.
+   * @throws {OptionsError} for a secret that is empty or not set, for `whsec_` with less than 24 bytes of base64, and for
+   * a wrong tolerance: the application does not start.
    */
   constructor(
     @Inject(WEBHOOK_SECRET) secrets: string | readonly string[],

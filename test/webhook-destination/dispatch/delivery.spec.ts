@@ -76,7 +76,7 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
       const receiver = await receive(status(code, { Location: elsewhere.url }));
       const started = await relay([receiver.url]);
       await started.track('m1');
-      expect(await started.settled('dead')).toMatchObject([{ attempt: 1, reason: 'every URL failed for good' }]);
+      expect(await started.settled('dead')).toMatchObject([{ attempt: 1, reason: 'every URL failed permanently' }]);
       const [dead] = await started.service.deliveries({ state: 'dead' });
       expect(dead).toMatchObject({
         messageId: 'm1',

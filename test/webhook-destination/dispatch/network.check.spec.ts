@@ -107,7 +107,7 @@ describe('Names that the network policy refuses', () => {
 
     const mended = await relay([url], ['0.0.0.0/0', '::/0']);
     expect(await mended.settled('dead')).toMatchObject([
-      { messageId: 'm2', attempt: 2, reason: 'every URL failed for good' },
+      { messageId: 'm2', attempt: 2, reason: 'every URL failed permanently' },
     ]);
     await mended.stop();
 

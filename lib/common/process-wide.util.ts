@@ -1,0 +1,13 @@
+/**
+ * One value of a kind for the whole process, though the package may be loaded twice (ES modules and CommonJS). It is in
+ * a function, because Jest changes the properties of globals.
+ */
+export function processWide<T>(kind: string, create: () => T): T {
+  const shared = globalThis as Record<symbol, (() => T) | undefined>;
+  const key = Symbol.for(`nestjs-analytics-relay:${kind}`);
+  if (!shared[key]) {
+    const value = create();
+    shared[key] = () => value;
+  }
+  return shared[key]();
+}
