@@ -95,7 +95,7 @@ export class DestinationConsumer {
         this.logger.succeeded();
       } catch (error) {
         if (this.stopped) return;
-        this.logger.failed(`Due deliveries cannot be read, trying again: ${describe(error)}`);
+        this.logger.failed(`Due deliveries could not be read, trying again: ${describe(error)}`);
         await this.woken(RETRY_DELAY);
       }
     }
@@ -169,7 +169,7 @@ export class DestinationConsumer {
         return next;
       } catch (error) {
         if (isLost(error) || this.closing.signal.aborted) throw error;
-        if (isFirst) this.logger.failed(`An outcome is not recorded, trying again: ${describe(error)}`);
+        if (isFirst) this.logger.failed(`An outcome could not be recorded, trying again: ${describe(error)}`);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
       }
     }

@@ -35,7 +35,7 @@ const MAX_RECONNECT_DELAY = 2_000;
 
 type Client = Redis | Cluster;
 
-/** While Redis is away, commands fail at once; what has to be done all the same is tried again where it is needed. */
+/** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
 const CLIENT_OPTIONS: RedisOptions = {
   lazyConnect: true,
   enableOfflineQueue: false,

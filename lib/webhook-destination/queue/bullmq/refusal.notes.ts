@@ -53,7 +53,9 @@ export class RefusalNotes {
     try {
       await note(this.store, queueName, [{ id: ADDRESS_NOT_ALLOWED, until: Date.now() + this.age }]);
     } catch (error) {
-      this.logger.warn(`A dead delivery is not sent again by itself once its address is allowed: ${describe(error)}`);
+      this.logger.warn(
+        `A dead delivery cannot be replayed automatically once its address is allowed: ${describe(error)}`,
+      );
     }
   }
 }

@@ -74,7 +74,7 @@ export class SqliteStore implements DeliveryStore {
     if (inserted === undefined) throw this.refuse();
     if (this.isFull) {
       this.isFull = false;
-      this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes; it takes new messages again`);
+      this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes, so new messages are accepted again`);
     }
     return inserted.map((row, index) => toInserted(batches[index]!, row));
   }
@@ -146,7 +146,7 @@ export class SqliteStore implements DeliveryStore {
   private refuse(): Error {
     const message = queueMessage(
       this.path,
-      `its size has reached maxBytes (${this.options.maxBytes} bytes); it takes no new messages until it is smaller`,
+      `its size has reached maxBytes (${this.options.maxBytes} bytes); new messages are refused until it is smaller`,
     );
     if (!this.isFull) this.logger.warn(message);
     this.isFull = true;
