@@ -9,7 +9,7 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady.clock.js';
 import { isLost } from './job.errors.js';
-import { JobLeases, type LeasedJob } from './job.leases.js';
+import { JobLeases, type LeasedJob } from './job-leases.js';
 import type { JobWaiter } from './shared-store.interface.js';
 import { StalledRecovery } from './stalled.recovery.js';
 

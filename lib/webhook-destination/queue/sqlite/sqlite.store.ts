@@ -16,7 +16,7 @@ import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.js';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
 import { queueMessage, SqliteThread } from './sqlite.thread.js';
-import { StoreReopening } from './store.reopening.js';
+import { StoreReopening } from './store-reopening.js';
 
 /** What a store is made with, beside its path. */
 export interface SqliteStoreOptions {

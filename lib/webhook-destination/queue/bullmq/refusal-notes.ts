@@ -3,7 +3,7 @@ import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
 import type { Lease } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.check.js';
-import { note } from './retention.sweep.js';
+import { note } from './retention-sweep.js';
 import type { SharedStore } from './shared-store.interface.js';
 
 /**
