@@ -50,8 +50,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await service.start();
       await waitFor(async () => (await track('after')) === 200);
       expect(new Set(await receiver.taken(3))).toEqual(new Set(['before-1', 'before-2', 'after']));
-      await waitFor(() => logged.some((line) => /is back/.test(line)));
-      expect(logged.filter((line) => /is away/.test(line)).length).toBeGreaterThan(0);
+      await waitFor(() => logged.some((line) => /is available again/.test(line)));
+      expect(logged.filter((line) => /is unavailable/.test(line)).length).toBeGreaterThan(0);
     });
 
     it('takes up a delivery whose outcome it could not record', async () => {

@@ -1,23 +1,23 @@
-/** How a URL took an attempt (§4.1, §7): done, to be tried again, or never to be tried again. */
+/** Result class of an attempt: delivered, failed and retryable, or failed permanently. */
 export type OutcomeClass = 'success' | 'temporary' | 'permanent';
 
-/** How one URL took one attempt. */
+/** Result of one attempt against one URL. */
 export interface UrlResult {
   /** The URL, without user info and query. */
   url: string;
   outcome: OutcomeClass;
-  /** The status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   status?: number;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: string;
-  /** Length of the exchange, in ms. */
+  /** Duration of the exchange, in ms. */
   duration: number;
 }
 
-/** One attempt, as kept with its delivery. */
+/** One attempt, as stored with its delivery. */
 export interface AttemptRecord {
   /** When it began, in ms since the epoch. */
   startedAt: number;
-  /** How its URLs took it, as far as known when it was settled. */
+  /** Results of its URLs known when it was settled. */
   results: UrlResult[];
 }

@@ -22,7 +22,7 @@ import {
   type SharedStore,
   type StoredJob,
 } from './shared-store.interface.js';
-import { StoreOutage } from './store.outage.js';
+import { StoreOutage } from './store-outage.js';
 
 /** How long PostgreSQL may take for a query, and to give a connection, in ms. */
 const QUERY_TIMEOUT = 10_000;

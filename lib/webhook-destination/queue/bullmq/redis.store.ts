@@ -10,8 +10,8 @@ import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadBullmq, loadIoredis } from './peer.loader.js';
-import { checkRedis } from './redis.checks.js';
-import { readPlaces } from './redis.places.js';
+import { checkRedis } from './redis-checks.js';
+import { readPlaces } from './redis-places.js';
 import {
   BACKEND_SETTINGS,
   type DestinationJobs,
@@ -22,7 +22,7 @@ import {
   type SharedStore,
   type StoredJob,
 } from './shared-store.interface.js';
-import { StoreOutage } from './store.outage.js';
+import { StoreOutage } from './store-outage.js';
 
 /** How long Redis may take for a command, in ms. */
 const COMMAND_TIMEOUT = 5_000;
@@ -35,7 +35,7 @@ const MAX_RECONNECT_DELAY = 2_000;
 
 type Client = Redis | Cluster;
 
-/** While Redis is away, commands fail at once; what has to be done all the same is tried again where it is needed. */
+/** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
 const CLIENT_OPTIONS: RedisOptions = {
   lazyConnect: true,
   enableOfflineQueue: false,

@@ -246,7 +246,7 @@ export class DestinationFeed {
         },
         (error: unknown) => {
           if (this.stopped) return;
-          this.logger.failed(`Due deliveries cannot be read, trying again: ${describe(error)}`);
+          this.logger.failed(`Due deliveries could not be read, trying again: ${describe(error)}`);
           this.backlog = true;
           this.retryTimer = setTimeout(() => {
             this.endRetryTimer();

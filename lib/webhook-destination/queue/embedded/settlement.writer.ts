@@ -80,7 +80,7 @@ export class SettlementWriter {
           }
           continue;
         }
-        this.logger.failed(`Outcomes are not recorded, trying again: ${describe(error)}`);
+        this.logger.failed(`Outcomes could not be recorded, trying again: ${describe(error)}`);
         for (const entry of entries) entry.isInDoubt = true;
         this.group.unshift(...entries);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);

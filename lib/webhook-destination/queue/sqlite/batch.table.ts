@@ -1,7 +1,7 @@
 import type Database from 'libsql';
 
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
-import { FULL_BATCH } from '../embedded/batch.bounds.js';
+import { FULL_BATCH } from '../embedded/batch-bounds.js';
 import type { AcceptedTable } from './accepted.table.js';
 import {
   type BatchItem,
@@ -15,7 +15,7 @@ import {
   stripItems,
   unpackBodies,
 } from './batch.codec.js';
-import { BATCH_SLOTS } from './batch.id.js';
+import { BATCH_SLOTS } from './batch-id.js';
 import { BatchReader, toRows } from './batch.reader.js';
 import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.js';
 

@@ -11,7 +11,7 @@ import type {
   SqliteWorkerData,
 } from './sqlite.protocol.js';
 import { sqliteWorkerSource } from './sqlite-worker.source.js';
-import { ThreadLock } from './thread.lock.js';
+import { ThreadLock } from './thread-lock.js';
 
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
 const GROUP_INTERVAL = 3;

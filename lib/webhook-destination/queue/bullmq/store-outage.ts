@@ -1,7 +1,7 @@
 import { describe } from '../../../common/error.util.js';
 import type { LineLogger } from '../../../common/line.logger.js';
 
-/** Logs that a store is away, and that it is back: one line each, whatever the number of errors between. */
+/** Logs one line when a store becomes unavailable and one when it is available again. */
 export class StoreOutage {
   private since: number | undefined;
 
@@ -13,12 +13,12 @@ export class StoreOutage {
   begin(error: unknown): void {
     if (this.since !== undefined) return;
     this.since = Date.now();
-    this.logger.error(`${this.store} is away, trying again: ${describe(error)}`);
+    this.logger.error(`${this.store} is unavailable, trying again: ${describe(error)}`);
   }
 
   end(): void {
     if (this.since === undefined) return;
-    this.logger.log(`${this.store} is back after ${((Date.now() - this.since) / 1_000).toFixed(1)} s`);
+    this.logger.log(`${this.store} is available again after ${((Date.now() - this.since) / 1_000).toFixed(1)} s`);
     this.since = undefined;
   }
 }

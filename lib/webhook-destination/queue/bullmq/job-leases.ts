@@ -43,10 +43,6 @@ export class JobLeases {
     private readonly clock: SteadyClock,
   ) {}
 
-  get count(): number {
-    return this.leased.size;
-  }
-
   has(jobId: string): boolean {
     return this.leased.has(jobId);
   }

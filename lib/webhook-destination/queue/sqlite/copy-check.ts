@@ -12,7 +12,7 @@ function check(path: string): void {
   const db = new Database(path);
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE');
-    if (layoutOf(db) === 0) throw new Error('the file has no queue in it yet');
+    if (layoutOf(db) === 0) throw new Error('the file does not contain a queue yet');
     db.exec('PRAGMA journal_mode = DELETE');
     const rows = db.pragma(`integrity_check(${MAX_PROBLEMS})`) as { integrity_check: string }[];
     const problems = rows.map((row) => row.integrity_check).join('; ');

@@ -7,7 +7,7 @@ import { QueueUnavailableError } from '../../../common/relay.errors.js';
 const MINIMUM_VERSION = [6, 2];
 
 /**
- * Looks at how Redis is set, and warns of what may lose deliveries.
+ * Checks the version of Redis, and warns of settings that may lose deliveries.
  * @throws {QueueUnavailableError} when it is too old
  */
 export async function checkRedis(client: Redis | Cluster, logger: LineLogger): Promise<void> {
@@ -22,13 +22,11 @@ export async function checkRedis(client: Redis | Cluster, logger: LineLogger): P
   const policy = info.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
     logger.warn(
-      `Redis' maxmemory-policy is ${policy}: when its memory is full it removes deliveries; set it to noeviction`,
+      `Redis' maxmemory-policy is ${policy}, which evicts deliveries when memory is full: set it to noeviction`,
     );
   }
   if (info.get('aof_enabled') !== '0') return;
-  logger.warn(
-    'Redis has no append-only file: a crash of it loses deliveries that were accepted; set appendonly to yes',
-  );
+  logger.warn('Redis has no append-only file, so a crash of Redis loses accepted deliveries: set appendonly to yes');
 }
 
 function parseInfo(text: string): Map<string, string> {
