@@ -9,7 +9,7 @@ import {
   ValidationError,
 } from '../client/index.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
-import { describe } from '../common/error.util.js';
+import { errorMessage } from '../common/error.util.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { LineLogger } from '../common/line.logger.js';
 import {
@@ -61,7 +61,7 @@ export class AnalyticsService
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
       if (code === 'delivery_failure') this.reportUndelivered(reason);
-      else this.pluginFaults.once(`A plugin failed: ${describe(reason)}`);
+      else this.pluginFaults.once(`A plugin failed: ${errorMessage(reason)}`);
     });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
   }
@@ -152,7 +152,7 @@ export class AnalyticsService
     if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
-      this.logger.error(`Events not delivered: ${this.undelivered} (${describe(reason)})`);
+      this.logger.error(`Events not delivered: ${this.undelivered} (${errorMessage(reason)})`);
       this.undelivered = 0;
     });
   }

@@ -12,7 +12,7 @@ import {
   type TrackParams,
 } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import { addIds, type IdentityResolver, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
@@ -136,7 +136,7 @@ export abstract class AmbientAnalytics extends Analytics {
       }
       return { userId: toMessageId('userId', userId), anonymousId: toMessageId('anonymousId', anonymousId) };
     } catch (error) {
-      this.faults.once(`The identity option failed: ${describe(error)}`);
+      this.faults.once(`The identity option failed: ${errorMessage(error)}`);
       return {};
     }
   }

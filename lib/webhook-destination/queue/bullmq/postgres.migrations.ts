@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 
 /** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
 const TABLES = `
@@ -29,7 +29,7 @@ const STALLED_INDEX = `
 /** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await run(bullmq, client, schema).catch((cause) => {
-    throw new Error(`bullmqQueue: the migration of schema "${schema}" failed: ${describe(cause)}`, { cause });
+    throw new Error(`bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`, { cause });
   });
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IQueueBackend, PostgresConnection } from 'bullmq';
 import type { Client, Pool } from 'pg';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
@@ -182,7 +182,7 @@ export class PostgresStore implements SharedStore {
       } catch (error) {
         void client.end().catch(() => undefined);
         if (!isPassing(error) || Date.now() + RECONNECT_DELAY > end) {
-          throw new Error(`bullmqQueue: PostgreSQL cannot be reached: ${describe(error)}`, { cause: error });
+          throw new Error(`bullmqQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, { cause: error });
         }
         await sleep(RECONNECT_DELAY);
       }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IQueueBackend } from 'bullmq';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
@@ -169,7 +169,7 @@ export class RedisStore implements SharedStore {
     try {
       await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
     } catch (error) {
-      throw new Error(`bullmqQueue: Redis cannot be reached: ${describe(last ?? error)}`, { cause: error });
+      throw new Error(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`, { cause: error });
     } finally {
       this.client.off('error', note);
     }

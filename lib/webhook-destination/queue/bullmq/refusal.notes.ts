@@ -1,4 +1,4 @@
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
 import type { Lease } from '../delivery-queue.interface.js';
@@ -53,7 +53,9 @@ export class RefusalNotes {
     try {
       await note(this.store, queueName, [{ id: ADDRESS_NOT_ALLOWED, until: Date.now() + this.age }]);
     } catch (error) {
-      this.logger.warn(`A dead delivery is not sent again by itself once its address is allowed: ${describe(error)}`);
+      this.logger.warn(
+        `A dead delivery is not sent again by itself once its address is allowed: ${errorMessage(error)}`,
+      );
     }
   }
 }

@@ -1,4 +1,4 @@
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import type { LineLogger } from '../../../common/line.logger.js';
 
 /** Logs that a store is away, and that it is back: one line each, whatever the number of errors between. */
@@ -13,7 +13,7 @@ export class StoreOutage {
   begin(error: unknown): void {
     if (this.since !== undefined) return;
     this.since = Date.now();
-    this.logger.error(`${this.store} is away, trying again: ${describe(error)}`);
+    this.logger.error(`${this.store} is away, trying again: ${errorMessage(error)}`);
   }
 
   end(): void {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { explainThreadError, findDriver } from './sqlite.driver.cjs';
 import type {
   SqliteAnswer,
@@ -155,7 +155,7 @@ export class SqliteThread {
     try {
       this.worker?.postMessage([call], memoryOf(call));
     } catch (error) {
-      this.receive([{ id: call.id, error: describe(error) }]);
+      this.receive([{ id: call.id, error: errorMessage(error) }]);
     }
   }
 
@@ -181,7 +181,7 @@ export class SqliteThread {
     try {
       return findDriver();
     } catch (error) {
-      throw this.explain(describe(error));
+      throw this.explain(errorMessage(error));
     }
   }
 
