@@ -7,7 +7,10 @@ const engines = 'queue/(bullmq|embedded|memory|sqlite)/';
 const collecting = '(analytics|cli|testing)/';
 const borders = [
   mayNotImport('lib/client/*', '\\.\\./', 'lib/client does not know the other folders.', nodeAlone()),
-  mayNotImport('lib/client/*/**/*', '\\.\\./\\.\\./', 'lib/client does not know the other folders.', nodeAlone()),
+  clientStep('message', 'event|pipeline|delivery'),
+  clientStep('event', 'pipeline|delivery'),
+  clientStep('pipeline', 'delivery'),
+  clientStep('delivery', 'pipeline'),
   mayNotImport(
     'lib/common/**/*',
     `/(analytics|cli|testing|webhook-destination)/`,
@@ -46,6 +49,12 @@ function mayNotImport(files, regex, message, ...others) {
     files: [`${files}.ts`, `${files}.cts`],
     rules: { 'no-restricted-imports': ['error', { patterns: [{ regex, message }, ...others] }] },
   };
+}
+
+/** A folder of lib/client, and the folders beside it that it does not know. */
+function clientStep(folder, others) {
+  const message = `lib/client/${folder} does not know ${others.replaceAll('|', ', ')}, nor the other folders of lib/.`;
+  return mayNotImport(`lib/client/${folder}/**/*`, `\\.\\./(\\.\\.|${others})/`, message, nodeAlone());
 }
 
 function nodeAlone() {
@@ -182,8 +191,8 @@ export default tseslint.config(
   },
   ...borders,
   {
-    // These use a private member still; to be removed with it.
-    files: ['lib/analytics/decorators/decorated.providers.ts', 'lib/webhook-destination/ingest/broken.request.ts'],
+    // Replaces `metatype` of Nest's provider wrapper; the exception goes with that.
+    files: ['lib/analytics/decorators/decorated-providers.util.ts'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

@@ -1,6 +1,14 @@
 export * from './analytics/index.js';
-export * from './client/index.js';
-export { OptionsError } from './common/options.error.js';
+// The names of `nestjs-analytics-relay/client` that are too general for this entry point are longer here.
+export { Context as EventContext, ContextCancelation as EventCancelation } from './client/index.js';
+export type {
+  Callback as AnalyticsCallback,
+  Listener as AnalyticsListener,
+  Plugin as AnalyticsPlugin,
+  PluginHandler as AnalyticsPluginHandler,
+  PluginType as AnalyticsPluginType,
+} from './client/index.js';
+export * from './client/root.index.js';
 export {
   AddressNotAllowedError,
   ArgumentError,

@@ -1,14 +1,14 @@
 import type { AnalyticsSettings } from '../client/index.js';
-import type { AmbientOptions } from './context/ambient.analytics.js';
+import type { AmbientOptions } from './context/ambient.options.js';
 import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
 
 /**
- * Options of `AnalyticsModule`: the settings of `Analytics`, and how it lives in the application. `undefined` stands for
- * the default, also of `host`; only `writeKey` has none. Unknown options are refused.
+ * Options of `AnalyticsModule`, including the settings of `Analytics`. `undefined` stands for the default; only `writeKey`
+ * has none. Unknown options are refused.
  */
 export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOptions {
   /**
-   * Milliseconds after which events are sent even though they do not make a batch.
+   * Milliseconds after which events are sent even when they do not fill a batch.
    *
    * @default 10_000; 0 (the end of the turn) in an application whose `WebhookDestinationModule` gets the events
    */
@@ -28,7 +28,7 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
   trackingPlan?: TrackingPlanOptions;
 }
 
-/** What `forRoot` and `forRootAsync` take beside the options. */
+/** Arguments of `forRoot` and `forRootAsync` beside the options. */
 export interface AnalyticsModuleExtras {
   /**
    * Name of the instance, for an application that has several: inject it with `@InjectAnalytics(name)`.

@@ -7,7 +7,7 @@ import { OptionsError } from '../common/options.error.js';
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
 import { ANALYTICS_OPTIONS } from './analytics.tokens.js';
-import { connectDecoratedProviders, findInstanceNames } from './decorators/decorated.providers.js';
+import { connectDecoratedProviders, findInstanceNames } from './decorators/decorated-providers.util.js';
 
 /**
  * Provides `AnalyticsService`, and an instance of its own for each `name`.
@@ -27,7 +27,7 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
 
   /** A wrong option stops the application at bootstrap with an error that names it and its rule. */
   static override forRoot(options: AnalyticsModuleOptions & AnalyticsModuleExtras): DynamicModule {
-    return concealOptions(super.forRoot(options ?? {}), ANALYTICS_OPTIONS); // what is missing is told when the application starts
+    return concealOptions(super.forRoot(options ?? {}), ANALYTICS_OPTIONS);
   }
 
   /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
@@ -35,7 +35,7 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
     return concealOptions(super.forRootAsync(options), ANALYTICS_OPTIONS);
   }
 
-  /** @internal */
+  /** Called by Nest: connects the decorators. */
   onModuleInit(): Promise<void> {
     return connectDecoratedProviders(this.modules);
   }

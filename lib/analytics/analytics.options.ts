@@ -51,7 +51,7 @@ export function checkOptions(given: AnalyticsModuleOptions, extras: AnalyticsMod
   options.trackingPlan = toOptions(PlanOptions, others.trackingPlan);
 
   const faults = [
-    ...findSettingFaults(settings).map(({ message }) => message),
+    ...findSettingFaults(settings),
     ...findOptionFaults(options),
     ...findEventFaults(options.trackingPlan?.events),
     ...findOptionFaults(instance),

@@ -1,24 +1,26 @@
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
+import { AnalyticsBase, type EventSinkFactory } from '../client/analytics-base.js';
 import {
+  type AliasParams,
   type Callback,
+  type GroupParams,
+  type IdentifyParams,
   keepAliveHttpClient,
   type MessageType,
+  type PageParams,
+  type ScreenParams,
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { errorMessage } from '../common/error.util.js';
 import { LimitedLogger } from '../common/limited.logger.js';
-import { LineLogger } from '../common/line.logger.js';
-import {
-  IN_PROCESS_INGEST,
-  type InProcessIngest,
-  type InProcessProducer,
-} from '../webhook-destination/ingest/in-process-ingest.interface.js';
+import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
-import { AmbientAnalytics } from './context/ambient.analytics.js';
+import type { AmbientParams } from './context/ambient-params.interface.js';
+import { MessageCompleter } from './context/message.completer.js';
 import { DeferredHttpClient } from './deferred.http-client.js';
 import { InProcessHttpClient } from './in-process.http-client.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
@@ -27,51 +29,57 @@ import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
 /**
- * How long events wait in memory, in ms, before they go over to the relay in the same application. Batches save requests;
- * in process there are none, and a crash loses the events still waiting.
+ * Flush interval, in ms, for the relay in the same application. Without HTTP, waiting for a full batch saves nothing, and
+ * a crash loses the waiting events.
  */
 const IN_PROCESS_FLUSH_INTERVAL = 0;
 
 /**
- * `Analytics` as a provider: fills in who events are about and their context, delivers what is queued before the application ends,
- * and logs what it cannot deliver.
+ * `Analytics` as a provider: completes messages with the ambient identity and context, delivers queued events before the
+ * application closes, and logs what it cannot deliver.
  */
 @Injectable()
-export class AnalyticsService
-  extends AmbientAnalytics
-  implements InProcessProducer, OnModuleInit, OnApplicationShutdown
-{
-  private readonly logger = new LineLogger('AnalyticsService');
-  private readonly pluginFaults = new LimitedLogger('AnalyticsService');
+export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnApplicationShutdown {
+  private readonly logger = new LimitedLogger('AnalyticsService');
   readonly #options: CheckedAnalyticsOptions;
+  private readonly completer: MessageCompleter;
   private readonly deferred: DeferredHttpClient;
   private readonly plan: PlanEnforcer;
   private isConnected = false;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
 
+  /** @internal */
   constructor(
     options: CheckedAnalyticsOptions,
     private readonly moduleRef: ModuleRef,
+    createSink?: EventSinkFactory,
   ) {
     const deferred = new DeferredHttpClient();
-    super({ ...options, httpClient: options.httpClient ?? deferred }, options);
+    super({ ...options, httpClient: options.httpClient ?? deferred }, createSink);
     this.#options = options;
     this.deferred = deferred;
+    const { identity, anonymous, context } = options; // without the write key: nothing that is inspected shows it
+    this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
       if (code === 'delivery_failure') this.reportUndelivered(reason);
-      else this.pluginFaults.once(`A plugin failed: ${errorMessage(reason)}`);
+      else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
   }
 
+  /** Records who a user is, with their traits. */
+  identify(message: AmbientParams<IdentifyParams>, callback?: Callback): void {
+    this.recordComplete('identify', message, callback);
+  }
+
   /**
-   * Records what a user did (§2.2). Where the application has a `TrackingPlan`, its types know the event's properties;
-   * where the option `trackingPlan` has a class of this event, they are checked.
+   * Records what a user did. With a `TrackingPlan`, the event's properties are typed; with a class of this event in the
+   * option `trackingPlan`, they are checked.
    */
-  override track<E extends EventName>(message: PlannedTrackParams<E>, callback?: Callback): void {
-    super.track(message, callback);
+  track<E extends EventName>(message: PlannedTrackParams<E>, callback?: Callback): void {
+    this.recordComplete('track', message, callback);
   }
 
   /**
@@ -86,22 +94,37 @@ export class AnalyticsService
       const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';
       throw new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
     }
-    super.track({ ...fields, event: definition.name, properties: event }, callback);
+    this.recordComplete('track', { ...fields, event: definition.name, properties: event }, callback);
   }
 
-  /** @internal */
+  /** Records that a user saw a page. */
+  page(message: AmbientParams<PageParams>, callback?: Callback): void {
+    this.recordComplete('page', message, callback);
+  }
+
+  /** Records that a user saw a screen of an app. */
+  screen(message: AmbientParams<ScreenParams>, callback?: Callback): void {
+    this.recordComplete('screen', message, callback);
+  }
+
+  /** Records that a user belongs to a group. */
+  group(message: AmbientParams<GroupParams>, callback?: Callback): void {
+    this.recordComplete('group', message, callback);
+  }
+
+  /** Records that two ids belong to the same user. */
+  alias(message: AmbientParams<AliasParams>, callback?: Callback): void {
+    this.recordComplete('alias', message, callback);
+  }
+
+  /** Called by Nest: chooses where events go. */
   onModuleInit(): void {
     this.connect();
   }
 
-  /** @internal */
+  /** Called by Nest: delivers what is queued. */
   onApplicationShutdown(): Promise<void> {
     return this.drain();
-  }
-
-  /** @internal Every message comes here; a track event is recorded if the rules of its class let it. */
-  protected override record(type: MessageType, message: unknown, callback?: Callback): void {
-    super.record(type, message, callback, type === 'track' ? this.plan.judge(message as TrackParams) : undefined);
   }
 
   /** @internal Closes, and delivers what is queued; the second call waits for the first. */
@@ -112,7 +135,14 @@ export class AnalyticsService
     return this.drained;
   }
 
-  /** Chooses where events go, once the application's modules are there. */
+  private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
+    this.completer.complete(type, message, (complete) => {
+      const refusal = type === 'track' ? this.plan.check(complete as TrackParams) : undefined;
+      this.record(type, complete, callback, refusal);
+    });
+  }
+
+  /** Chooses where events go, once the application's modules exist. */
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
@@ -128,7 +158,7 @@ export class AnalyticsService
     this.deferred.use(keepAliveHttpClient());
   }
 
-  /** The relays in the same application: one for each `WebhookDestinationModule`. */
+  /** The entrances of the application's own `WebhookDestinationModule`s. */
   private findIngests(): InProcessIngest[] {
     try {
       return this.moduleRef.get<InProcessIngest>(IN_PROCESS_INGEST, { strict: false, each: true });
@@ -147,7 +177,7 @@ export class AnalyticsService
     );
   }
 
-  /** Events of one batch fail together: one line tells of all. */
+  /** Writes one line for all events of a batch, which fail together. */
   private reportUndelivered(reason: unknown): void {
     if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;

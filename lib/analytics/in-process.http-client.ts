@@ -15,9 +15,8 @@ export class InProcessHttpClient implements HTTPClient {
     this.#writeKey = writeKey;
   }
 
-  async makeRequest({ data }: HTTPClientRequest): Promise<HTTPResponse> {
-    const { batch, sentAt } = data as { batch: unknown[]; sentAt: string };
-    await this.ingest.accept(this.#writeKey, batch, sentAt);
+  async makeRequest({ body }: HTTPClientRequest): Promise<HTTPResponse> {
+    await this.ingest.acceptBatch(this.#writeKey, body);
     return { status: 200, statusText: 'OK' };
   }
 }

@@ -6,7 +6,8 @@ export { type AnalyticsToken, getAnalyticsToken, InjectAnalytics } from './analy
 export { type AmbientFields, AnalyticsContext, type AmbientContext } from './context/analytics-context.js';
 export { AnalyticsContextInterceptor } from './context/analytics-context.interceptor.js';
 export type { AmbientId, AmbientIdentity, IdentityResolver } from './context/ambient-identity.js';
-export type { Ambient, AmbientOptions } from './context/ambient.analytics.js';
+export type { AmbientOptions } from './context/ambient.options.js';
+export type { AmbientParams } from './context/ambient-params.interface.js';
 export type { AnalyticsRequest } from './context/analytics-request.interface.js';
 export type { ContextOptions } from './context/context.options.js';
 export { Alias } from './decorators/alias.decorator.js';
@@ -14,24 +15,27 @@ export { Group } from './decorators/group.decorator.js';
 export { Identify } from './decorators/identify.decorator.js';
 export { Page } from './decorators/page.decorator.js';
 export { Screen } from './decorators/screen.decorator.js';
-export { Track } from './decorators/track.decorator.js';
-export type { PlannedTrackOptions, TrackArguments } from './decorators/track.decorator.js';
+export { type PlannedTrackOptions, Track, type TrackArguments } from './decorators/track.decorator.js';
 export type {
   AliasOptions,
-  AnyMethod,
+  RecordedMethod,
   CallContext,
   GroupOptions,
   IdentifyOptions,
-  Mapped,
+  MappedField,
   MappedId,
   PageOptions,
-  Plain,
+  PlainValue,
   RecordOptions,
-  Result,
+  MethodResult,
   TrackOptions,
 } from './decorators/record-options.interface.js';
-export { defineEvent, TrackedEvent } from './tracking-plan/tracked-event.decorator.js';
-export type { SchemaEventClass, TrackedEventOptions } from './tracking-plan/tracked-event.decorator.js';
+export {
+  defineEvent,
+  type SchemaEventClass,
+  TrackedEvent,
+  type TrackedEventOptions,
+} from './tracking-plan/tracked-event.decorator.js';
 export type * from './tracking-plan/standard-schema.interface.js';
 export type * from './tracking-plan/tracking-plan.interface.js';
 export type { PlanViolations, TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';

@@ -1,4 +1,9 @@
-import { designType, nestedClassOf, type PropertyRule, rulesOf } from '../analytics/tracking-plan/class.metadata.js';
+import {
+  designType,
+  nestedClassOf,
+  type PropertyRule,
+  rulesOf,
+} from '../analytics/tracking-plan/class-metadata.util.js';
 import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interface.js';
 import type { JsonSchema } from './json-schema.interface.js';
 import { keywordsOf } from './rule.keywords.js';

@@ -1,52 +1,56 @@
 import type { HTTPClient, HTTPFetchFn } from './delivery/http-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 
-/** Settings of {@link Analytics} (§8). Settings of other clients that are not listed here are ignored. */
+/**
+ * Settings of {@link Analytics}. Unknown settings are ignored.
+ *
+ * @see docs/specification.md, "Library settings"
+ */
 export interface AnalyticsSettings {
-  /** Key of the source that the events belong to (§5.2). */
+  /** Write key of the source that the events belong to. */
   writeKey: string;
   /**
-   * Base URL of the collection service, with `http:` or `https:`. It may have a path, which goes before `path`.
+   * Base URL of the collection service, with `http:` or `https:`. It may have a path, which precedes `path`.
    *
    * @default 'http://localhost:3000'
    */
   host?: string | undefined;
   /**
-   * Path of the collection endpoint (§4.2).
+   * Path of the collection endpoint.
    *
    * @default '/v1/batch'
    */
   path?: string | undefined;
   /**
-   * How often a batch is sent again after a failure that may pass (§7).
+   * Retries of a batch that failed with a retryable error.
    *
    * @default 3
    */
   maxRetries?: number | undefined;
   /**
-   * Events that make a batch, which is then sent at once; 1 turns batching off.
+   * Events in a full batch, which is sent at once; 1 turns batching off.
    *
    * @default 15
    */
   maxEventsInBatch?: number | undefined;
-  /** Another name of `maxEventsInBatch`, and stronger where both are given. */
+  /** Alias of `maxEventsInBatch`; takes precedence where both are given. */
   flushAt?: number | undefined;
   /**
-   * Milliseconds after which events are sent even though they do not make a batch.
+   * Milliseconds after which events are sent even when they do not fill a batch.
    *
    * @default 10_000
    */
   flushInterval?: number | undefined;
   /**
-   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response. An event waits as long
-   * at most for a plugin to load, and for a plugin's handler to return.
+   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response. The same limit applies
+   * to the loading of a plugin that an event waits for, and to each handler of a plugin.
    *
    * @default 10_000
    */
   httpRequestTimeout?: number | undefined;
   /**
-   * Events held in memory, in flight included. When they are so many, the newest event is refused:
-   * its callback receives an error, and an `error` event is emitted.
+   * Events held in memory, in flight included. At this limit, new events are refused:
+   * the callback receives a `RelayError` with the code `queue_full`, and an `error` event is emitted.
    *
    * @default 100_000
    */
@@ -58,13 +62,13 @@ export interface AnalyticsSettings {
    */
   disable?: boolean | undefined;
   /**
-   * What makes the HTTP requests: a function such as `fetch`, or an object with `makeRequest` (§4.5).
+   * Makes the HTTP requests: a function such as `fetch`, or an object with `makeRequest`.
    *
    * @default the global `fetch`; `keepAliveHttpClient()` where there is none
    */
   httpClient?: HTTPFetchFn | HTTPClient | undefined;
   /**
-   * Plugins to register at construction (§4.4). `ready` tells when they are loaded.
+   * Plugins to register at construction. `ready` is fulfilled when they are loaded.
    *
    * @default []
    */

@@ -1,34 +1,28 @@
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
+import type { BatchPublisherSettings } from './delivery/batch.publisher.js';
+import type { EventQueueSettings } from './delivery/event.queue.js';
 import { FetchHTTPClient } from './delivery/fetch.http-client.js';
 import type { HTTPClient } from './delivery/http-client.interface.js';
 import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
-import type { MessageFault } from './message/message.rules.js';
-import { ValidationError } from './message/validation.error.js';
+import { throwFaults } from './options.error.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 
-/** Settings as the parts of the library use them: checked, and none missing. */
-export interface ResolvedSettings {
+/** The settings of all steps, checked and complete. */
+export interface ResolvedSettings extends EventQueueSettings, BatchPublisherSettings {
   writeKey: string;
-  url: string;
-  maxRetries: number;
-  maxEventsInBatch: number;
-  flushInterval: number;
-  httpRequestTimeout: number;
   maxQueueSize: number;
-  disable: boolean;
-  httpClient: HTTPClient;
   plugins: Plugin[];
 }
 
 /** Where `WebhookDestinationModule` answers on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';
 
-/** The rule that a value breaks, in words that follow the setting's name; undefined where it breaks none. */
+/** The broken rule of a value, which follows the setting's name in an error. */
 type Rule = (value: unknown) => string | undefined;
 
-/** The rules of §8, in the order in which their faults are told. */
+/** In the order in which their faults are reported. */
 const RULES: Record<keyof AnalyticsSettings, Rule> = {
   writeKey: must('be a non-empty string', isNonEmptyString),
   host: findHostFault,
@@ -47,26 +41,25 @@ const RULES: Record<keyof AnalyticsSettings, Rule> = {
 /** The names of all settings. */
 export const SETTING_NAMES = Object.keys(RULES) as (keyof AnalyticsSettings)[];
 
-/** Every broken rule of the settings; names the setting and its rule, never the value. `null` counts as absent. */
-export function findSettingFaults(settings: unknown): MessageFault[] {
-  if (typeof settings !== 'object' || settings === null) return [toFault('settings', 'must be an object')];
+/** The broken rules of the settings, each as `path rule`, without values. `null` counts as absent. */
+export function findSettingFaults(settings: unknown): string[] {
+  if (typeof settings !== 'object' || settings === null) return ['settings must be an object'];
   const given = settings as Record<string, unknown>;
   const faults = SETTING_NAMES.flatMap((name) => {
     const isAbsent = given[name] == null && name !== 'writeKey';
     const broken = isAbsent ? undefined : RULES[name](given[name]);
-    return broken === undefined ? [] : [toFault(name, broken)];
+    return broken === undefined ? [] : [`${name} ${broken}`];
   });
   return Array.isArray(given.plugins) ? [...faults, ...given.plugins.flatMap(findPluginFaults)] : faults;
 }
 
 /**
- * Checks the settings and fills in the defaults of §8. `null` counts as absent.
+ * Checks the settings and fills in the defaults. `null` counts as absent.
  *
- * @throws {ValidationError} naming the first setting at fault and its rule, never the value.
+ * @throws {OptionsError} naming the settings at fault and their rules, never a value.
  */
 export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
-  const [fault] = findSettingFaults(settings);
-  if (fault) throw new ValidationError(fault);
+  throwFaults('Analytics', findSettingFaults(settings));
   return {
     writeKey: settings.writeKey,
     url: joinUrl(settings.host ?? DEFAULT_HOST, settings.path ?? '/v1/batch'),
@@ -79,10 +72,6 @@ export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
     httpClient: toHttpClient(settings.httpClient),
     plugins: settings.plugins ?? [],
   };
-}
-
-function toFault(setting: string, rule: string): MessageFault {
-  return { field: setting, code: 'setting_invalid', message: `${setting} ${rule}` };
 }
 
 function must(rule: string, holds: (value: unknown) => boolean): Rule {

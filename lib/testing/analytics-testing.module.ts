@@ -3,12 +3,14 @@ import { type DynamicModule, type FactoryProvider, Module, type Provider } from 
 import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
 import { provideAnalytics } from '../analytics/analytics.factory.js';
 import { AnalyticsModule } from '../analytics/analytics.module.js';
-import type { AnalyticsService } from '../analytics/analytics.service.js';
+import { AnalyticsService } from '../analytics/analytics.service.js';
 import { DEFAULT_INSTANCE } from '../analytics/instance.options.js';
+import type { EventLedger } from '../client/event/event.ledger.js';
+import { type HTTPClient, RelayError } from '../client/index.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
-import { RecordingAnalytics } from './recording.analytics.js';
+import { RecordingQueue } from './recording.queue.js';
 
-/** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, none of them required. */
+/** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, all optional. */
 export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
 
 /** The part of a `TestingModuleBuilder` that is needed to replace a provider. */
@@ -18,13 +20,28 @@ export interface ProviderOverrider {
   };
 }
 
+const NO_NETWORK: HTTPClient = {
+  makeRequest: () => Promise.reject(new RelayError('network_disabled', 'There is no network in this test')),
+};
+
+/** Provides the instance of this name. It processes events as ever, and records them instead of sending them. */
+function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
+  return provideAnalytics(extras, (options, moduleRef) => {
+    const recorder = new AnalyticsRecorder();
+    const createSink = (ledger: EventLedger) => new RecordingQueue(recorder, ledger);
+    const analytics = new AnalyticsService({ ...options, httpClient: NO_NETWORK }, moduleRef, createSink);
+    recorder.attach(analytics);
+    return analytics;
+  });
+}
+
 /** One recording instance: `AnalyticsModule` as it is, but for the provider of the instance. */
 @Module({})
 class RecordingModule extends AnalyticsModule {}
 
 function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
   const module = AnalyticsModule.forRoot({ ...options, writeKey });
-  const recording = provideAnalytics({ name: options.name, isGlobal: options.isGlobal }, RecordingAnalytics);
+  const recording = provideRecording({ name: options.name, isGlobal: options.isGlobal });
   const token = recording.provide;
   const recorder: Provider = {
     provide: AnalyticsRecorder,
@@ -44,8 +61,8 @@ function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOp
 }
 
 /**
- * Takes the place of `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as ever, and what they
- * record is kept in an `AnalyticsRecorder` in place of being sent. No network, no timers, no database.
+ * Replaces `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as ever, and an `AnalyticsRecorder`
+ * keeps the events instead of sending them. No network, no timers, no database.
  *
  * Import it as it is for the default instance, or with `forRoot` for one with options or a name.
  */
@@ -57,7 +74,7 @@ export class AnalyticsTestingModule {
   }
 
   /**
-   * Lets the `AnalyticsModule` that an application under test imports record in place of sending; its options stay.
+   * Makes the `AnalyticsModule` of an application under test record events instead of sending them; its options stay.
    *
    * @example
    * ```ts
@@ -70,7 +87,7 @@ export class AnalyticsTestingModule {
    */
   static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {
     for (const name of names.length > 0 ? names : [DEFAULT_INSTANCE]) {
-      const { provide, useFactory: factory, inject } = provideAnalytics({ name }, RecordingAnalytics);
+      const { provide, useFactory: factory, inject } = provideRecording({ name });
       builder.overrideProvider(provide).useFactory({ factory, inject });
     }
     return builder;

@@ -1,6 +1,7 @@
 import type { EventProperties, Message, UserTraits } from '../client/index.js';
+import { ArgumentError } from '../common/relay.errors.js';
 import { findRecorder, summarise } from './analytics.recorder.js';
-import { differences, type Equals, nearestEvent } from './nearest.event.js';
+import { differences, type Equals, nearestEvent } from './nearest-event.util.js';
 
 /** What a matcher needs of Jest (or Vitest), which passes it as `this`. */
 interface MatcherContext {
@@ -54,7 +55,9 @@ function judge({ equals, utils }: MatcherContext, received: unknown, expectation
   const { matcher, type, wanted, nameOf, field, fields } = expectation;
   const recorder = findRecorder(received);
   if (!recorder) {
-    throw new TypeError(`${matcher} takes an AnalyticsRecorder, or an instance that AnalyticsTestingModule provides`);
+    throw new ArgumentError(
+      `${matcher} takes an AnalyticsRecorder, or an instance that AnalyticsTestingModule provides`,
+    );
   }
   const events = recorder.ofType(type);
   const differing = (event: Message) => differences(event[field], fields, equals);

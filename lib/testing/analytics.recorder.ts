@@ -1,5 +1,6 @@
 import type { AnalyticsService } from '../analytics/analytics.service.js';
-import type { Message, MessageType } from '../client/index.js';
+import { type Message, type MessageType, RelayError } from '../client/index.js';
+import { ArgumentError } from '../common/relay.errors.js';
 
 /** Options of {@link AnalyticsRecorder.waitFor}. */
 export interface WaitOptions {
@@ -11,24 +12,24 @@ export interface WaitOptions {
   timeout?: number;
 }
 
-type Waiting = (event: Message) => void;
+type EventListener = (event: Message) => void;
 
 // On the instance: code that has the package's other build finds its recorder too.
 const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
 
-/** Holds the events that an application under test has recorded: as they would be sent, plugins and all. */
+/** Holds the events of an application under test as they would be sent, after plugins. */
 export class AnalyticsRecorder {
   private recorded: Message[] = [];
-  private waiting: Waiting[] = [];
+  private listeners: EventListener[] = [];
 
   /**
    * The recorder of an instance that `AnalyticsTestingModule` provides.
    *
-   * @throws {Error} for any other instance.
+   * @throws {ArgumentError} for any other instance.
    */
   static of(analytics: AnalyticsService): AnalyticsRecorder {
     const recorder = findRecorder(analytics);
-    if (!recorder) throw new Error('This instance records nothing: it is none of AnalyticsTestingModule');
+    if (!recorder) throw new ArgumentError('This instance was not created by AnalyticsTestingModule');
     return recorder;
   }
 
@@ -54,7 +55,8 @@ export class AnalyticsRecorder {
 
   /**
    * The first event, recorded already or later, of this name (of a track event) or for which the function answers true.
-   * Rejects when there is none in time, with what was recorded instead.
+   * Rejects with a `RelayError` with the code `wait_timeout` when the timeout expires; the message lists the events
+   * recorded instead.
    */
   waitFor(wanted: string | ((event: Message) => boolean), { timeout = 1_000 }: WaitOptions = {}): Promise<Message> {
     const matches =
@@ -64,9 +66,9 @@ export class AnalyticsRecorder {
     return new Promise((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
-        this.waiting = this.waiting.filter((other) => other !== look);
+        this.listeners = this.listeners.filter((other) => other !== onEvent);
       };
-      const look: Waiting = (event) => {
+      const onEvent: EventListener = (event) => {
         try {
           if (!matches(event)) return;
           resolve(event);
@@ -78,17 +80,18 @@ export class AnalyticsRecorder {
       };
       const timer = setTimeout(() => {
         end();
-        const what = typeof wanted === 'string' ? JSON.stringify(wanted) : 'such an event';
-        reject(new Error(`Waited ${timeout} ms for ${what} in vain. Recorded: ${summarise(this.recorded)}`));
+        const what = typeof wanted === 'string' ? JSON.stringify(wanted) : 'a matching event';
+        const message = `Timed out after ${timeout} ms waiting for ${what}. Recorded: ${summarise(this.recorded)}`;
+        reject(new RelayError('wait_timeout', message));
       }, timeout);
-      this.waiting.push(look);
+      this.listeners.push(onEvent);
     });
   }
 
   /** @internal */
   add(event: Message): void {
     this.recorded.push(event);
-    for (const look of this.waiting) look(event);
+    for (const onEvent of this.listeners) onEvent(event);
   }
 
   /** @internal */

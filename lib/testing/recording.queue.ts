@@ -1,9 +1,10 @@
-import type { EventLedger, PendingEvent } from '../client/delivery/event.ledger.js';
-import { type EventSink, measure } from '../client/delivery/event.queue.js';
+import { measure } from '../client/delivery/event.queue.js';
+import type { EventLedger } from '../client/event/event.ledger.js';
+import type { EventSink, PendingEvent } from '../client/event/pending-event.interface.js';
 import type { Message } from '../client/index.js';
 import type { AnalyticsRecorder } from './analytics.recorder.js';
 
-/** Stands in for the queue: each event is recorded within the call, and counts as delivered. No network, no timers. */
+/** Replaces the queue: each event is recorded within the call, and counts as delivered. No network, no timers. */
 export class RecordingQueue implements EventSink {
   constructor(
     private readonly recorder: AnalyticsRecorder,
@@ -13,7 +14,7 @@ export class RecordingQueue implements EventSink {
   add(event: PendingEvent): void {
     const reason = measure(event);
     if (!reason) this.recorder.add(JSON.parse(event.json) as Message);
-    void Promise.resolve().then(() => this.ledger.end(event, reason));
+    this.ledger.endLater(event, reason);
   }
 
   flush(): void {}

@@ -12,6 +12,7 @@ import type { Observable } from 'rxjs';
 import type { Concealed } from '../common/concealed.value.js';
 import { errorMessage } from '../common/error.util.js';
 import { LineLogger } from '../common/line.logger.js';
+import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/relay.errors.js';
 import { type AdminGate, createAdminGate } from './admin/admin.gate.js';
 import { mountDeletion } from './admin/admin.mount.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
@@ -22,12 +23,13 @@ import { checkBun } from './bun.check.js';
 import type { DeliveryEvent } from './dispatch/delivery.event.js';
 import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
-import type { InProcessIngest, InProcessProducer } from './ingest/in-process-ingest.interface.js';
+import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestMount } from './ingest/ingest.mount.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
-import { ParsedMessage } from './ingest/posted.message.js';
+import { ParsedMessage } from './ingest/parsed-message.js';
+import { readPostedBody } from './ingest/posted-body.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { adminPrefix, type WebhookDestinationOptions } from './webhook-destination.options.js';
 import type {
@@ -42,7 +44,7 @@ import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
 export class WebhookDestinationService
-  implements InProcessIngest, OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
 {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
@@ -88,11 +90,14 @@ export class WebhookDestinationService
    * @param sentAt when the sender posted them, by its own clock
    */
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
-    const source = typeof writeKey === 'string' ? this.sources.find(writeKey) : undefined;
-    if (source === undefined) throw new Error('the write key must be that of a source');
-    if (!Array.isArray(messages)) throw new Error('messages must be an array');
+    const source = this.sourceOf(writeKey);
+    if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
     await this.opened;
-    return this.acceptor.accept(source, { messages: messages.map((message) => new ParsedMessage(message)), sentAt });
+    return this.acceptor.accept(
+      source,
+      messages.map((message) => new ParsedMessage(message)),
+      sentAt,
+    );
   }
 
   /**
@@ -123,6 +128,16 @@ export class WebhookDestinationService
   /** How many deliveries wait, are under way or were given up, by destination. */
   stats(): Promise<DeliveryCount[]> {
     return this.queue.counts();
+  }
+
+  /** @internal */
+  async acceptBatch(writeKey: string, json: string): Promise<AcceptResult> {
+    const source = this.sourceOf(writeKey);
+    await this.opened;
+    const bytes = Buffer.from(json);
+    const isAscii = bytes.length === json.length;
+    const { messages, sentAt } = readPostedBody('batch', { bytes, text: isAscii ? json : undefined });
+    return this.acceptor.accept(source, messages(), sentAt);
   }
 
   /** @internal */
@@ -160,13 +175,19 @@ export class WebhookDestinationService
 
   /** Comes before the server closes. */
   onModuleDestroy(): void {
-    this.rejectOpened(new Error('the application closed before its queue was open'));
+    this.rejectOpened(new ClosedError('the application closed before its queue was open'));
     this.endpoint?.close();
   }
 
   onApplicationShutdown(): Promise<void> {
     this.stopped ??= this.stop();
     return this.stopped;
+  }
+
+  private sourceOf(writeKey: unknown): string {
+    const source = typeof writeKey === 'string' ? this.sources.find(writeKey) : undefined;
+    if (source === undefined) throw new UnknownWriteKeyError();
+    return source;
   }
 
   private async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { AnalyticsService, type Context, type Plugin } from 'nestjs-analytics-relay';
+import { type AnalyticsPlugin, AnalyticsService, type EventContext } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';
@@ -14,12 +14,12 @@ describe('A plugin that never returns', () => {
   const afterwards = useCleanUps();
 
   it('is logged once, and holds up no shutdown', async () => {
-    const plugin: Plugin = {
+    const plugin: AnalyticsPlugin = {
       name: 'Archive',
       type: 'destination',
       isLoaded: () => true,
       load: () => Promise.resolve(),
-      track: () => new Promise<Context>(() => undefined),
+      track: () => new Promise<EventContext>(() => undefined),
     };
     const { app, target, log } = await startProvider(afterwards, Shop, {
       options: { plugins: [plugin], httpRequestTimeout: 100 },

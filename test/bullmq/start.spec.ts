@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { MIGRATION_ADVISORY_LOCK_KEY } from 'bullmq';
 import { type ClusterOptions, Redis } from 'ioredis';
-import { memoryQueue } from 'nestjs-analytics-relay';
+import { memoryQueue, OptionsError } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 
@@ -45,6 +45,7 @@ describe('Options of bullmqQueue', () => {
   it.each(cases)('name what is wrong: %s', (_what, options, error) => {
     const act = () => bullmqQueue(options as BullmqQueueOptions);
     expect(act).toThrow(error);
+    expect(act).toThrow(OptionsError);
     expect(act).not.toThrow('s3cret');
   });
 
@@ -69,7 +70,7 @@ describe('A package that is missing', () => {
       }\`;
       register('data:text/javascript,' + encodeURIComponent(hooks));
       const { bullmqQueue } = await import('nestjs-analytics-relay/bullmq');
-      await bullmqQueue(${JSON.stringify(options)})().open().catch((error) => console.log(error.message));
+      await bullmqQueue(${JSON.stringify(options)})().open().catch((error) => console.log(\`\${error.message} [\${error.code}]\`));
       process.exit();`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
     return stdout.trim();
@@ -80,13 +81,15 @@ describe('A package that is missing', () => {
     ['ioredis', { connection: REDIS_URL }],
     ['pg', { backend: 'postgres', connection: POSTGRES_URL }],
   ])('is named with the command that installs it: %s', async (missing, options) => {
-    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${missing}`;
+    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${missing} [package_missing]`;
     expect(await openWithout(missing, options)).toBe(line);
   });
 
   it('is not blamed for what it lacks itself', async () => {
     const text = "Cannot find package 'postgres-array'";
-    expect(await openWithout('pg', { backend: 'postgres', connection: POSTGRES_URL }, text)).toBe(text);
+    expect(await openWithout('pg', { backend: 'postgres', connection: POSTGRES_URL }, text)).toBe(
+      `${text} [ERR_MODULE_NOT_FOUND]`,
+    );
   });
 });
 

@@ -92,6 +92,7 @@ describe('batches', () => {
     const [fits, tooLarge, small] = await Promise.all(outcomes);
     expect(fits!.err).toBeUndefined();
     expect(small!.err).toBeUndefined();
+    expect(tooLarge!.err).toMatchObject({ name: 'RelayError', code: 'message_too_large' });
     expect((tooLarge!.err as Error).message).toBe('The message has 32769 bytes; at most 32768 (32 KB) are allowed');
     expect(collector.messages).toHaveLength(2);
     expect(Buffer.byteLength(JSON.stringify(collector.messages[0]))).toBe(32 * KB);
@@ -121,7 +122,7 @@ describe('batches', () => {
     const reasons = (await Promise.all(outcomes)).map(({ err }) => (err as Error | undefined)?.message);
     const full = 'The queue is full: it holds 3 events';
     expect(reasons).toEqual([undefined, undefined, undefined, full, full]);
-    expect(errors).toHaveLength(2);
+    expect(errors).toEqual(Array(2).fill(expect.objectContaining({ code: 'queue_full' })));
     expect(collector.messages).toHaveLength(3);
     expect((await Promise.all([tracked(analytics), analytics.flush()]))[0].err).toBeUndefined();
   });

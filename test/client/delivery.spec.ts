@@ -100,6 +100,7 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
     const done = tracked(analytics);
     await analytics.flush();
     expect(messageOf((await done).err)).toBe('The request took longer than 40 ms');
+    expect((await done).err).toHaveProperty('code', 'request_timeout');
     await collector.closed(); // Nothing stays open behind it.
   });
 

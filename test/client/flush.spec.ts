@@ -102,6 +102,7 @@ describe('flush', () => {
     await analytics.flush({ timeout: 50 });
     expect(callback).toHaveBeenCalledTimes(1);
     expect((callback.mock.calls[0]![0] as Error).message).toContain('within the flush timeout of 50 ms');
+    expect(callback.mock.calls[0]![0]).toHaveProperty('code', 'flush_timeout');
     await collector.closed();
     const later = tracked(analytics);
     await analytics.flush({ timeout: 5000 });

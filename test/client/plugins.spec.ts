@@ -540,7 +540,10 @@ describe('ending with plugins', () => {
 describe('a plugin that takes longer than httpRequestTimeout', () => {
   const tooLong = (subject: string, ms: number) => ({
     code: 'plugin_failure',
-    reason: expect.objectContaining({ message: `${subject} took longer than ${ms} ms (httpRequestTimeout)` }),
+    reason: expect.objectContaining({
+      code: 'plugin_timeout',
+      message: `${subject} took longer than ${ms} ms (httpRequestTimeout)`,
+    }),
     ctx: expect.any(Context),
   });
 

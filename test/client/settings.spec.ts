@@ -1,5 +1,11 @@
 import { describe, expect, it, jest } from '@jest/globals';
-import { Analytics, ValidationError, type AnalyticsSettings } from 'nestjs-analytics-relay/client';
+import {
+  Analytics,
+  keepAliveHttpClient,
+  OptionsError,
+  ValidationError,
+  type AnalyticsSettings,
+} from 'nestjs-analytics-relay/client';
 import { collect, create, event, tracked } from './support/harness.js';
 
 const SECRET = 'wk_secret';
@@ -35,9 +41,16 @@ describe('settings', () => {
       error = thrown;
     }
     expect(error).toBeInstanceOf(ValidationError);
-    expect(error).toMatchObject({ field });
+    expect(error).toBeInstanceOf(OptionsError);
+    expect(error).toMatchObject({ field, code: 'options_invalid' });
     expect((error as Error).message).toContain(rule);
     expect((error as Error).stack).not.toContain(SECRET);
+  });
+
+  it.each([0, -1, 1.5, NaN, '16'])('refuse maxSockets %j of keepAliveHttpClient', (maxSockets) => {
+    const create = () => keepAliveHttpClient({ maxSockets: maxSockets as number });
+    expect(create).toThrow(OptionsError);
+    expect(create).toThrow('maxSockets must be an integer, at least 1, or Infinity');
   });
 
   it('take null for absent, and ignore settings of other clients', async () => {

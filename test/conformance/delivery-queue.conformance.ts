@@ -531,6 +531,7 @@ export function itConforms(engine: QueueEngine): void {
       ])('names %s, which no query can be asked with', async (field, query) => {
         await queue.add(messages(2));
         await expect(queue.list(query)).rejects.toThrow(field);
+        await expect(queue.list(query)).rejects.toMatchObject({ code: 'argument_invalid' });
         await expect(queue.replay(query)).rejects.toThrow(field);
         await expect(queue.purge(query)).rejects.toThrow(field);
         expect(await queue.list(new Proxy({ messageId: 'm1' }, {}))).toHaveLength(1);
@@ -543,6 +544,7 @@ export function itConforms(engine: QueueEngine): void {
         ['after', { after: 3 }],
       ])('names the %s of a page that is wrong', async (field, page) => {
         await expect(queue.list({}, page)).rejects.toThrow(`${field} of a page must be`);
+        await expect(queue.list({}, page)).rejects.toMatchObject({ code: 'argument_invalid' });
         await expect(queue.list({}, null as never)).rejects.toThrow('a page must be an object');
       });
 

@@ -105,12 +105,17 @@ function isLate({ expected }: HostileRequest, { status, after }: RawAnswer): boo
   return after > MAX_WAIT || (status === 408 && expected !== undefined && expected.status !== 408);
 }
 
+/** Kinds that may not be HTTP, and how Node, or Fastify for it, refuses what is not. */
+const NOT_HTTP = new Set(['a client that ends too early', 'a length that is none', 'chunks that are none']);
+const REFUSALS_OF_NODE = new Set([400, 408, 413, 431]);
+
 /** What is wrong with an answer, if anything. */
-function faultOf({ expected, then }: HostileRequest, { status, body }: RawAnswer): string | undefined {
+function faultOf({ kind, expected, then }: HostileRequest, { status, body }: RawAnswer): string | undefined {
   if (status === 0) return 'no answer';
   if (status !== undefined && status >= 500) return 'a 5xx';
   if (status === undefined) return then === 'vanish' ? undefined : 'closed without an answer';
   if (expected && status !== expected.status) return `not ${expected.status}`;
+  if (NOT_HTTP.has(kind) && REFUSALS_OF_NODE.has(status)) return undefined;
   const json = parse(body);
   if (!isObject(json)) return 'no JSON object';
   if (status === 200) return json.success === true && areRejected(json.rejected) ? undefined : 'no success';

@@ -4,13 +4,13 @@ import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import {
   AnalyticsModule,
   AnalyticsService,
-  type Context,
+  type EventContext,
   defineEvent,
   getAnalyticsToken,
   type IdentityResolver,
   InjectAnalytics,
   memoryQueue,
-  type Plugin,
+  type AnalyticsPlugin,
   Track,
   WebhookDestinationModule,
   WebhookDestinationService,
@@ -37,12 +37,12 @@ class Orders {
   }
 }
 
-const stamp: Plugin = {
+const stamp: AnalyticsPlugin = {
   name: 'stamp',
   type: 'enrichment',
   isLoaded: () => true,
   load: () => Promise.resolve(),
-  track: (ctx: Context) => {
+  track: (ctx: EventContext) => {
     ctx.updateEvent('properties.stamped', true);
     return ctx;
   },
@@ -217,7 +217,7 @@ describe('AnalyticsRecorder', () => {
     expect((await byFunction).previousId).toBe('p');
     expect((await recorder.waitFor('A')).event).toBe('A');
     await expect(recorder.waitFor('C', { timeout: 10 })).rejects.toThrow(
-      'Waited 10 ms for "C" in vain. Recorded: "A", alias u',
+      'Timed out after 10 ms waiting for "C". Recorded: "A", alias u',
     );
     const faulty = recorder.waitFor(({ event }) => event === 'D' && (JSON.parse('no JSON') as boolean));
     analytics.track({ userId: 'u', event: 'D' });
@@ -229,6 +229,6 @@ describe('AnalyticsRecorder', () => {
       imports: [AnalyticsModule.forRoot({ writeKey: 'k', disable: true })],
     }).compile();
     afterwards(() => app.close());
-    expect(() => AnalyticsRecorder.of(app.get(AnalyticsService))).toThrow('it is none of AnalyticsTestingModule');
+    expect(() => AnalyticsRecorder.of(app.get(AnalyticsService))).toThrow('was not created by AnalyticsTestingModule');
   });
 });

@@ -77,7 +77,7 @@ const errors: [line: string, ...reasons: string[]][] = [
   ],
   [
     `export const g = Track('Order Completed', { userId });`,
-    `Property 'properties' is missing in type '{ userId: string; }' but required in type '{ properties: Mapped<${plannedOrder}, AnyMethod>; }'.`,
+    `Property 'properties' is missing in type '{ userId: string; }' but required in type '{ properties: MappedField<${plannedOrder}, RecordedMethod>; }'.`,
     notTheClass,
   ],
   [

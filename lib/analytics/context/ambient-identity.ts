@@ -1,16 +1,17 @@
 import { isDiscardedPromise } from '../../common/promise.util.js';
+import { ArgumentError } from '../../common/relay.errors.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 
-/** An id as databases and tokens have it; a number goes over the wire as the string of its digits. */
+/** An id; a number goes over the wire as the string of its digits. */
 export type AmbientId = string | number | bigint;
 
-/** Who events are about. */
+/** The ids that events are attributed to. */
 export interface AmbientIdentity {
   userId?: AmbientId | null | undefined;
   anonymousId?: AmbientId | null | undefined;
 }
 
-/** Tells from a request who its events are about; what it does not know, it leaves out. */
+/** Returns the ids that a request's events are attributed to; unknown ids are left out. */
 export type IdentityResolver = (request: AnalyticsRequest) => AmbientIdentity | null | undefined;
 
 /** The ids of a message; an empty string counts as missing. */
@@ -27,14 +28,14 @@ export function identityOfUser(request: AnalyticsRequest): AmbientIdentity {
 
 /**
  * An id as messages have it, or undefined where there is none.
- * @throws {Error} that names the field, for anything but a string or a number.
+ * @throws {ArgumentError} that names the field, for anything but a string or a number.
  */
 export function toMessageId(field: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
-  if (isDiscardedPromise(value)) throw new Error(`${field} must not be a promise`);
+  if (isDiscardedPromise(value)) throw new ArgumentError(`${field} must not be a promise`);
   if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value);
-  throw new Error(`${field} must be a string or a number`);
+  throw new ArgumentError(`${field} must be a string or a number`);
 }
 
 /** Whether these ids name another person than the ids known before. */

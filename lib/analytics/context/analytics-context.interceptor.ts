@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Observable } from 'rxjs';
 
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { scopes } from './context.scope.js';
+import { scopes } from './context-scope.js';
 
 /**
  * Opens the scope of a handler that no HTTP request leads to: of a gateway, with its client as the `request`, or of a

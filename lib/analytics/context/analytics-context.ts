@@ -1,13 +1,13 @@
 import type { ExtraContext } from '../../client/index.js';
 import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { type ContextScope, scopes } from './context.scope.js';
+import { type ContextScope, scopes } from './context-scope.js';
 
-/** What events get that do not have it themselves. */
+/** Fields for messages that do not have them. */
 export interface AmbientFields extends AmbientIdentity {
   /** The group of `group` messages, and `context.groupId` of all others. */
   groupId?: AmbientId | null | undefined;
-  /** Joined with the `context` of each message; a field that the message has itself stays. */
+  /** Merged into the `context` of each message, whose own fields take precedence. */
   context?: ExtraContext | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface AmbientContext {
 }
 
 /**
- * What events get that do not have it themselves: who they are about, and their `context`.
+ * The ambient identity and context: fields for messages that do not have them.
  * A scope is open in every HTTP request and in every call of a decorated method; elsewhere, `run` opens one.
  *
  * @example
@@ -33,22 +33,22 @@ export interface AmbientContext {
  */
 export const AnalyticsContext = {
   /**
-   * Runs a function, and all that it starts, in a scope of its own: the surrounding scope with these fields.
+   * Runs a function, and all that it starts, in its own scope: the surrounding scope with these fields.
    * Ids of the surrounding scope no longer count where `fields` name somebody else.
    *
    * @returns What the function returns.
-   * @throws {Error} when an id is neither a string nor a number; the error names it.
+   * @throws {ArgumentError} naming an id that is neither a string nor a number.
    */
   run<T>(fields: AmbientFields, fn: () => T): T {
     return scopes.run(withFields(scopes.getStore() ?? {}, fields), fn);
   },
 
   /**
-   * Adds fields to the scope of the code that runs, for all of it from now on; what is left out (or `undefined`, or `null`) stays.
+   * Adds fields to the current scope; omitted fields, `undefined` and `null` change nothing.
    * Ids that were set before no longer count where `fields` name somebody else.
    *
    * @returns Whether there is a scope; without one, nothing is kept.
-   * @throws {Error} when an id is neither a string nor a number; the error names it.
+   * @throws {ArgumentError} naming an id that is neither a string nor a number.
    */
   set(fields: AmbientFields): boolean {
     const scope = scopes.getStore();

@@ -1,10 +1,10 @@
 /**
- * The request that an event belongs to: what Express or Fastify hands to the application's handlers.
+ * The request that an event belongs to: the request object of Express or Fastify.
  * Where `AnalyticsContextInterceptor` opened the scope of a gateway or microservice: its client or context.
  * Named here is only what both platforms have; everything else depends on the application.
  */
 export interface AnalyticsRequest {
-  /** Address of the client, as the platform computes it: behind a proxy that it trusts, the one that the proxy tells. */
+  /** Address of the client, as the platform computes it; behind a trusted proxy, the address that the proxy forwards. */
   ip?: string;
   /** Header fields, by their names in lower case. */
   headers?: Record<string, string | string[] | undefined>;

@@ -32,8 +32,3 @@ export class ContextOptions {
   @Switch()
   page: boolean = true;
 }
-
-/** The options with every switch off. */
-export function noContext(): ContextOptions {
-  return Object.assign(new ContextOptions(), { ip: false, userAgent: false, locale: false, page: false });
-}

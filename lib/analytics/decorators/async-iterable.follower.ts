@@ -1,5 +1,5 @@
 import type { OnEnded } from './result.follower.js';
-import { replaceUntilUsed } from './replaced.method.js';
+import { replaceUntilUsed } from './replaced-method.util.js';
 
 type Step = IteratorResult<unknown>;
 
@@ -11,7 +11,7 @@ export function isAsyncIterable(value: object): value is AsyncIterable<unknown> 
   return typeof iterate === 'function' && typeof pipe !== 'function' && typeof pipeTo !== 'function';
 }
 
-/** Told once, when the first iteration ends, early or not, with the last value; answers false where it cannot be. */
+/** Calls `onEnded` once, with the last value, when the first iteration ends. Returns false where that is impossible. */
 export function followAsyncIterable(iterable: AsyncIterable<unknown>, onEnded: OnEnded): boolean {
   // A generator is its own iterator, and may be stepped without being asked for it.
   if (isAsyncIterator(iterable)) return followIterator(iterable, onEnded);

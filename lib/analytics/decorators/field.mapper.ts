@@ -2,6 +2,7 @@ import { isMap, isSet } from 'node:util/types';
 
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
+import { ArgumentError } from '../../common/relay.errors.js';
 import { toMessageId } from '../context/ambient-identity.js';
 import type { CallContext } from './record-options.interface.js';
 
@@ -12,7 +13,7 @@ const IDS = new Set(['userId', 'anonymousId', 'groupId', 'previousId']);
 /**
  * Makes the fields of a message from a call: a function is called with it, any other value is taken as it is.
  *
- * @throws {Error} that names the field, for a value that is a promise or holds one, and for an id of a wrong type: at once
+ * @throws {ArgumentError} that names the field, for a value that is a promise or holds one, and for an id of a wrong type: at once
  * where the value is given, and when a message is made where a function returns it.
  */
 export function fieldsMapper(fields: object): (call: CallContext) => object {
@@ -34,13 +35,12 @@ function toField(name: string, value: unknown): unknown {
   return IDS.has(name) ? toMessageId(name, value) : value;
 }
 
-/** @throws {TypeError} that names the field, where a value is a promise or holds one. */
+/** @throws {ArgumentError} that names the field, where a value is a promise or holds one. */
 export function refusePromises(name: string, value: unknown): void {
   const path = findPromise(value, new Set());
   if (path === undefined) return;
-  throw new TypeError(
-    `${name}${path} must not be a promise; mappers are synchronous, so await the value in the method`,
-  );
+  const rule = 'must not be a promise; mappers are synchronous, so await the value in the method';
+  throw new ArgumentError(`${name}${path} ${rule}`);
 }
 
 /** The way to the first promise in a value, such as `.items.0`. Each promise on the way may reject, and is handled. */

@@ -1,6 +1,6 @@
 import type { GroupParams } from '../../client/index.js';
 import { recordCall } from './record.decorator.js';
-import type { AnyMethod, GroupOptions } from './record-options.interface.js';
+import type { RecordedMethod, GroupOptions } from './record-options.interface.js';
 
 /**
  * Records that a user belongs to a group, at the end of each call of a method; otherwise as `@Track`.
@@ -10,6 +10,6 @@ import type { AnyMethod, GroupOptions } from './record-options.interface.js';
  * @Group<TeamsService['join']>({ groupId: ({ args: [team] }) => team.id, traits: ({ args: [team] }) => ({ name: team.name }) })
  * ```
  */
-export function Group<M extends AnyMethod = AnyMethod>(options: GroupOptions<M> = {}): MethodDecorator {
+export function Group<M extends RecordedMethod = RecordedMethod>(options: GroupOptions<M> = {}): MethodDecorator {
   return recordCall(options, (analytics, message) => analytics.group(message as GroupParams));
 }

@@ -1,14 +1,14 @@
-import { runInScope, scopes } from '../context/context.scope.js';
+import { runInScope, scopes } from '../context/context-scope.js';
 import type { CallContext } from './record-options.interface.js';
 import { type Ended, followResult } from './result.follower.js';
 
 type Method = (this: object, ...args: unknown[]) => unknown;
 
-/** Told of the end of a call; answers whether it is the end that is waited for. */
+/** Called at the end of a call; returns whether it is the awaited end. */
 type OnEnd = (call: CallContext) => boolean;
 
 /**
- * The method, and `onEnd` told of each call's end where there is one for the instance.
+ * The method; `onEnd`, where there is one for the instance, is called at the end of each call.
  * What the method returns and throws, its name, length and metadata stay as they are.
  */
 export function wrapMethod(method: Method, onEndFor: (target: object | undefined) => OnEnd | undefined): Method {

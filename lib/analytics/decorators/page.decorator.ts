@@ -1,6 +1,6 @@
 import type { PageParams } from '../../client/index.js';
 import { recordCall } from './record.decorator.js';
-import type { AnyMethod, Mapped, PageOptions } from './record-options.interface.js';
+import type { RecordedMethod, MappedField, PageOptions } from './record-options.interface.js';
 
 /**
  * Records that a user saw a page, at the end of each call of a method; otherwise as `@Track`.
@@ -11,8 +11,8 @@ import type { AnyMethod, Mapped, PageOptions } from './record-options.interface.
  * @Page('Pricing', { properties: { variant: 'b' } })
  * ```
  */
-export function Page<M extends AnyMethod = AnyMethod>(
-  name?: Mapped<string | undefined, M>,
+export function Page<M extends RecordedMethod = RecordedMethod>(
+  name?: MappedField<string | undefined, M>,
   options: PageOptions<M> = {},
 ): MethodDecorator {
   return recordCall({ ...options, name }, (analytics, message) => analytics.page(message as PageParams));

@@ -3,17 +3,17 @@ import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
-import { addDecoratedMethod } from './decorated.methods.js';
+import { addDecoratedMethod } from './decorated-methods.registry.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';
-import { hiddenInstanceOf, injectHidden } from './hidden.instance.js';
+import { hiddenInstanceOf, injectHidden } from './hidden-instance.util.js';
 import { wrapMethod } from './method.wrapper.js';
-import type { AnyMethod, CallContext, RecordOptions } from './record-options.interface.js';
+import type { RecordedMethod, CallContext, RecordOptions } from './record-options.interface.js';
 
 const faultLogs = new WeakMap<AnalyticsService, LimitedLogger>();
 
 /**
- * A decorator that records an event at the end of each call of a method, with each field as a value or told from the
- * call; without an `AnalyticsModule` it does nothing.
+ * A decorator that records an event at the end of each call of a method, with each field as a value or a function
+ * of the call; without an `AnalyticsModule` it does nothing.
  *
  * @throws {OptionsError} when what it decorates is not an instance method, or a field has a value that cannot be recorded.
  */
@@ -43,7 +43,7 @@ export function recordCall<Options extends RecordOptions>(
       }
       return true;
     };
-    descriptor.value = wrapMethod(descriptor.value as AnyMethod, (target) => {
+    descriptor.value = wrapMethod(descriptor.value as RecordedMethod, (target) => {
       const analytics = hiddenInstanceOf(target, instance);
       return analytics && ((call) => recordEnd(analytics, call));
     });

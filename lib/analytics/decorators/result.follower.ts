@@ -2,13 +2,14 @@ import { isPromise } from 'node:util/types';
 
 import { defer, isObservable, type Observable, tap } from 'rxjs';
 
+import { isThenable } from '../../client/event/user-code.caller.js';
 import { followAsyncIterable, isAsyncIterable } from './async-iterable.follower.js';
-import { replaceUntilUsed } from './replaced.method.js';
+import { replaceUntilUsed } from './replaced-method.util.js';
 
 /** How a call ended. */
 export type Ended = { result: unknown } | { error: unknown };
 
-/** Told of an end; answers whether it is the one that is waited for. */
+/** Called at an end; returns whether it is the awaited one. */
 export type OnEnded = (ended: Ended) => boolean;
 
 type OnSettled = ((value: unknown) => unknown) | null | undefined;
@@ -18,8 +19,8 @@ interface Thenable {
 }
 
 /**
- * What a method returned, and `onEnded` told of its end: that of its promise, Observable or async iterable, or now.
- * What is returned stands in for it, and is used as it was.
+ * Calls `onEnded` at the end of a method's result: of its promise, Observable or async iterable, or now.
+ * Returns what replaces the result, and is used like it.
  */
 export function followResult(result: unknown, onEnded: OnEnded): unknown {
   if (isPromise(result)) return followPromise(result, onEnded);
@@ -65,27 +66,23 @@ function isPlainObservable(value: object): value is Observable<unknown> {
   return isObservable(value) && Object.prototype.hasOwnProperty.call(Object.getPrototypeOf(value), 'pipe');
 }
 
-/** Told once, however often it is subscribed: at completion, or when the subscriber has enough, with the last value. */
+/** Ends once, however often it is subscribed: at completion, or when the subscriber has enough, with the last value. */
 function followObservable(observable: Observable<unknown>, onEnded: OnEnded): Observable<unknown> {
-  let isTold = false;
-  const tell = (ended: Ended) => {
-    isTold ||= onEnded(ended);
+  let hasEnded = false;
+  const end = (ended: Ended) => {
+    hasEnded ||= onEnded(ended);
   };
   return defer(() => {
     let last: { result: unknown } | undefined;
     return observable.pipe(
       tap({
         next: (value) => (last = { result: value }),
-        complete: () => tell(last ?? { result: undefined }),
-        error: (error: unknown) => tell({ error }),
-        unsubscribe: () => last && tell(last),
+        complete: () => end(last ?? { result: undefined }),
+        error: (error: unknown) => end({ error }),
+        unsubscribe: () => last && end(last),
       }),
     );
   });
-}
-
-function isThenable(value: object): value is Thenable {
-  return typeof (value as Partial<Thenable>).then === 'function';
 }
 
 /** Waits for nobody: queries of some libraries run when, and as often as, `then` is called. */

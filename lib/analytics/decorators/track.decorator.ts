@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { OptionsError } from '../../common/options.error.js';
-import { toInstance } from '../tracking-plan/event.instance.js';
+import { toInstance } from '../tracking-plan/class-metadata.util.js';
 import { definitionOf } from '../tracking-plan/tracked-event.decorator.js';
 import type {
   EventClass,
@@ -10,13 +10,13 @@ import type {
   PropertiesOf,
 } from '../tracking-plan/tracking-plan.interface.js';
 import { recordCall } from './record.decorator.js';
-import type { AnyMethod, Mapped, RecordOptions } from './record-options.interface.js';
+import type { RecordedMethod, MappedField, RecordOptions } from './record-options.interface.js';
 
 /** Options of `@Track` for an event with these properties. */
-export type PlannedTrackOptions<M extends AnyMethod, P> = RecordOptions<M> & PropertiesField<P, Mapped<P, M>>;
+export type PlannedTrackOptions<M extends RecordedMethod, P> = RecordOptions<M> & PropertiesField<P, MappedField<P, M>>;
 
 /** What `@Track` takes, for each event of the plan; the options may be left out where no property is required. */
-export type TrackArguments<M extends AnyMethod> = {
+export type TrackArguments<M extends RecordedMethod> = {
   [E in EventName]: object extends PlannedTrackOptions<M, PlannedProperties<E>>
     ? [event: E, options?: PlannedTrackOptions<M, PlannedProperties<E>>]
     : [event: E, options: PlannedTrackOptions<M, PlannedProperties<E>>];
@@ -39,10 +39,10 @@ export type TrackArguments<M extends AnyMethod> = {
  * ```
  * @throws {OptionsError} for a class that declares no event.
  */
-export function Track<M extends AnyMethod = AnyMethod>(...args: TrackArguments<M>): MethodDecorator;
-export function Track<M extends AnyMethod = AnyMethod, Event extends object = object>(
+export function Track<M extends RecordedMethod = RecordedMethod>(...args: TrackArguments<M>): MethodDecorator;
+export function Track<M extends RecordedMethod = RecordedMethod, Event extends object = object>(
   event: EventClass<Event>,
-  // Inferred from the class alone, so that it is the options that are told to be wrong.
+  // Inferred from the class alone, so a compile error points at the options.
   options: PlannedTrackOptions<M, PropertiesOf<Event & {}>>,
 ): MethodDecorator;
 export function Track(event: string | EventClass, options: RecordOptions = {}): MethodDecorator {
@@ -54,7 +54,7 @@ export function Track(event: string | EventClass, options: RecordOptions = {}): 
   const { name } = definition;
   return recordCall(options, (analytics, fields) => {
     const given = (fields as { properties?: unknown }).properties ?? {};
-    // Properties that are an instance of an event class are judged by its rules.
+    // Properties that are an instance of an event class are checked against its rules.
     const properties = isPlainObject(given) ? toInstance(event, given) : given;
     analytics.track({ ...fields, event: name, properties });
   });

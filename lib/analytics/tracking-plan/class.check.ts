@@ -1,8 +1,7 @@
 import { getMetadataStorage } from 'class-validator';
 import { isPromise } from 'node:util/types';
 
-import { nestedClassOf, type PropertyRule, rulesOf } from './class.metadata.js';
-import { toInstance } from './event.instance.js';
+import { nestedClassOf, type PropertyRule, rulesOf, toInstance } from './class-metadata.util.js';
 import type { PlanFault } from './event.check.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
@@ -62,7 +61,7 @@ function meets(verdict: unknown): boolean {
   return true;
 }
 
-/** What is wrong with an object in the event, or with objects in an array. Where nothing tells their class, nothing is. */
+/** The faults of an object in the event, or of objects in an array; none where their class is unknown. */
 function nestedFaults(type: EventClass, rule: PropertyRule, value: unknown, path: string): PlanFault[] {
   if (value === undefined) return [];
   if (isCollection(value)) {

@@ -12,22 +12,15 @@ export interface PlanFault {
   rule: string;
 }
 
-/** Finds the rules that an event's properties break. Never throws. */
-export type EventCheck = (properties: object) => PlanFault[];
-
-/** The check of an event class. */
-export function checkOf(type: EventClass): EventCheck {
+/** The rules of an event class that properties break. Never throws. */
+export function findPlanFaults(type: EventClass, properties: object): PlanFault[] {
   const schema = definitionOf(type)?.schema;
-  const find: EventCheck = schema
-    ? (properties) => schemaFaults(schema, properties)
-    : (properties) => findClassFaults(type, properties);
-  return (properties) => {
-    try {
-      return find(properties).map(({ property, rule }) => ({ property: tidy(property), rule }));
-    } catch {
-      return [{ property: 'properties', rule: 'a rule threw' }];
-    }
-  };
+  try {
+    const faults = schema ? schemaFaults(schema, properties) : findClassFaults(type, properties);
+    return faults.map(({ property, rule }) => ({ property: toPrintable(property.slice(0, 100)), rule }));
+  } catch {
+    return [{ property: 'properties', rule: 'a rule threw' }];
+  }
 }
 
 function schemaFaults(schema: StandardSchemaV1, properties: object): PlanFault[] {
@@ -44,14 +37,9 @@ function pathOf({ path = [] }: StandardIssue): string {
   return keys.join('.') || 'properties';
 }
 
-/** The standard has messages alone, and those may hold values; zod and arktype tell a `code`, and valibot a `type`. */
+/** The name of the rule. Messages may hold values, so it is the `code` of zod and arktype, or the `type` of valibot. */
 function ruleOf(issue: StandardIssue): string {
   const { code, type } = issue as { code?: unknown; type?: unknown };
   const rule = code ?? type;
   return typeof rule === 'string' && /^\w{1,40}$/.test(rule) ? rule : 'schema';
-}
-
-/** Keys of a record can be anything that a user has typed. */
-function tidy(path: string): string {
-  return toPrintable(path.slice(0, 100));
 }

@@ -1,15 +1,15 @@
 import { type TrackParams, ValidationError } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import type { LineLogger } from '../../common/line.logger.js';
-import { checkOf, type EventCheck, type PlanFault } from './event.check.js';
+import { findPlanFaults, type PlanFault } from './event.check.js';
 import { definitionOf } from './tracked-event.decorator.js';
 import type { EventClass } from './tracking-plan.interface.js';
 import type { PlanOptions } from './tracking-plan.options.js';
 
-/** An event's violations are logged once in so many ms: a fault in a busy route must not flood the log. */
+/** Minimum interval between two log lines of one event, in ms. */
 const LOG_INTERVAL = 60_000;
 
-/** Code of the error that tells of an event which breaks the tracking plan. */
+/** Code of the error of an event that breaks the tracking plan. */
 const VIOLATION = 'tracking_plan_violation';
 
 interface Tally {
@@ -19,10 +19,9 @@ interface Tally {
   line: string;
 }
 
-/** Judges track events by the tracking plan, and says what becomes of those that break it. */
+/** Checks track events against the tracking plan, and applies its policy to violations. */
 export class PlanEnforcer {
   private readonly planned: Map<string, EventClass>;
-  private readonly checks = new WeakMap<EventClass, EventCheck>();
   /** By event: no more than the application has event classes. */
   private readonly tallies = new Map<string, Tally>();
   private readonly violations: PlanOptions['violations'];
@@ -35,29 +34,29 @@ export class PlanEnforcer {
     this.violations = violations;
   }
 
-  /** Whether an error tells of an event that broke the plan, and so was logged here. */
+  /** Whether an error is a violation, which is logged here. */
   static isViolation(error: unknown): boolean {
     return (error as Partial<ValidationError> | undefined)?.code === VIOLATION;
   }
 
   /**
-   * Judges an event by the class that its properties are an instance of, or else by the planned class of its name.
+   * Checks an event against the class that its properties are an instance of, or else the planned class of its name.
    *
    * @returns Why the event is not recorded; undefined where it is.
-   * @throws {ValidationError} where the plan says so.
+   * @throws {ValidationError} where the policy is `throw`.
    */
-  judge(message: Partial<TrackParams> | undefined): ValidationError | undefined {
+  check(message: Partial<TrackParams> | undefined): ValidationError | undefined {
     const properties = message?.properties ?? {};
-    if (!isPlainObject(properties)) return undefined; // The message's own rules tell.
+    if (!isPlainObject(properties)) return undefined; // a rule of the message
     const own = properties.constructor;
     const type = definitionOf(own) ? (own as EventClass) : this.planned.get(message?.event as string);
     if (!type) return undefined;
-    const faults = this.checkFor(type)(properties);
+    const faults = findPlanFaults(type, properties);
     if (faults.length === 0) return undefined;
     const { name } = definitionOf(type)!;
     const error = toError(name, faults);
     if (this.violations === 'throw') throw error;
-    this.tell(name, error.message);
+    this.reportViolation(name, error.message);
     return this.violations === 'drop' ? error : undefined;
   }
 
@@ -66,13 +65,7 @@ export class PlanEnforcer {
     for (const tally of this.tallies.values()) if (tally.count > tally.logged) this.log(tally);
   }
 
-  private checkFor(type: EventClass): EventCheck {
-    let check = this.checks.get(type);
-    if (!check) this.checks.set(type, (check = checkOf(type)));
-    return check;
-  }
-
-  private tell(name: string, line: string): void {
+  private reportViolation(name: string, line: string): void {
     const tally = this.tallies.get(name) ?? { count: 0, logged: 0, loggedAt: -Infinity, line };
     this.tallies.set(name, tally);
     tally.count++;

@@ -8,12 +8,12 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    /** Of schemas that can tell their JSON Schema (Standard JSON Schema). */
+    /** Present on schemas with a JSON Schema (Standard JSON Schema). */
     readonly jsonSchema?: { readonly input: (options: { target: string }) => Record<string, unknown> } | undefined;
   };
 }
 
-/** What a schema says of a value: the value as it reads it, or the issues that it found. */
+/** The result of a validation: the parsed value, or the issues. */
 export type StandardResult<Output = unknown> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 

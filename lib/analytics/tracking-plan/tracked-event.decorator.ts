@@ -3,7 +3,7 @@ import { isNonEmptyString } from '../../common/value.util.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.interface.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
-/** What a tracking plan tells of an event beside its properties. */
+/** Facts of an event in the tracking plan beside its properties. */
 export interface TrackedEventOptions {
   /** What the event means, for those who read the plan. */
   description?: string;
@@ -33,7 +33,7 @@ const DEFINITION = Symbol.for('nestjs-analytics-relay:tracked-event');
  *   @IsString() orderId!: string;
  * }
  * ```
- * @throws {OptionsError} when the name is no string, or empty.
+ * @throws {OptionsError} when the name is not a non-empty string.
  */
 export function TrackedEvent(name: string, options: TrackedEventOptions = {}): ClassDecorator {
   const definition = toDefinition('@TrackedEvent', name, options);
@@ -41,15 +41,15 @@ export function TrackedEvent(name: string, options: TrackedEventOptions = {}): C
 }
 
 /**
- * Declares a track event whose properties a Standard Schema (zod, valibot, arktype ...) tells.
- * The result is a class, and taken wherever one with `@TrackedEvent` is. The schema must answer synchronously.
+ * Declares a track event whose properties a Standard Schema (zod, valibot, arktype ...) defines.
+ * The result is a class, accepted wherever one with `@TrackedEvent` is. The schema must be synchronous.
  *
  * @example
  * ```ts
  * const CouponUsed = defineEvent('Coupon Used', z.object({ code: z.string() }));
  * analytics.trackEvent(new CouponUsed({ code: 'SPRING' }), { userId });
  * ```
- * @throws {OptionsError} when the name is no string or empty, or the schema is none.
+ * @throws {OptionsError} when the name is not a non-empty string, or the schema is not a Standard Schema.
  */
 export function defineEvent<Output, Input extends object = Output & object>(
   name: string,

@@ -1,5 +1,5 @@
 import type { CommonParams, EventProperties } from '../../client/index.js';
-import type { Ambient } from '../context/ambient.analytics.js';
+import type { AmbientParams } from '../context/ambient-params.interface.js';
 import type { StandardInput, StandardSchemaV1 } from './standard-schema.interface.js';
 
 /**
@@ -54,4 +54,4 @@ export type PlannedTrackParams<E extends EventName> = TrackEventFields & { event
   >;
 
 /** Fields of a track message beside its event and properties. */
-export type TrackEventFields = Ambient<CommonParams>;
+export type TrackEventFields = AmbientParams<CommonParams>;

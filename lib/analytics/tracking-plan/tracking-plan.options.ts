@@ -8,7 +8,7 @@ const VIOLATIONS = ['throw', 'drop', 'warn'] as const;
  * What happens to an event that breaks its class or schema:
  *
  * - `warn`: it is recorded, and a line is logged.
- * - `drop`: it is not recorded, but counted, and a line is logged. Its callback and the `error` event tell of it.
+ * - `drop`: it is not recorded, but counted, and a line is logged. Its callback and the `error` event receive the error.
  * - `throw`: the call throws a `ValidationError`. A decorated method does not: its decorator logs the error.
  *
  * Lines are logged at most once a minute for each event; they name the properties and rules, never values.

@@ -1,15 +1,16 @@
-import type { AnalyticsEmitter } from '../pipeline/analytics.emitter.js';
+import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
+import { RelayError } from '../relay.error.js';
 import type { Batch } from './batch.js';
-import { BatchRequest } from './batch.request.js';
+import { BatchRequest } from './batch-request.js';
 import type { HTTPClient, HTTPResponse } from './http-client.interface.js';
 import type { RequestWriter } from './request.writer.js';
-import { readBody } from './response.body.js';
+import { readBody } from './response-body.util.js';
 import { backoffDelay, isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
 
-/** How often a batch may be put off by `Retry-After` before that uses up retries. */
+/** How often `Retry-After` may postpone a batch before that uses up retries. */
 const MAX_RATE_LIMITED = 20;
 
-/** Where and how batches are sent (§8). */
+/** Where and how batches are sent. */
 export interface BatchPublisherSettings {
   url: string;
   maxRetries: number;
@@ -18,9 +19,9 @@ export interface BatchPublisherSettings {
   httpClient: HTTPClient;
 }
 
-/** Sends batches, with the retries of §7. */
+/** Sends batches, and retries them after a retryable error. */
 export class BatchPublisher {
-  /** No request is made before this moment: what the receiver's `Retry-After` asked for. */
+  /** The moment that the receiver's `Retry-After` names: no request is made before it. */
   private resumeAt = 0;
 
   constructor(
@@ -34,7 +35,7 @@ export class BatchPublisher {
     return Buffer.byteLength(this.writer.body(''));
   }
 
-  /** Delivers a batch. Never rejects: the promise tells why it was not delivered, or undefined where it was. */
+  /** Delivers a batch. Never rejects: resolves with the reason it was not delivered, or undefined where it was. */
   async send(batch: Batch): Promise<unknown> {
     if (this.settings.disable) return undefined;
     const events = batch.events.map((event) => event.json).join(',');
@@ -45,11 +46,11 @@ export class BatchPublisher {
         await this.untilResumed(batch);
         const response = await this.exchange(batch, events, attempt);
         if (isDelivered(response.status)) return undefined;
-        reason = new Error(`[${response.status}] ${response.statusText}`);
+        reason = new RelayError('http_status', `[${response.status}] ${response.statusText}`);
         if (!isRetried(response.status)) return reason;
-        if (this.isPutOff(response) && attempt - retries < MAX_RATE_LIMITED) continue;
+        if (this.isPostponed(response) && attempt - retries < MAX_RATE_LIMITED) continue;
       } catch (error) {
-        reason = error ?? new Error('The HTTP client rejected without an error');
+        reason = error ?? new RelayError('http_client_failed', 'The HTTP client rejected without an error');
       }
       if (retries++ === this.settings.maxRetries) return reason;
       const outcome = await this.sleep(batch, backoffDelay(retries)).catch((error: unknown) => error);
@@ -57,8 +58,8 @@ export class BatchPublisher {
     }
   }
 
-  /** Whether the receiver told when to try again; the whole instance then waits. */
-  private isPutOff({ status, headers }: HTTPResponse): boolean {
+  /** Whether the receiver named the moment of the next attempt; the whole instance then waits. */
+  private isPostponed({ status, headers }: HTTPResponse): boolean {
     const delay = status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined;
     if (delay === undefined) return false;
     this.resumeAt = Math.max(this.resumeAt, Date.now() + delay);
@@ -78,7 +79,7 @@ export class BatchPublisher {
     });
   }
 
-  /** Makes one request and reads its response, in the time that both may take together. */
+  /** Makes one request and reads its response, both within `httpRequestTimeout`. */
   private exchange(batch: Batch, events: string, attempt: number): Promise<HTTPResponse> {
     const { url, httpRequestTimeout } = this.settings;
     const body = this.writer.body(events);
@@ -88,10 +89,8 @@ export class BatchPublisher {
       this.emitter.emit('http_request', { url, method: 'POST', headers: { ...headers }, body });
     }
     return batch.run((resolve, reject) => {
-      const timer = setTimeout(
-        () => reject(new Error(`The request took longer than ${httpRequestTimeout} ms`)),
-        httpRequestTimeout,
-      );
+      const message = `The request took longer than ${httpRequestTimeout} ms`;
+      const timer = setTimeout(() => reject(new RelayError('request_timeout', message)), httpRequestTimeout);
       let isUnderWay = true;
       void this.request(request)
         .finally(() => (isUnderWay = false))

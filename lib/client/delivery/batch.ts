@@ -1,17 +1,17 @@
-import type { PendingEvent } from './event.ledger.js';
+import type { PendingEvent } from '../event/pending-event.interface.js';
 
 /** Starts a step and returns what stops it. */
 type Start<T> = (resolve: (value: T) => void, reject: (reason: unknown) => void) => () => void;
 
-/** Events on their way in one request, and its retries. */
+/** The events of one request and its retries. */
 export class Batch {
-  /** Why the batch was given up, once it was. */
+  /** Why the batch was aborted. */
   aborted: Error | undefined;
   private interrupt: ((reason: Error) => void) | undefined;
 
   constructor(readonly events: readonly PendingEvent[]) {}
 
-  /** Runs a step of the delivery, which ends when it is done or the batch is given up; then it is stopped. */
+  /** Runs a step of the delivery; it is stopped when it is done or the batch is aborted. */
   run<T>(start: Start<T>): Promise<T> {
     if (this.aborted) return Promise.reject(this.aborted);
     let stop: () => void;
@@ -22,7 +22,6 @@ export class Batch {
     return done.finally(() => stop());
   }
 
-  /** Gives the batch up. */
   abort(reason: Error): void {
     this.aborted ??= reason;
     this.interrupt?.(reason);

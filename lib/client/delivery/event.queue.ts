@@ -1,37 +1,27 @@
+import type { EventLedger } from '../event/event.ledger.js';
+import type { FlushGroup } from '../event/flush-group.js';
+import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
 import { MAX_BATCH_BYTES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
+import { RelayError } from '../relay.error.js';
 import { Batch } from './batch.js';
 import type { BatchPublisher } from './batch.publisher.js';
 import { Fifo } from './fifo.js';
-import type { EventLedger, FlushGroup, PendingEvent } from './event.ledger.js';
 
 /** Requests in flight at once; events beyond them wait. */
 const MAX_REQUESTS_IN_FLIGHT = 16;
 
-/** When waiting events are sent (§8). */
+/** When waiting events are sent. */
 export interface EventQueueSettings {
   maxEventsInBatch: number;
   flushInterval: number;
 }
 
-/** Where events go when plugins are done with them; ends each one. */
-export interface EventSink {
-  /** Takes an event to deliver it. It never ends within the call, as callbacks run later. */
-  add(event: PendingEvent): void;
-  /** Sends all that waits, as soon as a request may be made. */
-  flush(): void;
-  /** Sends events after at most this many milliseconds from now on; those that wait already go at once. */
-  flushWithin(interval: number): void;
-  /** Ends the events in flight of this group and of the groups before it. */
-  abort(group: FlushGroup, reason: Error): void;
-  /** Ends every event. */
-  abortAll(reason: Error): void;
-}
-
-/** Why an event is too large to be sent (§8); undefined where it is not. Notes its size. */
+/** Sets the size of an event. Returns an error where it is too large to be sent. */
 export function measure(event: PendingEvent): Error | undefined {
   event.bytes = Buffer.byteLength(event.json);
   if (event.bytes <= MAX_MESSAGE_BYTES) return undefined;
-  return new Error(`The message has ${event.bytes} bytes; at most ${MAX_MESSAGE_BYTES} (32 KB) are allowed`);
+  const message = `The message has ${event.bytes} bytes; at most ${MAX_MESSAGE_BYTES} (32 KB) are allowed`;
+  return new RelayError('message_too_large', message);
 }
 
 /** Holds events until a batch of them is due, and cuts the batches. */
@@ -58,13 +48,10 @@ export class EventQueue implements EventSink {
     this.flushInterval = settings.flushInterval;
   }
 
-  /** Takes an event to deliver it; one larger than a message may be (§8) fails, in a moment. */
+  /** Queues an event; one that is too large fails asynchronously. */
   add(event: PendingEvent): void {
     const reason = measure(event);
-    if (reason) {
-      void Promise.resolve().then(() => this.ledger.end(event, reason));
-      return;
-    }
+    if (reason) return this.ledger.endLater(event, reason);
     this.waiting.push(event);
     this.waitingBytes += event.bytes + 1;
     if (event.group?.isClosed) this.due = this.waiting.length; // A flush already waits for it.
@@ -75,7 +62,6 @@ export class EventQueue implements EventSink {
     this.pump();
   }
 
-  /** Sends all that waits, as soon as a request may be made. */
   flush(): void {
     this.due = this.waiting.length;
     this.pump();
@@ -87,14 +73,14 @@ export class EventQueue implements EventSink {
     this.flush();
   }
 
-  /** Ends the events of every batch in flight that holds one of this group, or of a group before it. */
+  /** Fails every batch in flight that holds an event of this group, or of a group before it. */
   abort(group: FlushGroup, reason: Error): void {
     for (const batch of this.inFlight) {
       if (batch.events.some((event) => event.group && event.group.index <= group.index)) this.abandon(batch, reason);
     }
   }
 
-  /** Ends every event, waiting or in flight. */
+  /** Fails every event, waiting or in flight. */
   abortAll(reason: Error): void {
     for (const batch of this.inFlight) this.abandon(batch, reason);
     for (let event = this.take(); event; event = this.take()) this.ledger.end(event, reason);
@@ -118,13 +104,9 @@ export class EventQueue implements EventSink {
   private cut(): Batch {
     const events: PendingEvent[] = [];
     let room = this.maxBytes + 1; // The last event has no comma after it.
-    for (
-      let next = this.waiting.peek();
-      next && events.length < this.settings.maxEventsInBatch;
-      next = this.waiting.peek()
-    ) {
-      room -= next.bytes + 1;
-      if (room < 0) break;
+    while (events.length < this.settings.maxEventsInBatch) {
+      const next = this.waiting.peek();
+      if (!next || (room -= next.bytes + 1) < 0) break;
       events.push(next);
       this.take();
     }

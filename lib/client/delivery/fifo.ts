@@ -1,7 +1,6 @@
-// Below this, moving what is left costs less than keeping count would save.
 const COMPACT_FROM = 1024;
 
-/** Items in the order in which they came. Adding one and taking one cost the same however many wait. */
+/** A first-in, first-out queue: adding and taking an item cost the same at any length. */
 export class Fifo<T extends object> {
   private items: (T | undefined)[] = [];
   private head = 0;
@@ -21,7 +20,7 @@ export class Fifo<T extends object> {
   shift(): T | undefined {
     const item = this.items[this.head];
     if (item === undefined) return undefined;
-    this.items[this.head++] = undefined; // What has left must not stay in memory.
+    this.items[this.head++] = undefined; // lets the item be collected
     if (this.head === this.items.length || (this.head >= COMPACT_FROM && this.head * 2 >= this.items.length)) {
       this.items = this.items.slice(this.head);
       this.head = 0;
@@ -29,7 +28,7 @@ export class Fifo<T extends object> {
     return item;
   }
 
-  /** Takes all that wait. */
+  /** Takes all items. */
   drain(): T[] {
     const items = this.items.slice(this.head) as T[];
     this.items = [];

@@ -6,7 +6,7 @@ export interface HTTPHeaders {
   entries: () => IterableIterator<[string, any]>;
 }
 
-/** What an HTTP client must answer: the part of `fetch`'s `Response` that is needed. */
+/** The response of an HTTP client: the part of `fetch`'s `Response` that is needed. */
 export interface HTTPResponse {
   status: number;
   statusText: string;
@@ -17,7 +17,7 @@ export interface HTTPResponse {
   text?: () => Promise<string>;
 }
 
-/** A request for an {@link HTTPClient} to make (§4.5). */
+/** A request for an {@link HTTPClient} to make. */
 export interface HTTPClientRequest {
   url: string;
   method: 'POST';
@@ -27,15 +27,19 @@ export interface HTTPClientRequest {
   /** The body, parsed: for clients that serialise it themselves. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON
   readonly data: Record<string, any>;
-  /** Milliseconds that the whole exchange may take; then the library gives it up. */
+  /** Milliseconds that the whole exchange may take; then the library aborts it. */
   httpRequestTimeout: number;
-  /** Aborted when the library gives the request up. Undefined on Node 14, which has no `AbortSignal`. */
+  /** Aborted when the library aborts the request. Undefined on Node 14, which has no `AbortSignal`. */
   readonly signal?: AbortSignal | undefined;
-  /** Says what to do when the library gives the request up, or has: on every Node version, and cheaper than `signal`. */
+  /** Registers what to do when the library aborts the request, or has. Cheaper than `signal`, and on every Node version. */
   onAbort?(stop: () => void): void;
 }
 
-/** Makes the library's HTTP requests (§4.5). */
+/**
+ * Makes the library's HTTP requests.
+ *
+ * @see docs/specification.md, "HTTP client override"
+ */
 export interface HTTPClient {
   /** Makes one request. A rejection counts as a network error: the batch is retried. */
   makeRequest(request: HTTPClientRequest): Promise<HTTPResponse>;
@@ -50,5 +54,5 @@ export interface HTTPFetchRequest {
   signal: any;
 }
 
-/** A function such as `fetch` (§4.5). */
+/** A function such as `fetch`. */
 export type HTTPFetchFn = (url: string, options: HTTPFetchRequest) => Promise<HTTPResponse>;

@@ -1,7 +1,9 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { OptionsError } from '../options.error.js';
+import { RelayError } from '../relay.error.js';
 import type { HTTPClient, HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
-import { MAX_RESPONSE_BYTES } from './response.body.js';
+import { MAX_RESPONSE_BYTES } from './response-body.util.js';
 
 /** Options of {@link keepAliveHttpClient}. */
 export interface KeepAliveOptions {
@@ -12,7 +14,7 @@ export interface KeepAliveOptions {
    */
   maxSockets?: number | undefined;
   /**
-   * The agent that holds the connections, for a proxy or certificates of one's own; `maxSockets` is then its own.
+   * The agent that holds the connections, for a proxy or custom certificates. `maxSockets` is then ignored.
    *
    * @default a keep-alive agent of this client
    */
@@ -22,9 +24,15 @@ export interface KeepAliveOptions {
 /**
  * An HTTP client on `node:http` and `node:https` with a bounded keep-alive agent, for `httpClient`.
  * It runs on every Node version and costs a fraction of the CPU of global `fetch`.
+ *
+ * @throws {OptionsError} when `maxSockets` is not a positive integer.
  */
 export function keepAliveHttpClient(options: KeepAliveOptions = {}): HTTPClient {
-  const settings = { keepAlive: true, maxSockets: options.maxSockets ?? 16, scheduling: 'lifo' as const };
+  const maxSockets = options.maxSockets ?? 16;
+  if (maxSockets !== Infinity && !(Number.isSafeInteger(maxSockets) && maxSockets > 0)) {
+    throw new OptionsError('keepAliveHttpClient', ['maxSockets must be an integer, at least 1, or Infinity']);
+  }
+  const settings = { keepAlive: true, maxSockets, scheduling: 'lifo' as const };
   const plain = options.agent ?? new http.Agent(settings);
   const secure = options.agent ?? new https.Agent(settings);
   return {
@@ -43,7 +51,7 @@ function exchange(start: typeof http.request, agent: http.Agent, request: HTTPCl
       method: request.method,
       headers: { ...request.headers, 'Content-Length': Buffer.byteLength(request.body) },
     });
-    const giveUp = () => outgoing.destroy(new Error('The request was aborted'));
+    const giveUp = () => outgoing.destroy(new RelayError('request_aborted', 'The request was aborted'));
     if (request.onAbort) {
       request.onAbort(giveUp);
     } else {
@@ -51,8 +59,8 @@ function exchange(start: typeof http.request, agent: http.Agent, request: HTTPCl
       outgoing.on('close', () => clearTimeout(timer));
     }
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // The receiver closed an idle connection just as it was used again. Should it have seen the request all the same,
-      // the messages' ids tell.
+      // The receiver closed an idle connection just as it was used again. It deduplicates by messageId, should it have
+      // seen the request all the same.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(start, agent, request));
       else reject(error);
     });

@@ -3,13 +3,13 @@ const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
 /** Writes the requests of one source. */
 export interface RequestWriter {
-  /** @param attempt how often the batch was sent before */
+  /** @param attempt The number of earlier attempts. */
   headers(attempt: number): Record<string, string>;
-  /** @param events as JSON, with commas between them */
+  /** @param events The events as JSON, with commas between them. */
   body(events: string): string;
 }
 
-/** Made of functions, so that nothing that is inspected or logged with the client in it shows the write key. */
+/** A closure, so inspecting or logging the client never shows the write key. */
 export function createRequestWriter(writeKey: string): RequestWriter {
   const common = {
     'Content-Type': 'application/json',

@@ -8,12 +8,12 @@ const MAX_RETRY_AFTER = 300_000;
 const RETRIED_4XX = new Set([408, 410, 429, 460]);
 const FINAL_5XX = new Set([501, 505, 511]);
 
-/** Whether a status tells that the batch has arrived. */
+/** Whether a status means that the batch was delivered. */
 export function isDelivered(status: number): boolean {
   return status >= 200 && status < 400;
 }
 
-/** Whether a status tells of trouble that may pass (§7). */
+/** Whether a status is a retryable error. */
 export function isRetried(status: number): boolean {
   return status >= 500 ? !FINAL_5XX.has(status) : RETRIED_4XX.has(status);
 }
@@ -25,8 +25,8 @@ export function backoffDelay(retry: number): number {
 }
 
 /**
- * Milliseconds that a `Retry-After` header asks to wait, in seconds or as an HTTP date; undefined where it says neither.
- * At least a second, so that a receiver that says 0 is not hammered, and at most five minutes.
+ * Milliseconds to wait by a `Retry-After` header, in seconds or as an HTTP date; undefined where it is neither.
+ * At least one second and at most five minutes.
  */
 export function retryAfterDelay(header: string | undefined): number | undefined {
   const now = Date.now();

@@ -4,19 +4,17 @@ import type { IntegrationsOptions, Message, MessageType } from './message.interf
 import { findMessageFault, isPlainObject } from './message.rules.js';
 import { ValidationError } from './validation.error.js';
 
-/** The name under which this library reports itself in `context.library`. */
-export const LIBRARY_NAME = 'nestjs-analytics-relay';
-
-const LIBRARY = { name: LIBRARY_NAME, version: VERSION };
+/** Identifies this library in `context.library`. */
+const LIBRARY = { name: 'nestjs-analytics-relay', version: VERSION };
 const METADATA = { nodeVersion: process.version };
 
 type Params = Record<string, unknown>;
 
-// An empty string counts as missing (§2.2), and JSON leaves out what is undefined.
+// An empty string counts as missing, and JSON leaves out undefined fields.
 const text = (value: unknown): string | undefined => (value as string | null | undefined) || undefined;
 const object = (value: unknown): Record<string, unknown> => (value as Record<string, unknown> | null | undefined) ?? {};
 
-/** Fills in what each kind of message holds beyond the common fields (§2.2). */
+/** Adds the fields of each kind of message to the common ones. */
 const fill: Record<MessageType, (message: Message, params: Params) => void> = {
   identify(message, params) {
     message.traits = object(params.traits);
@@ -45,10 +43,10 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
 };
 
 /**
- * Makes the message that goes over the wire from what the application passed.
- * The application's own objects are referred to, never changed: serialise the message before they can be.
+ * Makes the message that goes over the wire. It refers to the application's own objects, which are never changed:
+ * serialise it before the application changes them.
  *
- * @throws {ValidationError} when a rule of §2.2 is broken.
+ * @throws {ValidationError} when a rule is broken.
  */
 export function createMessage(type: MessageType, params: unknown): Message {
   if (!isPlainObject(params)) {

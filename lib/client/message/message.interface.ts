@@ -1,22 +1,22 @@
-/** The kinds of message a source records (§1). */
+/** The kinds of message a source records. */
 export type MessageType = 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias';
 
 /** A moment: a `Date`, or an ISO 8601 string. */
 export type Timestamp = Date | string;
 
-/** What is known of a user (§2.2, identify). */
+/** Attributes of a user. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- traits hold whatever the application knows
 export type UserTraits = Record<string, any>;
 
-/** What is known of a group of users (§2.2, group). */
+/** Attributes of a group of users. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- traits hold whatever the application knows
 export type GroupTraits = Record<string, any>;
 
-/** The details of one event (§2.2, track, page). */
+/** The details of one event. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- properties hold whatever the application records
 export type EventProperties = Record<string, any>;
 
-/** Extra facts about the call (device, IP address and similar); not attributes of the user (§2.2). */
+/** Extra facts about the call (device, IP address and similar); not attributes of the user. */
 export interface ExtraContext {
   active?: boolean | undefined;
   ip?: string | undefined;
@@ -35,13 +35,13 @@ export interface ExtraContext {
   [field: string]: any;
 }
 
-/** Destinations to enable or disable by their exact name; `All: false` disables those not named (§2.2). */
+/** Destinations to enable or disable by their exact name; `All: false` disables those not named. */
 export interface IntegrationsOptions {
   All?: boolean | undefined;
   [destination: string]: boolean | Record<string, unknown> | undefined;
 }
 
-/** At least one of the two ids tells who the message is about (§2.2). */
+/** At least one of the two ids is required. */
 export type Identity =
   { userId: string; anonymousId?: string | undefined } | { userId?: string | undefined; anonymousId: string };
 
@@ -57,13 +57,13 @@ export interface CommonParams {
   messageId?: string | undefined;
 }
 
-/** Fields of an identify message (§2.2). */
+/** Fields of an identify message. */
 export type IdentifyParams = CommonParams & Identity & { traits?: UserTraits | undefined };
 
-/** Fields of a track message (§2.2). */
+/** Fields of a track message. */
 export type TrackParams = CommonParams & Identity & { event: string; properties?: EventProperties | undefined };
 
-/** Fields of a page message (§2.2). */
+/** Fields of a page message. */
 export type PageParams = CommonParams &
   Identity & {
     category?: string | undefined;
@@ -74,10 +74,10 @@ export type PageParams = CommonParams &
 /** Fields of a screen message: those of a page. */
 export type ScreenParams = PageParams;
 
-/** Fields of a group message (§2.2). */
+/** Fields of a group message. */
 export type GroupParams = CommonParams & Identity & { groupId: string; traits?: GroupTraits | undefined };
 
-/** Fields of an alias message (§2.2). */
+/** Fields of an alias message. */
 export type AliasParams = CommonParams & { userId: string; previousId: string };
 
 /** A message as it goes over the wire: normalised, with its type and id. */

@@ -1,7 +1,7 @@
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
 
-/** A rule of §2.2 that a message breaks. */
+/** A rule that a message breaks. */
 export interface MessageFault {
   /** Path of the field at fault. */
   field: string;
@@ -32,7 +32,7 @@ export function isWireTimestamp(value: unknown): value is string {
   return typeof value === 'string' && WIRE_TIMESTAMP.test(value);
 }
 
-/** The moment a timestamp tells, in UTC where it names no zone; undefined where it tells none (§2.1). */
+/** The moment of a timestamp, in UTC where it names no zone; undefined where it is not a valid one. */
 export function parseTimestamp(value: unknown): Date | undefined {
   const date = value instanceof Date ? value : typeof value === 'string' ? parseIso8601(value) : undefined;
   const year = date ? date.getUTCFullYear() : NaN;
@@ -51,62 +51,44 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day;
 }
 
-const optionalString =
-  (field: string, code: string): Rule =>
-  (message) => {
-    const value = message[field];
-    if (value === undefined || value === null || typeof value === 'string') return undefined;
-    return { field, code, message: `${field} must be a string` };
-  };
+function must(field: string, code: string, rule: string, holds: (value: unknown) => boolean): Rule {
+  const fault = { field, code, message: `${field} must ${rule}` };
+  return (message) => (holds(message[field]) ? undefined : fault);
+}
 
-const requiredString =
-  (field: string, code: string): Rule =>
-  (message) =>
-    typeof message[field] === 'string' && message[field] !== ''
-      ? undefined
-      : { field, code, message: `${field} must be a non-empty string` };
+const optionalString = (field: string, code: string): Rule =>
+  must(field, code, 'be a string', (value) => value === undefined || value === null || typeof value === 'string');
 
-const optionalObject =
-  (field: string): Rule =>
-  (message) => {
-    const value = message[field];
-    if (value === undefined || value === null || isPlainObject(value)) return undefined;
-    return { field, code: `${field}_not_object`, message: `${field} must be an object` };
-  };
+const requiredString = (field: string, code: string): Rule =>
+  must(field, code, 'be a non-empty string', (value) => typeof value === 'string' && value !== '');
 
-const someIdentity: Rule = (message) =>
-  isMissing(message.userId) && isMissing(message.anonymousId)
-    ? {
-        field: 'userId',
-        code: 'no_user_anon_id',
-        message: 'at least one of userId and anonymousId must be a non-empty string',
-      }
-    : undefined;
+const optionalObject = (field: string): Rule =>
+  must(field, `${field}_not_object`, 'be an object', (value) => value == null || isPlainObject(value));
 
-const messageId: Rule = (message) => {
-  const id = message.messageId;
-  if (isMissing(id)) return undefined;
-  if (typeof id !== 'string') {
-    return { field: 'messageId', code: 'message_id_not_string', message: 'messageId must be a string' };
-  }
-  if (id.length < MAX_MESSAGE_ID_LENGTH) return undefined;
-  return {
-    field: 'messageId',
-    code: 'message_id_too_long',
-    message: `messageId must be shorter than ${MAX_MESSAGE_ID_LENGTH} characters`,
-  };
+const noIdentity: MessageFault = {
+  field: 'userId',
+  code: 'no_user_anon_id',
+  message: 'at least one of userId and anonymousId must be a non-empty string',
 };
-
-const timestamp: Rule = (message) =>
-  isMissing(message.timestamp) || isWireTimestamp(message.timestamp) || parseTimestamp(message.timestamp)
-    ? undefined
-    : { field: 'timestamp', code: 'timestamp_invalid', message: 'timestamp must be a valid Date or ISO 8601 string' };
+const someIdentity: Rule = (message) =>
+  isMissing(message.userId) && isMissing(message.anonymousId) ? noIdentity : undefined;
 
 const common: Rule[] = [
   optionalString('userId', 'user_id_not_string'),
   optionalString('anonymousId', 'anonymous_id_not_string'),
-  messageId,
-  timestamp,
+  optionalString('messageId', 'message_id_not_string'),
+  must(
+    'messageId',
+    'message_id_too_long',
+    `be shorter than ${MAX_MESSAGE_ID_LENGTH} characters`,
+    (id) => typeof id !== 'string' || id.length < MAX_MESSAGE_ID_LENGTH,
+  ),
+  must(
+    'timestamp',
+    'timestamp_invalid',
+    'be a valid Date or ISO 8601 string',
+    (value) => isMissing(value) || isWireTimestamp(value) || parseTimestamp(value) !== undefined,
+  ),
   optionalObject('context'),
   optionalObject('integrations'),
 ];
@@ -132,7 +114,9 @@ export function isMessageType(value: unknown): value is MessageType {
 }
 
 /**
- * The first rule of §2.2 that a message of this kind breaks, or undefined where it breaks none.
+ * The first rule that a message of this kind breaks, or undefined.
+ *
+ * @see docs/specification.md, "Library messages"
  * `null` counts as absent, and an empty string as missing.
  */
 export function findMessageFault(type: MessageType, message: Record<string, unknown>): MessageFault | undefined {

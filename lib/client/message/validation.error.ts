@@ -1,14 +1,19 @@
 import { RelayError } from '../relay.error.js';
 import type { MessageFault } from './message.rules.js';
 
-/** Thrown when a message breaks a rule of §2.2, or a setting a rule of §8. Never holds the value at fault. `code` is the rule's stable name, such as `no_user_anon_id`. */
+/**
+ * Thrown when a message breaks a rule; never holds the value at fault. `code` is the stable name of the rule,
+ * such as `no_user_anon_id`. `OptionsError` is its subclass for options.
+ *
+ * @see docs/specification.md, "Library messages"
+ */
 export class ValidationError extends RelayError {
-  override readonly name = 'ValidationError';
-  /** Path of the field, or name of the setting, at fault. */
+  override readonly name: string = 'ValidationError';
+  /** Path of the field or option at fault. */
   readonly field: string;
 
-  constructor(fault: MessageFault) {
-    super(fault.code, fault.message);
+  constructor(fault: MessageFault, options?: { cause?: unknown }) {
+    super(fault.code, fault.message, options);
     this.field = fault.field;
   }
 }

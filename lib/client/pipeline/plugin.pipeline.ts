@@ -1,13 +1,14 @@
-import type { Analytics } from '../analytics.js';
-import type { EventLedger, PendingEvent } from '../delivery/event.ledger.js';
-import type { EventSink } from '../delivery/event.queue.js';
+import { Context, ContextCancelation } from '../event/context.js';
+import type { EventLedger } from '../event/event.ledger.js';
+import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
+import { isThenable } from '../event/user-code.caller.js';
 import type { IntegrationsOptions, MessageType } from '../message/message.interface.js';
-import type { AnalyticsEmitter } from './analytics.emitter.js';
-import { Context, ContextCancelation } from './context.js';
+import { throwFaults } from '../options.error.js';
+import { RelayError } from '../relay.error.js';
+import type { AnalyticsClient } from './analytics-client.interface.js';
 import type { Plugin, PluginType } from './plugin.interface.js';
-import { checkPlugin } from './plugin.rules.js';
-import { isThenable } from './safe.caller.js';
-import { TimeLimit, TimeLimitError } from './time.limit.js';
+import { findPluginFaults } from './plugin.rules.js';
+import { PLUGIN_TIMEOUT, TimeLimit } from './time-limit.js';
 
 interface Registration {
   plugin: Plugin;
@@ -18,17 +19,16 @@ interface Registration {
   isLoaded: boolean;
 }
 
-/** Takes events through the plugins (§4.4), and to the queue in between. */
+/** Takes events through the plugins, and to the queue in between. */
 export class PluginPipeline {
   private registrations: Registration[] = [];
-  /** Events on their way through plugins, with the outcome of their delivery once it is known. */
-  private readonly underWay = new Map<PendingEvent, { reason: unknown } | undefined>();
+  /** Events in the pipeline, with the outcome of their delivery once it is known. */
+  private readonly active = new Map<PendingEvent, { reason: unknown } | undefined>();
   private readonly limit: TimeLimit;
 
   /** @param timeLimit Milliseconds that an event waits for one plugin to load, and for its handler to return. */
   constructor(
-    private readonly analytics: Analytics,
-    private readonly emitter: AnalyticsEmitter,
+    private readonly client: AnalyticsClient,
     private readonly queue: EventSink,
     private readonly ledger: EventLedger,
     timeLimit: number,
@@ -41,14 +41,14 @@ export class PluginPipeline {
     return this.registrations.every(({ plugin }) => plugin.type === 'utility' && !plugin.critical);
   }
 
-  /** Loads plugins; rejects where one is no plugin, or a critical one fails to load. */
+  /** Loads plugins; rejects with an `OptionsError` for an invalid one, and where a critical one fails to load. */
   async register(plugins: Plugin[]): Promise<void> {
-    plugins.forEach(checkPlugin);
+    throwFaults('register', plugins.flatMap(findPluginFaults));
     const added = plugins.map((plugin) => this.enter(plugin));
     this.registrations = [...this.registrations, ...added];
     await Promise.all(added.map(({ loaded }) => loaded));
     if (plugins.length === 0) return;
-    this.emitter.emit(
+    this.client.emit(
       'register',
       plugins.map(({ name }) => name),
     );
@@ -59,20 +59,20 @@ export class PluginPipeline {
     const removed = this.registrations.filter(({ plugin }) => names.includes(plugin.name));
     await Promise.all(removed.map(({ plugin }) => this.unload(plugin)));
     this.registrations = this.registrations.filter((registration) => !removed.includes(registration));
-    this.emitter.emit('deregister', names);
+    this.client.emit('deregister', names);
   }
 
-  /** Takes one event all the way. */
+  /** Processes one event from its first plugin to its outcome. */
   async process(event: PendingEvent): Promise<void> {
-    this.underWay.set(event, undefined);
+    this.active.set(event, undefined);
     const reason = await this.run(event).catch((error: unknown) => error ?? new ContextCancelation());
-    this.underWay.delete(event);
+    this.active.delete(event);
     this.ledger.settle(event, reason);
   }
 
-  /** Ends every event that is on its way through plugins. */
+  /** Fails every event that is in the pipeline. */
   abortAll(reason: Error): void {
-    for (const [event, delivery] of this.underWay) this.ledger.settle(event, delivery ? delivery.reason : reason);
+    for (const [event, delivery] of this.active) this.ledger.settle(event, delivery ? delivery.reason : reason);
     this.limit.release();
   }
 
@@ -108,7 +108,8 @@ export class PluginPipeline {
     for (const { plugin } of this.loadedOfType('before')) {
       if (!event.group) return ctx;
       const returned = await this.handle(plugin, type, ctx);
-      if (plugin[type] && !isContext(returned)) throw new Error(`Plugin "${plugin.name}" returned no context`);
+      if (plugin[type] && !isContext(returned))
+        throw new RelayError('plugin_result_invalid', `Plugin "${plugin.name}" returned no context`);
       if (isContext(returned)) ctx = returned;
     }
     for (const { plugin } of this.loadedOfType('enrichment')) {
@@ -119,20 +120,20 @@ export class PluginPipeline {
       } catch (error) {
         if (isCancelled(ctx, error)) throw error;
         this.reportOf(event, error, ctx);
-        if (error instanceof TimeLimitError) ctx = detach(ctx);
+        if (error instanceof RelayError && error.code === PLUGIN_TIMEOUT) ctx = detach(ctx);
       }
     }
     return ctx;
   }
 
-  /** Delivers to the collection service and to the destination plugins, side by side; then come `after` plugins. */
+  /** Delivers to the collection service and the destination plugins in parallel, then runs the `after` plugins. */
   private async deliver(event: PendingEvent, ctx: Context): Promise<unknown> {
     const integrations = ctx.event.integrations ?? {};
     const destinations = this.ofType('destination').filter(({ plugin }) => isEnabled(plugin, integrations));
     const [reason] = await Promise.all([
       new Promise<unknown>((resolve) => {
         event.onDelivered = (outcome) => {
-          this.underWay.set(event, { reason: outcome });
+          this.active.set(event, { reason: outcome });
           resolve(outcome);
         };
         this.queue.add(event);
@@ -165,10 +166,7 @@ export class PluginPipeline {
   private enter(plugin: Plugin): Registration {
     const loaded = this.load(plugin);
     const registration: Registration = { plugin, loaded, awaited: undefined, isLoaded: false };
-    const settle = (isLoaded: boolean) => {
-      registration.isLoaded = isLoaded;
-      registration.awaited = loaded;
-    };
+    const settle = (isLoaded: boolean) => Object.assign(registration, { isLoaded, awaited: loaded });
     void loaded.then(
       () => settle(true),
       () => settle(false),
@@ -187,7 +185,7 @@ export class PluginPipeline {
   private async load(plugin: Plugin): Promise<void> {
     try {
       await Promise.resolve(); // The instance may still be under construction.
-      await plugin.load(systemContext(), this.analytics);
+      await plugin.load(systemContext(), this.client);
     } catch (error) {
       this.report('plugin_load_failure', error);
       if (plugin.critical) throw error;
@@ -198,7 +196,7 @@ export class PluginPipeline {
 
   private async unload(plugin: Plugin): Promise<void> {
     try {
-      const unloaded = plugin.unload?.(systemContext(), this.analytics);
+      const unloaded = plugin.unload?.(systemContext(), this.client);
       if (isThenable(unloaded)) await this.limit.enforce(`Unloading plugin "${plugin.name}"`, unloaded, false);
     } catch (error) {
       this.report('plugin_failure', error);
@@ -213,17 +211,17 @@ export class PluginPipeline {
     return this.registrations.filter(({ plugin }) => plugin.type === type);
   }
 
-  /** Tells that a plugin failed; nobody waits for what it does with an event that has ended. */
+  /** Reports a plugin's error, unless the event has its outcome already. */
   private reportOf(event: PendingEvent, reason: unknown, ctx: Context): void {
     if (event.group) this.report('plugin_failure', reason, ctx);
   }
 
   private report(code: string, reason: unknown, ctx?: Context): void {
-    this.emitter.emit('error', { code, reason, ctx });
+    this.client.emit('error', { code, reason, ctx });
   }
 }
 
-/** The context of what concerns no event of the application. */
+/** The context for loading and unloading plugins. */
 function systemContext(): Context {
   return new Context({
     type: 'track',
@@ -252,7 +250,7 @@ function detach(ctx: Context): Context {
   return detached;
 }
 
-/** Whether `integrations` lets an event through to a destination plugin (§2.2). */
+/** Whether `integrations` lets an event through to a destination plugin. */
 function isEnabled({ name, alternativeNames = [] }: Plugin, integrations: IntegrationsOptions): boolean {
   const key = [name, ...alternativeNames].find((candidate) => integrations[candidate] !== undefined);
   return (key === undefined ? integrations.All : integrations[key]) !== false;

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
-import { BodyBuffer } from './body.buffer.js';
+import { BodyBuffer } from './body-buffer.util.js';
 import { IngestError } from './ingest.error.js';
-import { isDeeperThan, MAX_DEPTH } from './message.depth.js';
+import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 
 /** How long a body may take for its next bytes, or its end, before it is given up, in ms. */
 const STALL_TIME = 1_500;
@@ -27,8 +27,14 @@ const BYTE_ORDER_MARK = /^\ufeff/;
 /** Levels of an envelope around its messages. */
 const DEPTH_OF_BATCH = 2;
 
-/** A request's body, inflated: its text in UTF-8, or what a parser of the host has made of it before. */
-export type RequestBody = { bytes: Buffer; isAscii: boolean } | { value: unknown; size: number };
+/** JSON in UTF-8, and as a string where it is ASCII. */
+export interface JsonText {
+  bytes: Buffer;
+  text: string | undefined;
+}
+
+/** A request's body, inflated: its text, or what a parser of the host has made of it before. */
+export type RequestBody = JsonText | { value: unknown; size: number };
 
 /**
  * Reads a request's body, whatever its content type says: SDKs label it in many ways.
@@ -42,14 +48,14 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const bytes = await readBytes(request);
   const isAscii = isAsciiOnly(bytes);
   if (!isAscii && !isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8', 'body');
-  return { bytes, isAscii };
+  return { bytes, text: isAscii ? bytes.toString('latin1') : undefined };
 }
 
 /** @throws {IngestError} 400 when the body is not JSON. */
 export function parseBody(body: RequestBody): unknown {
   if ('value' in body) return body.value;
   try {
-    return JSON.parse(body.bytes.toString(body.isAscii ? 'latin1' : 'utf8').replace(BYTE_ORDER_MARK, ''));
+    return JSON.parse(body.text ?? body.bytes.toString().replace(BYTE_ORDER_MARK, ''));
   } catch {
     throw new IngestError(400, 'body_not_json', 'the body must be JSON', 'body');
   }

@@ -12,8 +12,8 @@ export interface InProcessIngest {
   readonly sourceNames: readonly string[];
   /** Registers a producer, or answers false when no source has its write key. */
   attach(writeKey: string, producer: InProcessProducer): boolean;
-  /** As `POST /v1/batch`: resolves once the good messages are in the queue, durably. */
-  accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult>;
+  /** Takes the body of a `POST /v1/batch`; resolves once the valid messages are in the queue, durably. */
+  acceptBatch(writeKey: string, json: string): Promise<AcceptResult>;
 }
 
 /** Where the application's in-process endpoint is found; the same for both builds of the package. */

@@ -9,13 +9,12 @@ import { CorsPolicy } from './cors.policy.js';
 import { IngestError, QUEUE_RETRY_AFTER } from './ingest.error.js';
 import type { IngestRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
-import { toPostedBatch } from './posted.batch.js';
-import { readPosted } from './posted.body.js';
+import { readPostedBody } from './posted-body.js';
 import { answerError, answerJson } from './json.answer.js';
 import { admitRequest } from './pipeline.limit.js';
 import { RequestAdmission } from './request.admission.js';
 import type { SourceRegistry } from './source.registry.js';
-import { readKeyOfBody, readKeyOfHeader } from './write-key.reader.js';
+import { readKeyOfHeader } from './write-key-header.util.js';
 
 const SUCCESS = { success: true };
 
@@ -72,10 +71,11 @@ export class IngestEndpoint {
     // A key in the header is judged before the body is read.
     const key = readKeyOfHeader(request.headers.authorization);
     const known = key === undefined ? undefined : this.admission.authenticate(key, request);
-    const posted = readPosted(route, await readBody(request));
-    const source = known ?? this.admission.authenticate(readKeyOfBody(posted.value), request);
+    const { writeKey, sentAt, messages } = readPostedBody(route, await readBody(request));
+    // Mobile SDKs send no header.
+    const source = known ?? this.admission.authenticate(typeof writeKey === 'string' ? writeKey : undefined, request);
 
-    const { rejected } = await this.acceptor.accept(source, toPostedBatch(route, posted));
+    const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
     const [first] = rejected;
     if (first && route !== 'batch') throw new IngestError(400, first.code, first.message, first.field);
     if (!first) return SUCCESS;

@@ -1,9 +1,9 @@
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady.clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
-import { findIncomingFault, IncomingMessage } from './incoming.message.js';
+import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';
-import type { PostedBatch } from './posted.batch.js';
+import type { PostedMessage } from './posted-message.interface.js';
 
 /** Takes messages of a known source: checks them, routes them, and puts them into the queue. */
 export class MessageAcceptor {
@@ -13,17 +13,19 @@ export class MessageAcceptor {
   ) {}
 
   /**
-   * Resolves once the good messages are in the queue, durably; the bad ones are named in the result.
+   * Resolves once the valid messages are in the queue, durably; the result names the others.
    * Rejects, with none accepted, when the queue cannot take them.
+   *
+   * @param sentAt when the sender posted them, by its own clock
    */
-  async accept(source: string, { messages: posted, sentAt }: PostedBatch): Promise<AcceptResult> {
+  async accept(source: string, posted: PostedMessage[], sentAt?: unknown): Promise<AcceptResult> {
     const receivedAt = Date.now();
     const rejected: RejectedMessage[] = [];
-    const messages: IncomingMessage[] = [];
+    const messages: AcceptedMessage[] = [];
     for (let index = 0; index < posted.length; index++) {
-      const fault = findIncomingFault(posted[index]!);
+      const fault = findPostedFault(posted[index]!);
       if (fault) rejected.push({ index, ...fault });
-      else messages.push(new IncomingMessage(posted[index]!, receivedAt, sentAt));
+      else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
     await this.queue.add(this.router.route(source, messages, timeOf(this.queue)));
     return { accepted: posted.length - rejected.length, rejected };

@@ -66,22 +66,36 @@ class CheckedRetention implements Retention {
   messageIds: Bound = new MessageIdBound();
 }
 
+/** What the options of all queue factories have. */
+export class QueueOptions {
+  @ValidateNested({ message: 'must be an object' })
+  retention: Retention = new CheckedRetention();
+}
+
 /**
- * Fills in the defaults.
- * @throws {OptionsError} that names each bound at fault and its rule; `factory` is whose option it is
+ * Fills in the defaults of a factory's options.
+ * @throws {OptionsError} that names each option at fault and its rule
  */
-export function toRetention(factory: string, given: RetentionOptions = {}): Retention {
-  const retention = toOptions(CheckedRetention, given);
-  if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['retention must be an object']);
-  retention.delivered = toOptions(Bound, given.delivered);
-  retention.dead = toOptions(DeadBound, given.dead);
-  retention.messageIds = toOptions(MessageIdBound, given.messageIds);
-  const faults = findOptionFaults(retention);
-  if (faults.length > 0) {
-    throw new OptionsError(
-      factory,
-      faults.map((fault) => `retention.${fault}`),
-    );
-  }
-  return retention;
+export function toQueueOptions<T extends QueueOptions>(
+  factory: string,
+  type: new () => T,
+  given: { retention?: RetentionOptions } = {},
+): T {
+  if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['the options must be an object']);
+  const options = toOptions(type, given);
+  options.retention = toNested(CheckedRetention, given.retention);
+  const { delivered, dead, messageIds } = given.retention ?? {};
+  Object.assign(options.retention, {
+    delivered: toNested(Bound, delivered),
+    dead: toNested(DeadBound, dead),
+    messageIds: toNested(MessageIdBound, messageIds),
+  });
+  const faults = findOptionFaults(options);
+  if (faults.length > 0) throw new OptionsError(factory, faults);
+  return options;
+}
+
+/** `ValidateNested` takes null for an object, so another value stands for it. */
+function toNested<T extends object>(type: new () => T, given: unknown): T {
+  return toOptions(type, given === null ? 'null' : given);
 }

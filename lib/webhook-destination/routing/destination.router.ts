@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import type { RoutingOptions } from './routing.options.js';
-import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook.body.js';
+import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.util.js';
 
 /** What of an accepted message decides where it goes, and what a webhook carries of it. */
 export interface RoutableMessage extends MessageJson {

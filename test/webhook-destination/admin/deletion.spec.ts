@@ -276,7 +276,7 @@ describe('requestDeletion', () => {
     const purge = jest.spyOn(queue, 'purge');
     const userIds = Array.from({ length: 999 }, (_, index) => `u${index}`);
     const result = await relay.service.requestDeletion({ userId: 'u999', userIds });
-    const { length: sources } = relay.service.sourceNames;
+    const { length: sources } = (relay.service as unknown as { sourceNames: string[] }).sourceNames;
     expect(result).toEqual({ notifications: 2_000 * sources, purged: 4 });
     expect(purge).toHaveBeenCalledTimes(1);
     expect(Math.max(...add.mock.calls.map(([portion]) => portion.length))).toBeLessThanOrEqual(500);

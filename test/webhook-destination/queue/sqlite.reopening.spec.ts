@@ -179,6 +179,7 @@ describe('A SQLite queue whose thread has ended', () => {
     await endThread();
     await expect(queue.add([message('refused')])).rejects.toThrow(`SQLite queue ${path}: its thread has ended`);
     await expect(queue.list({})).rejects.toThrow(`SQLite queue ${path}: its thread has ended`);
+    await expect(queue.list({})).rejects.toMatchObject({ code: 'queue_unavailable' });
     await queue.close();
     const again = sqliteQueue({ path })();
     await again.open();

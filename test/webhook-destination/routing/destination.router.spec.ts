@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 
 import type { Message } from '../../../lib/client/message/message.interface.js';
-import { IncomingMessage } from '../../../lib/webhook-destination/ingest/incoming.message.js';
-import { ParsedMessage } from '../../../lib/webhook-destination/ingest/posted.message.js';
+import { AcceptedMessage } from '../../../lib/webhook-destination/ingest/accepted-message.js';
+import { ParsedMessage } from '../../../lib/webhook-destination/ingest/parsed-message.js';
 import { DestinationRouter } from '../../../lib/webhook-destination/routing/destination.router.js';
 import { RoutingOptions } from '../../../lib/webhook-destination/routing/routing.options.js';
 
@@ -16,7 +16,7 @@ const track: Message = {
   event: 'Ordered',
 };
 
-const incoming = (message: Message) => new IncomingMessage(new ParsedMessage(message), 1);
+const incoming = (message: Message) => new AcceptedMessage(new ParsedMessage(message), 1);
 
 function takers(destinations: Partial<RoutingOptions>[], message: Partial<Message> = {}, source = 'shop'): string[] {
   const router = new DestinationRouter(destinations.map(destination));

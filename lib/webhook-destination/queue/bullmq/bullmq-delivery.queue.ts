@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { JobType } from 'bullmq';
 import { map, Observable, type Subscriber } from 'rxjs';
 
+import { RelayError } from '../../../client/relay.error.js';
 import type {
   DeliveryCount,
   DeliveryPage,
@@ -68,7 +69,8 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
     const queueName = toQueueName(destination);
     const leases = new Observable((subscriber: Subscriber<Lease>) => {
-      if (this.consumed.has(destination)) throw new Error(`destination ${destination} is consumed already`);
+      if (this.consumed.has(destination))
+        throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       const token = randomUUID();
       const consumer = new DestinationConsumer(
         destination,

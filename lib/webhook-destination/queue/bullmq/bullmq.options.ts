@@ -1,5 +1,9 @@
+import { Allow } from 'class-validator';
+
+import { OptionsError } from '../../../common/options.error.js';
+import { Must } from '../../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
-import { type Retention, type RetentionOptions, toRetention } from '../retention.options.js';
+import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 
 /** Where the queue lies. */
 export type QueueBackend = 'redis' | 'postgres';
@@ -40,46 +44,49 @@ export interface BullmqQueueOptions {
   retention?: RetentionOptions;
 }
 
-/** The options, checked and with their defaults. */
-export interface CheckedBullmqOptions extends Required<Omit<BullmqQueueOptions, 'retention'>> {
-  retention: Retention;
-}
-
 const PROTOCOLS: Record<QueueBackend, string[]> = {
   redis: ['redis:', 'rediss:'],
   postgres: ['postgres:', 'postgresql:'],
 };
 
+/** The options, checked and with their defaults. */
+export class CheckedBullmqOptions extends QueueOptions {
+  @Must("be 'redis' or 'postgres'", (value) => typeof value === 'string' && Object.hasOwn(PROTOCOLS, value))
+  backend: QueueBackend = 'redis';
+
+  @Allow() // its rule depends on the backend
+  connection!: string | object;
+
+  @Must('be a non-empty string without a colon', (value) => isNonEmptyString(value) && !value.includes(':'))
+  prefix: string = 'relay';
+
+  @Must('be a boolean', (value) => typeof value === 'boolean')
+  migrate: boolean = false;
+
+  @Must('be a whole number above 0', isPositiveInteger)
+  connectTimeout: number = 10_000;
+}
+
 /**
  * The options with their defaults.
- * @throws {Error} that names the option at fault and its rule, never its value: a URL may hold a password
+ * @throws {OptionsError} that names each option at fault and its rule, never its value: a URL may hold a password
  */
 export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions {
-  const {
-    backend = 'redis',
-    connection,
-    prefix = 'relay',
-    migrate = false,
-    connectTimeout = 10_000,
-    retention,
-  } = given ?? {};
-  const must = (holds: boolean, rule: string) => {
-    if (!holds) throw new Error(`bullmqQueue: ${rule}`);
-  };
-  must(backend in PROTOCOLS, "backend must be 'redis' or 'postgres'");
+  const options = toQueueOptions('bullmqQueue', CheckedBullmqOptions, given);
+  const { backend, connection, prefix } = options;
   const protocols = PROTOCOLS[backend];
-  must(
+  const isConnection =
     typeof connection === 'string'
       ? URL.canParse(connection) && protocols.includes(new URL(connection).protocol)
-      : typeof connection === 'object' && connection !== null,
-    `connection must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}, options, or a client`,
-  );
-  must(isNonEmptyString(prefix) && !prefix.includes(':'), 'prefix must be a non-empty string without a colon');
-  must(
-    backend === 'redis' || /^[A-Za-z_]\w{0,62}$/.test(prefix),
-    'prefix is the schema on PostgreSQL, so it must hold letters, digits and underscores only, 63 at most',
-  );
-  must(typeof migrate === 'boolean', 'migrate must be a boolean');
-  must(isPositiveInteger(connectTimeout), 'connectTimeout must be a whole number above 0');
-  return { backend, connection, prefix, migrate, connectTimeout, retention: toRetention('bullmqQueue', retention) };
+      : typeof connection === 'object' && connection !== null;
+  const faults: string[] = [];
+  if (!isConnection) {
+    const begins = protocols.map((protocol) => `${protocol}//`).join(' or ');
+    faults.push(`connection must be a URL that begins with ${begins}, options, or a client`);
+  }
+  if (backend === 'postgres' && !/^[A-Za-z_]\w{0,62}$/.test(prefix)) {
+    faults.push('prefix is the schema on PostgreSQL: it must hold at most 63 letters, digits and underscores');
+  }
+  if (faults.length > 0) throw new OptionsError('bullmqQueue', faults);
+  return options;
 }

@@ -8,7 +8,7 @@ import { RedisStore } from './redis.store.js';
 /**
  * The queue that many processes share, on BullMQ 6 with Redis or PostgreSQL: one BullMQ queue for each destination.
  * Needs `bullmq`, and `ioredis` or `pg`; `open` rejects when one is missing, or when the store cannot be reached.
- * @throws {Error} that names the option at fault
+ * @throws {OptionsError} that names the option at fault
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
@@ -19,7 +19,7 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
 /**
  * Makes the tables of a queue on PostgreSQL, or brings them up to date; on Redis there is nothing to do. For a
  * deployment whose processes may not do so themselves. Rejects when the store cannot be reached.
- * @throws {Error} that names the option at fault
+ * @throws {OptionsError} that names the option at fault
  */
 export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<void> {
   const queue = bullmqQueue({ ...options, migrate: true })();

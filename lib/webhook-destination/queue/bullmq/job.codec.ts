@@ -10,7 +10,7 @@ import type {
   DeliveryState,
   NewDelivery,
 } from '../delivery-queue.interface.js';
-import { type CheckedQuery, matchesMessage } from '../query.check.js';
+import { type CheckedQuery, matches } from '../query.check.js';
 import type { StoredJob } from './shared-store.interface.js';
 
 /** What a job holds of its delivery from the start. */
@@ -144,16 +144,11 @@ export function seqOf(job: StoredJob): number {
   return parseData(job).seq;
 }
 
-/** Whether a job is of a delivery that the query asks for, its destination and its state aside. */
-export function matches(job: StoredJob, query: CheckedQuery): boolean {
-  const { id, destination, reason } = query;
-  const { seq, source, messageId, userId } = parseData(job);
-  const message = { destination: destination ?? '', source, messageId, userId, acceptedAt: job.timestamp };
-  return (
-    (id === undefined || fromDeliveryId(id).seq === seq) &&
-    (reason === undefined || reason === job.failedReason) &&
-    matchesMessage(message, query)
-  );
+/** Whether a job of a destination, in a state, stands for a delivery that matches a query. */
+export function matchesJob(query: CheckedQuery, destination: string, job: StoredJob, state: DeliveryState): boolean {
+  const { id, acceptedAt } = placeOf(destination, job);
+  const { source, messageId, userId } = parseData(job);
+  return matches(query, { id, destination, source, messageId, userId, acceptedAt }, state, job.failedReason);
 }
 
 /** The state of a job that was found in one: by now it may have ended, or have been replayed. */

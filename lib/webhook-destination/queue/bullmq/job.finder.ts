@@ -1,6 +1,6 @@
 import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.check.js';
-import { compareAge, fromDeliveryId, type ListedPlace, matches, placeOf, stateOf, toRecord } from './job.codec.js';
+import { compareAge, fromDeliveryId, type ListedPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
 import { readState, STATES } from './job.scan.js';
 import type { DestinationJobs, JobPlace, SharedStore, StoredJob } from './shared-store.interface.js';
 
@@ -80,7 +80,7 @@ async function* walk(
     const jobs = await store.jobs(queue, [...states.keys()]);
     const found = jobs
       .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
-      .filter(({ job, state }) => (query.state ?? state) === state && matches(job, query));
+      .filter(({ job, state }) => matchesJob(query, queue.destination, job, state));
     yield { found, next: places[start + CHUNK] };
   }
 }

@@ -1,8 +1,9 @@
 import { checkPeer } from '../../../common/peer.check.js';
+import { PackageError } from '../../../common/relay.errors.js';
 
 // Each import stands in a `try` block itself: only there does a bundler accept that the package is not installed.
 
-/** @throws {Error} that says what to install, where the package is missing or its version is not supported */
+/** @throws {PackageError} that says what to install, where the package is missing or its version is not supported */
 export async function loadBullmq(): Promise<typeof import('bullmq')> {
   checkPeer('bullmqQueue', 'bullmq');
   try {
@@ -36,5 +37,6 @@ function explain(cause: unknown, name: string): unknown {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   // What the package itself cannot find, or fails at, is another matter.
   if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) return cause;
-  return new Error(`bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`, { cause });
+  const advice = `bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`;
+  return new PackageError('package_missing', advice, { cause });
 }

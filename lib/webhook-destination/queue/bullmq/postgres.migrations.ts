@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 
 import { errorMessage } from '../../../common/error.util.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
 /** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
 const TABLES = `
@@ -29,7 +30,9 @@ const STALLED_INDEX = `
 /** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await run(bullmq, client, schema).catch((cause) => {
-    throw new Error(`bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`, { cause });
+    throw new QueueUnavailableError(`bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`, {
+      cause,
+    });
   });
 }
 
@@ -48,17 +51,19 @@ async function run(bullmq: typeof import('bullmq'), client: Client, schema: stri
   }
 }
 
-/** @throws {Error} when the tables are not there, or not those of this version of BullMQ */
+/** @throws {QueueUnavailableError} when the tables are not there, or not those of this version of BullMQ */
 export async function checkMigrations(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await bullmq.assertSchemaCompatibility(client, schema).catch((error: Error) => {
-    throw error instanceof bullmq.SchemaMigrationRequiredError ? new Error(missing(schema)) : error;
+    throw error instanceof bullmq.SchemaMigrationRequiredError ? missing(schema) : error;
   });
   const { rows } = await client.query<{ found: string | null }>('SELECT to_regclass($1) AS found', [
     `${bullmq.quoteSchemaName(schema)}.relay_seen`,
   ]);
-  if (rows[0]?.found == null) throw new Error(missing(schema));
+  if (rows[0]?.found == null) throw missing(schema);
 }
 
-function missing(schema: string): string {
-  return `bullmqQueue: schema "${schema}" has no tables yet: set migrate: true, or run migrateBullmqQueue(options) once`;
+function missing(schema: string): Error {
+  return new QueueUnavailableError(
+    `bullmqQueue: schema "${schema}" has no tables yet: set migrate: true, or run migrateBullmqQueue(options) once`,
+  );
 }

@@ -5,6 +5,7 @@ import type { Client, Pool } from 'pg';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
@@ -182,7 +183,9 @@ export class PostgresStore implements SharedStore {
       } catch (error) {
         void client.end().catch(() => undefined);
         if (!isPassing(error) || Date.now() + RECONNECT_DELAY > end) {
-          throw new Error(`bullmqQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, { cause: error });
+          throw new QueueUnavailableError(`bullmqQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, {
+            cause: error,
+          });
         }
         await sleep(RECONNECT_DELAY);
       }

@@ -1,20 +1,23 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import type { LineLogger } from '../../../common/line.logger.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
 /** The oldest Redis that has all commands needed. */
 const MINIMUM_VERSION = [6, 2];
 
 /**
  * Looks at how Redis is set, and warns of what may lose deliveries.
- * @throws {Error} when it is too old
+ * @throws {QueueUnavailableError} when it is too old
  */
 export async function checkRedis(client: Redis | Cluster, logger: LineLogger): Promise<void> {
   const info = parseInfo(await client.info());
   const version = info.get('redis_version') ?? '';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major < MINIMUM_VERSION[0]! || (major === MINIMUM_VERSION[0] && minor < MINIMUM_VERSION[1]!)) {
-    throw new Error(`bullmqQueue: Redis must be ${MINIMUM_VERSION.join('.')} or later; this one is ${version}`);
+    throw new QueueUnavailableError(
+      `bullmqQueue: Redis must be ${MINIMUM_VERSION.join('.')} or later; this one is ${version}`,
+    );
   }
   const policy = info.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {

@@ -5,6 +5,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
@@ -169,7 +170,9 @@ export class RedisStore implements SharedStore {
     try {
       await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
     } catch (error) {
-      throw new Error(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`, { cause: error });
+      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`, {
+        cause: error,
+      });
     } finally {
       this.client.off('error', note);
     }

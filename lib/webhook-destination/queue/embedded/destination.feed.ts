@@ -5,7 +5,7 @@ import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
-import { type CheckedQuery, matchesMessage } from '../query.check.js';
+import { type CheckedQuery, matches } from '../query.check.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /**
@@ -117,10 +117,8 @@ export class DestinationFeed {
 
   /** Drops deliveries that match and were not handed out: the store has removed them. */
   forget(query: CheckedQuery): void {
-    const { id, state = 'delivering' } = query;
-    if (state !== 'delivering') return;
     for (const delivery of this.ready.drain()) {
-      if ((id ?? delivery.id) === delivery.id && matchesMessage(delivery, query)) this.drop([delivery]);
+      if (matches(query, delivery, 'delivering')) this.drop([delivery]);
       else this.ready.push(delivery);
     }
     this.pump();

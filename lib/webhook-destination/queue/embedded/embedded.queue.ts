@@ -1,5 +1,6 @@
 import { Observable, type Subscriber } from 'rxjs';
 
+import { RelayError } from '../../../client/relay.error.js';
 import type {
   Delivery,
   DeliveryCount,
@@ -76,7 +77,8 @@ export class EmbeddedQueue implements DeliveryQueue {
 
   consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
-      if (this.feeds.has(destination)) throw new Error(`destination ${destination} is consumed already`);
+      if (this.feeds.has(destination))
+        throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
+import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /** How long a store that could not write is left alone, in ms. */
@@ -45,7 +46,7 @@ export class SettlementWriter {
   write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
     if (this.closing.signal.aborted) {
       onEnd();
-      return Promise.reject(new Error('the queue was closed, and the lease ended with it'));
+      return Promise.reject(new ClosedError('the queue is closed, and the lease ended with it'));
     }
     return new Promise((resolve, reject) => {
       this.group.push({ settlement, onEnd, resolve, reject, isInDoubt: false });

@@ -1,6 +1,6 @@
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { EmbeddedQueue } from '../embedded/embedded.queue.js';
-import { type RetentionOptions, toRetention } from '../retention.options.js';
+import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 import { MemoryStore } from './memory.store.js';
 
 /** Options of {@link memoryQueue}. */
@@ -10,10 +10,10 @@ export interface MemoryQueueOptions {
 }
 
 /**
- * A queue in memory, for tests: what it holds is lost when the process ends, and it says so when it opens.
- * @throws {Error} that names the option at fault
+ * A queue in memory, for tests: its deliveries are lost when the process ends, and it warns of that when it opens.
+ * @throws {OptionsError} that names the option at fault
  */
-export function memoryQueue({ retention }: MemoryQueueOptions = {}): DeliveryQueueFactory {
-  const bounds = toRetention('memoryQueue', retention);
-  return () => new EmbeddedQueue(new MemoryStore(bounds.messageIds), bounds);
+export function memoryQueue(options: MemoryQueueOptions = {}): DeliveryQueueFactory {
+  const { retention } = toQueueOptions('memoryQueue', QueueOptions, options);
+  return () => new EmbeddedQueue(new MemoryStore(retention.messageIds), retention);
 }

@@ -1,3 +1,4 @@
+import { Fifo } from '../../../client/delivery/fifo.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import type {
   Delivery,
@@ -16,53 +17,49 @@ import {
   type StoreBatch,
   toDelivery,
 } from '../embedded/delivery-store.interface.js';
-import type { AttemptRecord } from '../attempt.record.js';
-import { type CheckedQuery, matchesMessage } from '../query.check.js';
+import { type CheckedQuery, matches } from '../query.check.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
-import { DueList } from './due.list.js';
-import { MessageIdMemory } from './message-id.memory.js';
+
+/** Part of the message ids that are forgotten at once: the first of a `Map` are found by passing all that were removed. */
+const PART = 1 / 64;
 
 /** A delivery and the state it is in. */
-interface MemoryEntry {
-  /** Never changed: who has leased it reads it. */
+interface Entry {
+  /** Replaced, never changed: a consumer that leased it reads it. */
   delivery: Delivery;
-  /** The attempt that delivered it. */
-  lastAttempt: AttemptRecord | undefined;
   state: DeliveryState;
   /** When it falls due, in ms since the epoch. */
   dueAt: number;
-  /** When it was leased first, in ms since the epoch; a window that did not start otherwise starts there. */
+  /** When it was leased last, in ms since the epoch. */
   leasedAt: number | undefined;
   reason: string | undefined;
   /** When it was delivered or died, in ms since the epoch. */
   endedAt: number;
 }
 
-/** Deliveries that were accepted together, with ids one after the other. */
-interface MemoryBatch {
-  deliveries: NewDelivery[];
-  firstId: number;
+/** What can be claimed for one destination. */
+interface Line {
+  /** Never leased, in the order of acceptance. */
+  fresh: Fifo<Entry>;
+  /** All others, in the order in which they fall due. */
+  retries: Entry[];
 }
 
-/** Deliveries in memory. */
+/** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {
   private readonly logger = new LineLogger('MemoryQueue');
-  /** By id. */
-  private readonly entries = new Map<number, MemoryEntry>();
-  /** What was never leased and has no entries yet, by destination, the oldest first. */
-  private readonly backlogs = new Map<string, MemoryBatch[]>();
-  /** What else can be claimed, by destination. */
-  private readonly due = new Map<string, DueList<MemoryEntry>>();
-  private readonly messageIds: MessageIdMemory;
+  /** By id, the oldest first. */
+  private readonly entries = new Map<string, Entry>();
+  private readonly lines = new Map<string, Line>();
+  /** When each message was accepted, in ms since the epoch, the oldest first. */
+  private readonly accepted = new Map<string, number>();
   private lastId = 0;
 
-  constructor(messageIds: Required<RetentionBound>) {
-    this.messageIds = new MessageIdMemory(messageIds);
-  }
+  constructor(private readonly messageIds: Required<RetentionBound>) {}
 
-  /** What a run before this one had leased is due again. */
+  /** Deliveries that were leased before the queue was closed are due again. */
   open(): Promise<void> {
-    this.logger.warn('Deliveries are kept in memory only, and lost when the process ends: use it for tests');
+    this.logger.warn('Deliveries are kept in memory only and are lost when the process ends: use this queue for tests');
     for (const entry of this.entries.values()) {
       if (entry.state !== 'delivering') continue;
       entry.delivery = { ...entry.delivery, firstAttemptAt: entry.delivery.firstAttemptAt ?? entry.leasedAt };
@@ -72,32 +69,33 @@ export class MemoryStore implements DeliveryStore {
   }
 
   insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
-    return Promise.resolve(
-      batches.map(({ deliveries, leased }) => {
-        const fresh = this.messageIds.takeNew(deliveries, now);
-        const batch = { deliveries: fresh, firstId: this.lastId + 1 };
-        this.lastId += fresh.length;
-        if (leased) return this.unpack(batch, now).map(({ delivery }) => delivery);
-        if (fresh.length > 0) this.backlogOf(fresh[0]!.destination).push(batch);
-        return [];
-      }),
-    );
+    const inserted = batches.map(({ deliveries, leased }) => {
+      const added = deliveries
+        .filter((delivery) => this.isNew(delivery, now))
+        .map((one) => this.create(one, now, leased));
+      return leased ? added : [];
+    });
+    const { count } = this.messageIds;
+    if (this.accepted.size > count * (1 + PART)) this.forget(() => this.accepted.size > count);
+    return Promise.resolve(inserted);
   }
 
   claim(destination: string, { deliveries: limit, acceptedBefore }: ClaimLimit, now: number): Promise<Claim> {
-    const due = this.due.get(destination);
-    // What has a window running comes first.
-    const entries = due?.take(limit, now, ({ delivery }) => delivery.acceptedAt <= acceptedBefore) ?? [];
-    const backlog = this.backlogOf(destination);
-    const hasMore = () => backlog.length > 0 && backlog[0]!.deliveries[0]!.acceptedAt <= acceptedBefore;
-    while (entries.length < limit && hasMore()) entries.push(...this.unpack(backlog.shift()!, now));
-    const deliveries = entries.map((entry) => {
-      entry.state = 'delivering';
-      entry.leasedAt = now;
-      return entry.delivery;
-    });
-    const nextDueAt = due?.nextDueAt;
-    const more = hasMore() || (acceptedBefore === Infinity && nextDueAt !== undefined && nextDueAt <= now);
+    const line = this.lineOf(destination);
+    const isWanted = ({ delivery }: Entry) => delivery.acceptedAt <= acceptedBefore;
+    const entries: Entry[] = [];
+    const left: Entry[] = [];
+    let due = 0;
+    for (; entries.length < limit && line.retries[due] && line.retries[due]!.dueAt <= now; due++) {
+      (isWanted(line.retries[due]!) ? entries : left).push(line.retries[due]!);
+    }
+    line.retries.splice(0, due, ...left);
+    const hasFresh = () => line.fresh.length > 0 && isWanted(line.fresh.peek()!);
+    while (entries.length < limit && hasFresh()) entries.push(line.fresh.shift()!);
+    for (const entry of entries) Object.assign(entry, { state: 'delivering', leasedAt: now });
+    const nextDueAt = line.retries[0]?.dueAt;
+    const more = entries.length === limit || hasFresh();
+    const deliveries = entries.map(({ delivery }) => delivery);
     return Promise.resolve({ deliveries, more, nextDueAt: more ? undefined : nextDueAt });
   }
 
@@ -105,23 +103,31 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(settlements.map((settlement) => this.settleOne(settlement, now)));
   }
 
-  list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
-    const matching = this.find(query).filter(
-      ({ delivery: { id } }) => after === undefined || Number(id) < Number(after),
-    );
-    return Promise.resolve(matching.reverse().slice(0, limit).map(toRecord));
+  list(query: CheckedQuery, { limit = 100, after = 'Infinity' }: DeliveryPage): Promise<DeliveryRecord[]> {
+    const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
+    const records = matching
+      .slice(-limit || matching.length)
+      .reverse()
+      .map(({ delivery, state, dueAt, reason }) => ({
+        ...delivery,
+        body: delivery.body.toString(),
+        state,
+        nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined,
+        reason,
+      }));
+    return Promise.resolve(records);
   }
 
   counts(): Promise<DeliveryCount[]> {
     const counts = new Map<string, DeliveryCount>();
-    const add = (destination: string, state: DeliveryState, more: number) => {
+    for (const {
+      delivery: { destination },
+      state,
+    } of this.entries.values()) {
       const key = `${state} ${destination}`;
-      const { count = 0 } = counts.get(key) ?? {};
-      counts.set(key, { destination, state, count: count + more });
-    };
-    for (const { delivery, state } of this.entries.values()) add(delivery.destination, state, 1);
-    for (const [destination, backlog] of this.backlogs) {
-      for (const { deliveries } of backlog) add(destination, 'queued', deliveries.length);
+      const counted = counts.get(key);
+      if (counted) counted.count++;
+      else counts.set(key, { destination, state, count: 1 });
     }
     return Promise.resolve([...counts.values()]);
   }
@@ -130,8 +136,7 @@ export class MemoryStore implements DeliveryStore {
     const dead = this.find(query).filter(({ state }) => state === 'dead');
     for (const entry of dead) {
       entry.delivery = { ...entry.delivery, firstAttemptAt: undefined, failedUrls: [] };
-      entry.dueAt = now;
-      entry.reason = undefined;
+      Object.assign(entry, { dueAt: now, reason: undefined });
       this.makeDue(entry, 'queued');
     }
     return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
@@ -146,6 +151,7 @@ export class MemoryStore implements DeliveryStore {
   }
 
   sweep(retention: Retention, now: number): Promise<number> {
+    this.forget((acceptedAt) => acceptedAt <= now - this.messageIds.age);
     const past = (['delivered', 'dead'] as const).flatMap((state) => {
       const { age, count } = retention[state];
       const ended = this.find({ state });
@@ -158,105 +164,94 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve();
   }
 
+  /** Whether the message is not remembered; it is from now on. */
+  private isNew({ destination, source, messageId }: NewDelivery, now: number): boolean {
+    const key = JSON.stringify([destination, source, messageId]);
+    const acceptedAt = this.accepted.get(key);
+    if (acceptedAt !== undefined && acceptedAt > now - this.messageIds.age) return false;
+    this.accepted.delete(key); // its place is the last one now
+    this.accepted.set(key, now);
+    return true;
+  }
+
+  /** Forgets the oldest messages as long as that holds. */
+  private forget(isPast: (acceptedAt: number) => boolean): void {
+    for (const [key, acceptedAt] of this.accepted) {
+      if (!isPast(acceptedAt)) return;
+      this.accepted.delete(key);
+    }
+  }
+
+  private create(accepted: NewDelivery, now: number, leased: boolean): Delivery {
+    const delivery = toDelivery(accepted, String(++this.lastId));
+    const entry: Entry = {
+      delivery,
+      state: leased ? 'delivering' : 'queued',
+      dueAt: accepted.acceptedAt,
+      leasedAt: leased ? now : undefined,
+      reason: undefined,
+      endedAt: 0,
+    };
+    this.entries.set(delivery.id, entry);
+    if (!leased) this.lineOf(delivery.destination).fresh.push(entry);
+    return delivery;
+  }
+
   private settleOne(settlement: Settlement, now: number): boolean {
     const { delivery, outcome } = settlement;
-    const entry = this.entries.get(Number(delivery.id));
+    const entry = this.entries.get(delivery.id);
     if (entry?.state !== 'delivering') return false;
     const { attempts } = delivery;
     if (outcome === undefined) {
       this.makeDue(entry, attempts.length === 0 ? 'queued' : 'waiting');
       return true;
     }
-    entry.state = outcome.state;
-    if (outcome.state === 'delivered') {
-      entry.lastAttempt = outcome.attempt;
-      entry.endedAt = now;
-      return true;
-    }
     entry.delivery = {
       ...delivery,
       firstAttemptAt: firstAttemptAt(settlement, now),
       attempts: outcome.attempt ? [...attempts, outcome.attempt] : attempts,
-      failedUrls: outcome.failedUrls,
+      failedUrls: 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls,
     };
-    if (outcome.state === 'waiting') {
-      entry.dueAt = outcome.nextAttemptAt;
-      this.makeDue(entry, 'waiting');
-    } else {
-      entry.reason = outcome.reason;
-      entry.endedAt = now;
-    }
+    Object.assign(entry, { state: outcome.state, endedAt: now });
+    if (outcome.state === 'dead') entry.reason = outcome.reason;
+    if (outcome.state !== 'waiting') return true;
+    entry.dueAt = outcome.nextAttemptAt;
+    this.makeDue(entry, 'waiting');
     return true;
   }
 
   /** The entries that match, the oldest first. */
-  private find(query: CheckedQuery): MemoryEntry[] {
-    for (const backlog of this.backlogs.values()) {
-      for (const batch of backlog.splice(0)) {
-        for (const entry of this.unpack(batch, undefined)) this.makeDue(entry, 'queued');
-      }
+  private find(query: CheckedQuery): Entry[] {
+    const isMatch = ({ delivery, state, reason }: Entry) => matches(query, delivery, state, reason);
+    return [...this.entries.values()].filter(isMatch);
+  }
+
+  private remove(entries: Entry[]): number {
+    if (entries.length === 0) return 0;
+    for (const { delivery } of entries) this.entries.delete(delivery.id);
+    const isThere = ({ delivery }: Entry) => this.entries.has(delivery.id);
+    for (const line of this.lines.values()) {
+      for (const entry of line.fresh.drain()) if (isThere(entry)) line.fresh.push(entry);
+      line.retries = line.retries.filter(isThere);
     }
-    const { id, state, reason } = query;
-    return [...this.entries.values()]
-      .filter(
-        (entry) =>
-          (id ?? entry.delivery.id) === entry.delivery.id &&
-          (state ?? entry.state) === entry.state &&
-          (reason ?? entry.reason) === entry.reason &&
-          matchesMessage(entry.delivery, query),
-      )
-      .sort((a, b) => Number(a.delivery.id) - Number(b.delivery.id));
-  }
-
-  /** Makes the entries of a batch, leased at a moment, or not. */
-  private unpack({ deliveries, firstId }: MemoryBatch, leasedAt: number | undefined): MemoryEntry[] {
-    return deliveries.map((accepted, index) => {
-      const id = firstId + index;
-      const entry: MemoryEntry = {
-        delivery: toDelivery(accepted, String(id)),
-        lastAttempt: undefined,
-        state: 'delivering',
-        dueAt: accepted.acceptedAt,
-        leasedAt,
-        reason: undefined,
-        endedAt: 0,
-      };
-      this.entries.set(id, entry);
-      return entry;
-    });
-  }
-
-  private backlogOf(destination: string): MemoryBatch[] {
-    let backlog = this.backlogs.get(destination);
-    if (!backlog) this.backlogs.set(destination, (backlog = []));
-    return backlog;
-  }
-
-  private remove(entries: MemoryEntry[]): number {
-    for (const { delivery } of entries) this.entries.delete(Number(delivery.id));
-    const removed = new Set(entries);
-    for (const list of this.due.values()) list.remove(removed);
     return entries.length;
   }
 
-  private makeDue(entry: MemoryEntry, state: 'queued' | 'waiting'): void {
+  private makeDue(entry: Entry, state: 'queued' | 'waiting'): void {
     entry.state = state;
-    const { destination } = entry.delivery;
-    let list = this.due.get(destination);
-    if (!list) this.due.set(destination, (list = new DueList()));
-    list.add(entry);
+    const { retries } = this.lineOf(entry.delivery.destination);
+    let [low, high] = [0, retries.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (retries[middle]!.dueAt <= entry.dueAt) low = middle + 1;
+      else high = middle;
+    }
+    retries.splice(low, 0, entry);
   }
-}
 
-function toRecord({ delivery, lastAttempt, state, dueAt, reason }: MemoryEntry): DeliveryRecord {
-  const body = delivery.body.toString();
-  return {
-    ...delivery,
-    body,
-    firstAttemptAt: delivery.firstAttemptAt ?? lastAttempt?.startedAt,
-    attempts: lastAttempt ? [...delivery.attempts, lastAttempt] : delivery.attempts,
-    state,
-    nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined,
-    reason,
-  };
+  private lineOf(destination: string): Line {
+    let line = this.lines.get(destination);
+    if (!line) this.lines.set(destination, (line = { fresh: new Fifo(), retries: [] }));
+    return line;
+  }
 }

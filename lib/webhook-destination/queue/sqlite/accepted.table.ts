@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 
-import { AcceptedIds, type AcceptedMessages } from '../embedded/accepted.ids.js';
-import { AcceptedSlices, PART } from '../embedded/accepted.slices.js';
 import type { RetentionBound } from '../retention.options.js';
+import { AcceptedIds, type AcceptedMessages } from './accepted-ids.js';
+import { AcceptedSlices, PART } from './accepted-slices.js';
 
 /** Rows that are read at once. */
 const SLICE = 100;
@@ -41,8 +41,7 @@ interface NewRow {
 export class AcceptedTable {
   private readonly ids = new AcceptedIds();
   private readonly slices: AcceptedSlices;
-  /** What the transaction under way has added, and what of it is not written yet. */
-  private added: AcceptedMessages[] = [];
+  /** What the transaction under way has added, and not written yet. */
   private row: NewRow | undefined;
   /** The last batch that it has removed. */
   private removed: number | undefined;
@@ -63,7 +62,6 @@ export class AcceptedTable {
       insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?)'),
       next: db.prepare('SELECT last_batch, accepted_at FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT 1'),
       all: db.prepare('SELECT * FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT ?'),
-      count: db.prepare('SELECT count(*) AS count FROM accepted'),
       remove: db.prepare('DELETE FROM accepted WHERE last_batch <= ?'),
     };
   }
@@ -73,7 +71,6 @@ export class AcceptedTable {
     let last = 0;
     for (;;) {
       const rows = this.statements.all.all(last, SLICE) as AcceptedRow[];
-      if (last === 0) this.reserve(rows);
       for (const row of rows) {
         const batches = toBatches(row);
         for (const messages of batches) this.ids.restore(messages);
@@ -89,9 +86,7 @@ export class AcceptedTable {
   add(messages: NewAcceptedMessages, now: number): number[] {
     const { batch, destination, source } = messages;
     const messageIds = JSON.parse(messages.messageIds) as string[];
-    const all = { batch, destination, source, messageIds };
-    this.added.push(all);
-    const repeated = this.ids.add(all, this.firstBatch(now));
+    const repeated = this.ids.add({ batch, destination, source, messageIds }, this.firstBatch(now));
     const count = messageIds.length - repeated.length;
     if (count === 0) return repeated;
     const stored = repeated.length === 0 ? messages.messageIds : without(messageIds, repeated);
@@ -124,26 +119,18 @@ export class AcceptedTable {
   }
 
   commit(): void {
-    if (this.removed !== undefined) this.ids.forgetUpTo(this.removed);
+    this.ids.commit(this.removed);
     this.settle();
   }
 
   /** Makes memory agree with the file again, whose changes were undone. */
   rollback(): void {
-    for (const messages of this.added) this.ids.remove(messages);
+    this.ids.rollback();
     this.restoreSlices?.();
     this.settle();
   }
 
-  /** Makes room for what the file has, as far as its first batches tell. */
-  private reserve(rows: AcceptedRow[]): void {
-    const ids = countOf(rows.flatMap(toBatches));
-    const { count } = this.statements.count.get() as { count: number };
-    if (rows.length > 0) this.ids.reserve(Math.min((count * ids) / rows.length, this.bound.count));
-  }
-
   private settle(): void {
-    this.added = [];
     this.row = undefined;
     this.removed = undefined;
     this.restoreSlices = undefined;

@@ -64,27 +64,28 @@ export class BatchReader {
 }
 
 /** The deliveries of a batch that have no row of their own. */
-export function toRows({ id, destination, source, state, accepted_at, leased_at, ...batch }: BatchHead): DeliveryRow[] {
+export function toRows({ id, destination, source, state, ...batch }: BatchHead): DeliveryRow[] {
+  const { accepted_at: acceptedAt, leased_at: leasedAt } = batch;
   const outcomes = new Map(decodeOutcomes(batch.entries).map((outcome) => [outcome[0], outcome]));
   return decodeItems(batch.items).flatMap((item, position) => {
     const outcome = outcomes.get(position);
     if (item === null || outcome?.length === 1) return [];
     const attempt = outcome?.[1] as { startedAt: number } | undefined;
-    const [message_id, user_id, bytes] = item;
+    const [messageId, userId, bytes] = item;
     return {
       id: id * BATCH_SLOTS + position,
       destination,
       source,
-      message_id,
-      user_id,
+      messageId,
+      userId: userId ?? undefined,
       state: attempt ? 'delivered' : STATES[state],
       bytes,
-      accepted_at,
-      due_at: accepted_at,
-      first_attempt_at: attempt?.startedAt ?? (state === 'q' ? null : leased_at),
+      acceptedAt,
+      dueAt: acceptedAt,
+      firstAttemptAt: attempt?.startedAt ?? (state === 'q' ? undefined : leasedAt),
       attempts: attempt ? JSON.stringify([attempt]) : '[]',
-      failed_urls: '[]',
-      reason: null,
+      failedUrls: '[]',
+      reason: undefined,
     } satisfies DeliveryRow;
   });
 }

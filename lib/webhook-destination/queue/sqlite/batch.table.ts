@@ -215,14 +215,13 @@ export class BatchTable {
   }
 
   private lease(id: number, now: number): ClaimedBatch {
-    const { source, state, accepted_at, leased_at, items, entries } = this.reader.head(id)!;
-    const leasedBefore = state === 'r' ? leased_at : null;
-    this.statements.lease.run(leasedBefore ?? now, id);
+    const { source, state, accepted_at: acceptedAt, leased_at, items, entries } = this.reader.head(id)!;
+    const leasedAt = state === 'r' ? leased_at : undefined;
+    this.statements.lease.run(leasedAt ?? now, id);
     const decoded = decodeItems(items);
     const pending = toPending(decoded, decodeOutcomes(entries));
     this.pending.set(id, pending);
-    const bodies = this.reader.bodies(id, decoded);
-    return { id, source, accepted_at, leased_at: leasedBefore, items, bodies, pending: [...pending] };
+    return { id, source, acceptedAt, leasedAt, items, bodies: this.reader.bodies(id, decoded), pending: [...pending] };
   }
 
   private pendingOf(batch: number): Set<number> {

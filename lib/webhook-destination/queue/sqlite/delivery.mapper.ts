@@ -32,7 +32,7 @@ export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }:
 
 /** The pending deliveries of a claimed batch. */
 export function toDeliveries(destination: string, batch: ClaimedBatch): Delivery[] {
-  const { source, accepted_at: acceptedAt, leased_at: leasedAt } = batch;
+  const { source, acceptedAt, leasedAt } = batch;
   const items = decodeItems(batch.items);
   const bodies = decodeBodies(items, batch.bodies);
   return batch.pending.map((position) => {
@@ -45,7 +45,7 @@ export function toDeliveries(destination: string, batch: ClaimedBatch): Delivery
       userId: userId ?? undefined,
       body: bodies[position]!,
       acceptedAt,
-      firstAttemptAt: leasedAt ?? undefined,
+      firstAttemptAt: leasedAt,
       attempts: [],
       failedUrls: [],
     };
@@ -54,30 +54,26 @@ export function toDeliveries(destination: string, batch: ClaimedBatch): Delivery
 
 /** The delivery of a row of its own. */
 export function toDelivery(row: WholeDeliveryRow): Delivery {
+  const { destination, source, messageId, userId, acceptedAt, firstAttemptAt } = row;
   return {
     id: String(row.id),
-    destination: row.destination,
-    source: row.source,
-    messageId: row.message_id,
-    userId: row.user_id ?? undefined,
+    destination,
+    source,
+    messageId,
+    userId,
     body: toBuffer(row.body),
-    acceptedAt: row.accepted_at,
-    firstAttemptAt: row.first_attempt_at ?? undefined,
+    acceptedAt,
+    firstAttemptAt,
     attempts: JSON.parse(row.attempts) as AttemptRecord[],
-    failedUrls: JSON.parse(row.failed_urls) as string[],
+    failedUrls: JSON.parse(row.failedUrls) as string[],
   };
 }
 
 /** A row as it is listed. */
 export function toRecord(row: WholeDeliveryRow): DeliveryRecord {
-  const pending = row.state === 'queued' || row.state === 'waiting';
-  return {
-    ...toDelivery(row),
-    body: toBuffer(row.body).toString(),
-    state: row.state,
-    nextAttemptAt: pending ? row.due_at : undefined,
-    reason: row.reason ?? undefined,
-  };
+  const { state, dueAt, reason } = row;
+  const nextAttemptAt = state === 'queued' || state === 'waiting' ? dueAt : undefined;
+  return { ...toDelivery(row), body: toBuffer(row.body).toString(), state, nextAttemptAt, reason };
 }
 
 function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

@@ -1,8 +1,8 @@
-import { OptionsError } from '../../../common/options.error.js';
+import { IfGiven, Must } from '../../../common/options.rules.js';
 import { isNonEmptyString } from '../../../common/value.util.js';
 import type { DeliveryQueue, DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { EmbeddedQueue } from '../embedded/embedded.queue.js';
-import { type RetentionBound, type RetentionOptions, toRetention } from '../retention.options.js';
+import { QueueOptions, type RetentionBound, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 import { SqliteStore } from './sqlite.store.js';
 
 /** Options of {@link sqliteQueue}. */
@@ -27,25 +27,28 @@ export interface SqliteQueueOptions {
 /** Least `maxBytes`: twice what the log has most of the time. */
 const MIN_BYTES = 16 * 1024 * 1024;
 
+class SqliteOptions extends QueueOptions {
+  @Must('be a non-empty string without NUL characters', (value) => isNonEmptyString(value) && !value.includes('\0'))
+  path: string = './data/relay.db';
+
+  @IfGiven()
+  @Must(
+    `be a whole number, ${MIN_BYTES} (16 MiB) or above`,
+    (value) => Number.isSafeInteger(value) && (value as number) >= MIN_BYTES,
+  )
+  maxBytes: number | undefined = undefined;
+}
+
 /**
- * The embedded queue: a SQLite file in WAL mode, synced at each commit, so that what it took survives a crash.
+ * The embedded queue: a SQLite file in WAL mode, synced at each commit, so that accepted messages survive a crash.
  * It needs no service. `open` rejects when the file is open already, belongs to another application, or cannot be
  * written; a file of an older layout is migrated, and one of a newer layout refused.
  * @throws {OptionsError} that names the option at fault
  */
-export function sqliteQueue({
-  path = './data/relay.db',
-  retention,
-  maxBytes,
-}: SqliteQueueOptions = {}): DeliveryQueueFactory {
-  if (!isNonEmptyString(path) || path.includes('\0')) {
-    throw new OptionsError('sqliteQueue', ['path must be a non-empty string without NUL characters']);
-  }
-  if (maxBytes !== undefined && !(Number.isSafeInteger(maxBytes) && maxBytes >= MIN_BYTES)) {
-    throw new OptionsError('sqliteQueue', [`maxBytes must be a whole number, ${MIN_BYTES} (16 MiB) or above`]);
-  }
-  const bounds = toRetention('sqliteQueue', retention);
-  return () => new EmbeddedQueue(new SqliteStore(path, { messageIds: bounds.messageIds, maxBytes }), bounds);
+export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {
+  const { path, maxBytes, retention } = toQueueOptions('sqliteQueue', SqliteOptions, options);
+  const { messageIds } = retention;
+  return () => new EmbeddedQueue(new SqliteStore(path, { messageIds, maxBytes }), retention);
 }
 
 /** Keeps every record. */

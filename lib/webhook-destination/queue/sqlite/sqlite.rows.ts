@@ -1,23 +1,25 @@
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
-import type { CheckedQuery } from '../query.check.js';
+import { type CheckedQuery, matches } from '../query.check.js';
 
-/** A delivery as a row of its own, but for its body; the JSON columns as they are stored. */
+/** A delivery as a row of its own, but for its body. */
 export interface DeliveryRow {
   id: number;
   destination: string;
   source: string;
-  message_id: string;
-  user_id: string | null;
+  messageId: string;
+  userId: string | undefined;
   state: DeliveryState;
   /** Length of its body, which stays in the batch. */
   bytes: number;
-  accepted_at: number;
-  due_at: number;
-  first_attempt_at: number | null;
+  acceptedAt: number;
+  dueAt: number;
+  firstAttemptAt: number | undefined;
+  /** JSON, as it is stored. */
   attempts: string;
-  failed_urls: string;
-  reason: string | null;
+  /** JSON, as it is stored. */
+  failedUrls: string;
+  reason: string | undefined;
 }
 
 /** A delivery as it leaves the thread. */
@@ -26,24 +28,32 @@ export interface WholeDeliveryRow extends DeliveryRow {
 }
 
 /** The columns of a `DeliveryRow`. The ids come as JSON, as the driver ends a text at U+0000. */
-export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS message_id,
-  json_quote(user_id) AS user_id, state, bytes, accepted_at, due_at, first_attempt_at, attempts, failed_urls, reason`;
+export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS messageId,
+  json_quote(user_id) AS userId, state, bytes, accepted_at AS acceptedAt, due_at AS dueAt,
+  first_attempt_at AS firstAttemptAt, attempts, failed_urls AS failedUrls, reason`;
 
-/** The rows that were read as `DELIVERY_COLUMNS`. */
+/** The rows that were read as `DELIVERY_COLUMNS`, where null is undefined. */
 export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
-  return (rows as DeliveryRow[]).map((row) => ({
+  return (rows as (DeliveryRow & { userId: string })[]).map((row) => ({
     ...row,
-    message_id: fromIdText(JSON.parse(row.message_id) as string)!,
-    user_id: fromIdText(JSON.parse(row.user_id!) as string | null),
+    messageId: fromIdText(JSON.parse(row.messageId) as string)!,
+    userId: fromIdText(JSON.parse(row.userId) as string | null) ?? undefined,
+    firstAttemptAt: row.firstAttemptAt ?? undefined,
+    reason: row.reason ?? undefined,
   }));
+}
+
+/** Whether a row matches a query. */
+export function matchesRow(query: CheckedQuery, row: DeliveryRow): boolean {
+  return matches(query, { ...row, id: String(row.id) }, row.state, row.reason);
 }
 
 /**
  * An id as its column holds it. UTF-8 has no lone surrogates, and would make all of them one character, so an id that
  * has one is stored as JSON after U+0000.
  */
-export function toIdText(id: string | null): string | null {
-  return id !== null && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : id;
+export function toIdText(id: string | undefined): string | null {
+  return id !== undefined && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : (id ?? null);
 }
 
 function fromIdText(text: string | null): string | null {
@@ -76,9 +86,9 @@ export interface InsertedBatch {
 export interface ClaimedBatch {
   id: number;
   source: string;
-  accepted_at: number;
+  acceptedAt: number;
   /** When it was leased before, by a process that ended. */
-  leased_at: number | null;
+  leasedAt: number | undefined;
   items: string;
   /** One after the other. */
   bodies: Uint8Array;
@@ -118,47 +128,21 @@ export function isUsedUp({ deliveries, bytes }: ClaimLimit): boolean {
   return deliveries <= 0 || bytes <= 0;
 }
 
-const COLUMNS: Record<Exclude<keyof CheckedQuery, 'acceptedBefore'>, string> = {
-  id: 'id',
-  destination: 'destination',
-  source: 'source',
-  state: 'state',
-  messageId: 'message_id',
-  userId: 'user_id',
-  reason: 'reason',
-};
-
-/** What a query asks of one field: its value, or any of several. */
-type Wanted = string | ReadonlySet<string>;
-
 /** A query as an SQL condition on the table `delivery`, and its parameters. */
 export function toCondition(query: CheckedQuery): { sql: string; parameters: unknown[] } {
-  const { acceptedBefore = Number.MAX_SAFE_INTEGER, ...fields } = query;
+  const { acceptedBefore = Number.MAX_SAFE_INTEGER, id, messageId, userId } = query;
   const terms = ['accepted_at < ?'];
   const parameters: unknown[] = [acceptedBefore];
-  for (const [field, wanted] of wantedOf(fields)) {
-    const values = typeof wanted === 'string' ? [wanted] : [...wanted];
-    terms.push(`${COLUMNS[field]} IN (${values.map(() => '?').join(', ')})`);
-    parameters.push(...values.map((value) => toParameter(field, value)));
+  const add = (column: string, values: readonly unknown[]) => {
+    terms.push(`${column} IN (${values.map(() => '?').join(', ')})`);
+    parameters.push(...values);
+  };
+  if (id !== undefined) add('id', [Number(id)]);
+  for (const column of ['destination', 'state', 'reason'] as const) {
+    if (query[column] !== undefined) add(column, [query[column]]);
   }
+  if (query.source) add('source', [...query.source]);
+  if (messageId !== undefined) add('message_id', [toIdText(messageId)]);
+  if (userId) add('user_id', Array.from(userId, toIdText));
   return { sql: terms.join(' AND '), parameters };
-}
-
-function toParameter(field: keyof CheckedQuery, value: string): unknown {
-  if (field === 'id') return Number(value);
-  return field === 'messageId' || field === 'userId' ? toIdText(value) : value;
-}
-
-/** Whether a row is among the deliveries of a query. */
-export function matches(row: DeliveryRow, query: CheckedQuery): boolean {
-  const { acceptedBefore = Infinity, ...fields } = query;
-  if (row.accepted_at >= acceptedBefore) return false;
-  return wantedOf(fields).every(([field, wanted]) => {
-    const value = row[COLUMNS[field] as keyof DeliveryRow];
-    return typeof wanted === 'string' ? String(value) === wanted : wanted.has(value as string);
-  });
-}
-
-function wantedOf(fields: Omit<CheckedQuery, 'acceptedBefore'>): [keyof typeof fields, Wanted][] {
-  return Object.entries(fields).filter(([, wanted]) => wanted !== undefined) as [keyof typeof fields, Wanted][];
 }

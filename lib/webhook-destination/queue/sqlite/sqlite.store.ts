@@ -15,7 +15,7 @@ import { QueueFullError } from '../queue-full.error.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.js';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
-import { queueError, SqliteThread } from './sqlite.thread.js';
+import { queueMessage, SqliteThread } from './sqlite.thread.js';
 import { StoreReopening } from './store.reopening.js';
 
 /** What a store is made with, beside its path. */
@@ -144,7 +144,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   private refuse(): Error {
-    const { message } = queueError(
+    const message = queueMessage(
       this.path,
       `its size has reached maxBytes (${this.options.maxBytes} bytes); it takes no new messages until it is smaller`,
     );

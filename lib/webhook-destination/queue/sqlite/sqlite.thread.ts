@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 import { errorMessage } from '../../../common/error.util.js';
+import { ClosedError, PackageError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { explainThreadError, findDriver } from './sqlite.driver.cjs';
 import type {
   SqliteAnswer,
@@ -26,9 +27,9 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
-/** An error of the queue in a file. */
-export function queueError(path: string, reason: string): Error {
-  return new Error(`SQLite queue ${path}: ${reason}`);
+/** A message about the queue in a file. */
+export function queueMessage(path: string, reason: string): string {
+  return `SQLite queue ${path}: ${reason}`;
 }
 
 /**
@@ -54,7 +55,7 @@ export class SqliteThread {
     private readonly path: string,
     private readonly onFault: (reason: string) => void,
   ) {
-    this.failure = this.explain('it is not open');
+    this.failure = new ClosedError(queueMessage(path, 'it is not open'));
   }
 
   /** Starts it, unless it runs; resolves once the file is open. */
@@ -75,7 +76,7 @@ export class SqliteThread {
     worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
     worker.on('error', (error) => {
       const reason = explainThreadError(error);
-      this.fail(new Error(this.isOpen ? `its thread has ended (${reason})` : reason));
+      this.fail(this.isOpen ? `its thread has ended (${reason})` : reason);
     });
     this.ended = new Promise((resolve) => {
       worker.on('exit', () => {
@@ -101,7 +102,7 @@ export class SqliteThread {
     try {
       await this.call('close');
     } finally {
-      this.fail(new Error('it is closed'));
+      this.fail('it is closed', ClosedError);
       // The driver lets go of the file only with its thread, which runs to its end by itself.
       this.worker.ref();
       await this.ended;
@@ -171,7 +172,7 @@ export class SqliteThread {
   }
 
   private handleEnd(): void {
-    this.fail(new Error('its thread has ended'));
+    this.fail('its thread has ended');
     if (!this.isOpen) return;
     this.isOpen = false;
     this.onFault(this.failure!.message);
@@ -180,20 +181,20 @@ export class SqliteThread {
   private findDriver(): string {
     try {
       return findDriver();
-    } catch (error) {
-      throw this.explain(errorMessage(error));
+    } catch (cause) {
+      throw new PackageError('package_missing', queueMessage(this.path, errorMessage(cause)), { cause });
     }
   }
 
-  private fail(error: Error): void {
-    this.failure ??= this.explain(error.message);
+  private fail(reason: string, Type: typeof ClosedError | typeof QueueUnavailableError = QueueUnavailableError): void {
+    this.failure ??= new Type(queueMessage(this.path, reason));
     for (const { reject } of this.pending.values()) reject(this.failure);
     this.pending.clear();
     this.outbox = [];
   }
 
   private explain(reason: string): Error {
-    return queueError(this.path, reason);
+    return new QueueUnavailableError(queueMessage(this.path, reason));
   }
 }
 

@@ -1,14 +1,14 @@
 import type Database from 'libsql';
 
-import type { CheckedQuery } from '../query.check.js';
-import { type BatchItem, decodeItems } from './batch.codec.js';
+import { type CheckedQuery, matches } from '../query.check.js';
+import { decodeItems } from './batch.codec.js';
 import { BATCH_SLOTS, toPositions } from './batch.id.js';
 import { toRows } from './batch.reader.js';
 import type { BatchTable } from './batch.table.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
-  matches,
+  matchesRow,
   type Slice,
   toCondition,
   toDeliveryRows,
@@ -40,7 +40,8 @@ export class SqliteWalk {
       batchBound: db.prepare(`SELECT id FROM batch WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_BATCHES - 1}`),
       rowBound: db.prepare(`SELECT id FROM delivery WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_ROWS - 1}`),
       items: db.prepare(
-        'SELECT id, destination, source, items FROM batch WHERE id >= ? AND id < ? AND accepted_at < ? ORDER BY id DESC',
+        `SELECT id, destination, source, accepted_at AS acceptedAt, items FROM batch WHERE id >= ? AND id < ?
+         ORDER BY id DESC`,
       ),
     };
   }
@@ -53,11 +54,9 @@ export class SqliteWalk {
     );
     const rows = toDeliveryRows(select.all(...parameters, range.from, range.to, limit));
     const batched: DeliveryRow[] = [];
-    for (const batch of this.findBatches(query, range)) {
+    for (const found of this.findBatched(query, range)) {
+      batched.push(...found.filter(({ id }) => id < range.to));
       if (batched.length >= limit) break;
-      batched.push(
-        ...toRows(this.batches.reader.head(batch)!).filter((row) => row.id < range.to && matches(row, query)),
-      );
     }
     const found = [...rows, ...batched].sort((a, b) => b.id - a.id).slice(0, limit);
     return { result: this.batches.reader.withBodies(found), next: toNext(query, range) };
@@ -69,9 +68,7 @@ export class SqliteWalk {
     const matching = `FROM delivery WHERE ${sql} AND id >= ? AND id < ?`;
     const rows = this.db.prepare(`SELECT id ${matching}`).all(...parameters, range.from, range.to) as { id: number }[];
     const ids = rows.map(({ id }) => id);
-    for (const batch of this.findBatches(query, range)) {
-      for (const row of toRows(this.batches.reader.head(batch)!)) if (matches(row, query)) ids.push(row.id);
-    }
+    for (const found of this.findBatched(query, range)) ids.push(...found.map(({ id }) => id));
     let [result, stripped] = [0, 0];
     for (const [batch, positions] of [...toPositions(ids)].sort(([a], [b]) => b - a)) {
       if (stripped === SLICE_STRIPPED) {
@@ -94,33 +91,26 @@ export class SqliteWalk {
     return { from: first * BATCH_SLOTS, to: before };
   }
 
-  /** Ids of the batches of the range that may hold deliveries of the query, the newest first. */
-  private findBatches(query: CheckedQuery, { from, to }: Range): number[] {
-    if (query.state === 'dead') return [];
-    const { destination, source, messageId, userId, acceptedBefore = Number.MAX_SAFE_INTEGER } = query;
-    const ids = [Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS)];
-    const batches = this.statements.items.all(...ids, acceptedBefore) as {
+  /** The deliveries of batches of the range that match and have no row of their own, batch by batch, the newest first. */
+  private *findBatched(query: CheckedQuery, { from, to }: Range): Generator<DeliveryRow[]> {
+    if (query.state === 'dead') return;
+    // Outcomes are read for batches that have a message of the query only.
+    const message: CheckedQuery = { ...query, id: undefined, state: undefined };
+    const batches = this.statements.items.all(Math.floor(from / BATCH_SLOTS), Math.ceil(to / BATCH_SLOTS));
+    for (const { items, ...batch } of batches as {
       id: number;
       destination: string;
       source: string;
+      acceptedAt: number;
       items: string;
-    }[];
-    return batches
-      .filter((batch) => (destination ?? batch.destination) === batch.destination)
-      .filter((batch) => source === undefined || source.has(batch.source))
-      .filter(
-        ({ items }) =>
-          (messageId === undefined && userId === undefined) || decodeItems(items).some((item) => isOf(item, query)),
-      )
-      .map(({ id }) => id);
+    }[]) {
+      const isMatch = decodeItems(items).some((item) => {
+        if (item === null) return false;
+        return matches(message, { ...batch, id: '', messageId: item[0], userId: item[1] ?? undefined }, 'queued');
+      });
+      if (isMatch) yield toRows(this.batches.reader.head(batch.id)!).filter((row) => matchesRow(query, row));
+    }
   }
-}
-
-/** Whether an item is of the message and the user that the query names; of none, if it names none. */
-function isOf(item: BatchItem, { messageId, userId }: CheckedQuery): boolean {
-  if (item === null || (messageId === undefined && userId === undefined)) return false;
-  if (userId !== undefined && (item[1] === null || !userId.has(item[1]))) return false;
-  return (messageId ?? item[0]) === item[0];
 }
 
 function toNext({ id }: CheckedQuery, { from }: Range): number | undefined {

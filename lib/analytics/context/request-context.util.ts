@@ -1,0 +1,50 @@
+import type { ExtraContext } from '../../client/index.js';
+import type { AnalyticsRequest } from './analytics-request.interface.js';
+import type { ContextOptions } from './context.options.js';
+
+/** The facts of an HTTP request that the options include; unknown facts are left out. */
+export function contextOf(request: AnalyticsRequest, options: ContextOptions): ExtraContext {
+  const context: ExtraContext = {};
+  if (typeof request.headers !== 'object' || request.headers === null) return context;
+  if (options.ip && request.ip) context.ip = request.ip;
+  if (options.userAgent) {
+    const userAgent = header(request, 'user-agent');
+    if (userAgent) context.userAgent = userAgent;
+  }
+  if (options.locale) {
+    const locale = firstLanguage(header(request, 'accept-language'));
+    if (locale) context.locale = locale;
+  }
+  if (options.page) {
+    const page = pageOf(request);
+    if (page) context.page = page;
+  }
+  return context;
+}
+
+function pageOf(request: AnalyticsRequest): ExtraContext['page'] {
+  const { originalUrl, protocol, host } = request;
+  if (typeof originalUrl !== 'string') return undefined;
+  const path = withoutQuery(originalUrl);
+  const page: ExtraContext['page'] = { path };
+  if (protocol && host && path.startsWith('/')) page.url = `${protocol}://${host}${path}`;
+  const referrer = header(request, 'referer');
+  if (referrer) page.referrer = withoutQuery(referrer);
+  return page;
+}
+
+function header({ headers }: AnalyticsRequest, name: string): string | undefined {
+  const value = headers?.[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function withoutQuery(url: string): string {
+  const end = url.search(/[?#]/);
+  return end < 0 ? url : url.slice(0, end);
+}
+
+/** The language tag that stands first, where browsers put the preferred one. */
+function firstLanguage(accepted: string | undefined): string | undefined {
+  const language = accepted?.split(/[,;]/, 1)[0]?.trim();
+  return language === '*' ? undefined : language;
+}

@@ -1,0 +1,71 @@
+import type { HttpAdapterHost } from '@nestjs/core';
+
+import { scopes } from './context-scope.js';
+
+/** As much of Fastify as is used here; the application may not have it installed. */
+interface Fastify {
+  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, next: () => void) => void): void;
+  addHook(name: 'onRegister', hook: (instance: Fastify) => void): void;
+  /** Adds middleware. Present once an engine for middleware is loaded; each encapsulated instance has its own. */
+  use?: (...args: unknown[]) => unknown;
+}
+
+interface FastifyRequest {
+  raw: NodeRequest;
+}
+
+interface NodeRequest {
+  socket: { remoteAddress?: string | undefined };
+}
+
+/**
+ * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers.
+ * Several instances share it: the first opens it.
+ */
+export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
+  // Under Nest's testing module the adapter comes only after the providers.
+  if (adapterHost.httpAdapter) mount(adapterHost);
+  else adapterHost.init$.subscribe(() => mount(adapterHost));
+}
+
+function mount({ httpAdapter }: HttpAdapterHost): void {
+  const platform = httpAdapter?.getType();
+  if (platform === 'express') {
+    httpAdapter.use(openInMiddleware);
+  } else if (platform === 'fastify') {
+    const fastify = httpAdapter.getInstance<Fastify>();
+    // Hooks run in the order in which they were added, and NestFactory loads the engine before any provider exists.
+    openBeforeMiddleware(fastify);
+    fastify.addHook('onRegister', openBeforeMiddleware);
+    fastify.addHook('onRequest', openInHook);
+  }
+}
+
+/** Adds a middleware that opens the scope before the first one of the application: without any, the engine costs nothing. */
+function openBeforeMiddleware(fastify: Fastify): void {
+  const use = Object.prototype.hasOwnProperty.call(fastify, 'use') ? fastify.use : undefined;
+  if (!use) return;
+  fastify.use = function (this: Fastify, ...args) {
+    fastify.use = use;
+    use.call(fastify, openInMiddleware);
+    return use.apply(this, args);
+  };
+}
+
+function openInMiddleware(request: NodeRequest, _response: unknown, next: () => void): void {
+  open(request, request, next);
+}
+
+function openInHook(request: FastifyRequest, _reply: unknown, next: () => void): void {
+  const scope = scopes.getStore();
+  if (scope?.request === request.raw) scope.request = request;
+  open(request, request.raw, next);
+}
+
+function open(request: object, { socket }: NodeRequest, next: () => void): void {
+  const known = scopes.getStore()?.request;
+  if (known && (known === request || known.raw === request)) return next();
+  // Read once, the address stays known when the client is gone before its event is recorded.
+  void socket.remoteAddress;
+  scopes.run({ request, visitor: {} }, next);
+}

@@ -1,0 +1,131 @@
+import { Inject, Optional, type Type } from '@nestjs/common';
+import { ModuleRef, type ModulesContainer } from '@nestjs/core';
+
+import { errorMessage } from '../../common/error.util.js';
+import { LineLogger } from '../../common/line.logger.js';
+import type { AnalyticsService } from '../analytics.service.js';
+import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
+import { DEFAULT_INSTANCE } from '../instance.options.js';
+import { type DecoratedMethod, decoratedMethodsOf } from './decorated-methods.registry.js';
+import { giveHidden } from './hidden-instance.util.js';
+
+type Module = NonNullable<ReturnType<ModulesContainer['get']>>;
+type Provider = NonNullable<ReturnType<Module['providers']['get']>>;
+type Factory = (...dependencies: unknown[]) => unknown;
+
+/** Finds an instance by its name, as the providers of one module can inject it. */
+type InstanceFinder = (name: string) => Promise<AnalyticsService | undefined>;
+
+const connected = new WeakSet<ModulesContainer>();
+const logger = new LineLogger('AnalyticsDecorator');
+
+/** Names of the instances that an application has. */
+export function findInstanceNames(modules: ModulesContainer): string[] {
+  const tokens = [...modules.values()].flatMap(({ providers }) => [...providers.keys()]);
+  return [...new Set(tokens.map(instanceNameOf).filter((name) => name !== undefined))];
+}
+
+/**
+ * Connects the decorators of an application once its providers exist: providers made by `useFactory` or `useValue`, into
+ * which Nest injects nothing, receive their instances. Warns of decorators whose instance does not exist, or cannot be
+ * injected into their module.
+ */
+export async function connectDecoratedProviders(modules: ModulesContainer): Promise<void> {
+  if (connected.has(modules)) return;
+  connected.add(modules);
+  const unconnected = new Set<DecoratedMethod>();
+  for (const module of modules.values()) {
+    const find = finderOf(module);
+    for (const provider of [module.providers, module.injectables, module.controllers].flatMap(providersIn)) {
+      const objects = isConstructed(provider) ? [] : objectsOf(provider);
+      const prototype = provider.metatype?.prototype as unknown;
+      for (const object of [prototype, ...objects]) {
+        const missed = await connect(object, find, object !== prototype);
+        missed.forEach((method) => unconnected.add(method));
+      }
+      if (provider.isFactory && isMadeAgain(provider)) connectLater(provider, find);
+    }
+  }
+  warnOf(unconnected, findInstanceNames(modules));
+}
+
+/** The providers of a collection, without those that stand for another one. */
+const providersIn = (collection: Map<unknown, Provider>): Provider[] =>
+  [...collection.values()].filter(({ isAlias }) => !isAlias);
+
+/** Whether Nest constructs what it provides, and so injects into it. */
+const isConstructed = (provider: Provider): boolean => !provider.isNotMetatype;
+
+const isMadeAgain = (provider: Provider): boolean => provider.isTransient || !provider.isDependencyTreeStatic();
+
+function warnOf(unconnected: Iterable<DecoratedMethod>, names: string[]): void {
+  for (const { subject, instance } of unconnected) {
+    logger.warn(`${subject} is not recorded: ${whyUnconnected(instance, names)}`);
+  }
+}
+
+function whyUnconnected(instance: string, names: string[]): string {
+  const name = JSON.stringify(instance);
+  const known = names.map((other) => JSON.stringify(other)).join(', ');
+  if (names.includes(instance)) return `its module does not import AnalyticsModule ${name}, which is not global`;
+  return instance === DEFAULT_INSTANCE
+    ? `the application has no default AnalyticsModule. Set instance to one of: ${known}`
+    : `no AnalyticsModule has the name ${name} (known names: ${known})`;
+}
+
+/** The objects of a provider that exist by now. */
+function objectsOf(provider: Provider): unknown[] {
+  if (!provider.isTransient) return [provider.instance];
+  return provider.getStaticTransientInstances().map((host): unknown => host?.instance);
+}
+
+/** Wraps a factory that runs for each request or consumer, so what it makes receives its instances. */
+function connectLater(provider: Provider, find: InstanceFinder): void {
+  const factory = provider.metatype as Factory;
+  const connecting: Factory = async (...dependencies) => {
+    const object = await factory(...dependencies);
+    await connect(object, find);
+    return object;
+  };
+  provider.metatype = connecting;
+}
+
+/** Gives an object the instances of its decorated methods; resolves with the methods without one. */
+async function connect(object: unknown, find: InstanceFinder, isGiven = true): Promise<DecoratedMethod[]> {
+  const methods = decoratedMethodsOf(object);
+  const missed: DecoratedMethod[] = [];
+  for (const name of new Set(methods.map(({ instance }) => instance))) {
+    const ofInstance = methods.filter(({ instance }) => instance === name);
+    try {
+      const analytics = await find(name);
+      if (!analytics) missed.push(...ofInstance);
+      else if (isGiven) giveHidden(object as object, name, analytics);
+    } catch (error) {
+      for (const { subject } of ofInstance) logger.warn(`${subject} is not recorded: ${errorMessage(error)}`);
+    }
+  }
+  return missed;
+}
+
+/** Resolves an instance by injecting it into a class of the module: from its own providers, imports and global modules. */
+function finderOf(module: Module): InstanceFinder {
+  const moduleRef = module.providers.get(ModuleRef)?.instance as ModuleRef;
+  const found = new Map<string, Promise<AnalyticsService | undefined>>();
+  return (name) => {
+    let instance = found.get(name);
+    if (!instance) {
+      instance = moduleRef.create(injectedWith(name)).then(({ analytics }) => analytics);
+      found.set(name, instance);
+    }
+    return instance;
+  };
+}
+
+function injectedWith(name: string): Type<{ analytics?: AnalyticsService }> {
+  class Injected {
+    analytics?: AnalyticsService;
+  }
+  Inject(getAnalyticsToken(name))(Injected.prototype, 'analytics');
+  Optional()(Injected.prototype, 'analytics');
+  return Injected;
+}

@@ -1,0 +1,32 @@
+import type { HTTPResponse } from './http-client.interface.js';
+
+/** How much of a response's body is read, in bytes. */
+export const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** The part of a web stream that is needed; other fetch implementations have none. */
+interface StreamReader {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<unknown>;
+}
+
+/**
+ * Reads a response's body, so its connection can be used again.
+ * Reading a web stream stops after {@link MAX_RESPONSE_BYTES}.
+ */
+export async function readBody(response: HTTPResponse): Promise<string> {
+  const { body } = response as { body?: { getReader?: () => StreamReader } | null };
+  if (typeof body?.getReader !== 'function') return (await response.text?.()) ?? '';
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const { value } = await reader.read();
+    if (value === undefined) break;
+    chunks.push(value);
+    bytes += value.byteLength;
+    if (bytes < MAX_RESPONSE_BYTES) continue;
+    await reader.cancel();
+    break;
+  }
+  return Buffer.concat(chunks).toString();
+}

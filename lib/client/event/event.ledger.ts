@@ -1,0 +1,77 @@
+import type { MessageType } from '../message/message.interface.js';
+import type { AnalyticsEmitter } from './analytics.emitter.js';
+import { Context } from './context.js';
+import { FlushGroup } from './flush-group.js';
+import type { Callback, PendingEvent } from './pending-event.interface.js';
+import type { UserCodeCaller } from './user-code.caller.js';
+
+/** Gives every event exactly one outcome. */
+export class EventLedger {
+  private pending = 0;
+  private group = new FlushGroup(0, 1);
+
+  constructor(
+    private readonly emitter: AnalyticsEmitter,
+    private readonly userCode: UserCodeCaller,
+  ) {}
+
+  /** Events without an outcome yet. */
+  get pendingCount(): number {
+    return this.pending;
+  }
+
+  /** Enters an event. */
+  open(type: MessageType, json: string, callback: Callback | undefined): PendingEvent {
+    this.pending++;
+    this.group.hold();
+    return { type, callback, group: this.group, json, bytes: 0, context: undefined, onDelivered: undefined };
+  }
+
+  /** Closes the group of the events recorded so far. */
+  closeGroup(): FlushGroup {
+    const group = this.group;
+    const next = new FlushGroup(group.index + 1, 2); // held by the group before it, and by being open
+    this.group = next;
+    group.isClosed = true;
+    group.release();
+    void group.done.then(() => next.release());
+    return group;
+  }
+
+  /** Ends the delivery of an event; where plugins still process it, they settle it. */
+  end(event: PendingEvent, reason: unknown): void {
+    if (event.onDelivered) event.onDelivered(reason);
+    else this.settle(event, reason);
+  }
+
+  /** Ends the delivery of an event asynchronously, as callbacks never run within the call that records it. */
+  endLater(event: PendingEvent, reason: unknown): void {
+    void Promise.resolve().then(() => this.end(event, reason));
+  }
+
+  /**
+   * Settles an event: its callback, then the event of its type or `error`. A settled event is not settled again.
+   * The event's group also waits for the promise that the callback returned.
+   *
+   * @param reason Why it was not delivered; undefined where it was.
+   */
+  settle(event: PendingEvent, reason: unknown): void {
+    const { group, callback } = event;
+    if (!group) return;
+    event.group = undefined;
+    if (reason !== undefined) this.contextOf(event).setFailedDelivery({ reason });
+    const returned = callback && this.userCode.call(() => callback(reason, this.contextOf(event)));
+    if (reason !== undefined) {
+      this.emitter.emit('error', { code: 'delivery_failure', reason, ctx: this.contextOf(event) });
+    } else if (this.emitter.isHeard(event.type)) {
+      this.emitter.emit(event.type, this.contextOf(event));
+    }
+    if (--this.pending === 0) this.emitter.emit('drained');
+    if (returned) void returned.then(() => group.release());
+    else group.release();
+  }
+
+  private contextOf(event: PendingEvent): Context {
+    return (event.context ??= new Context(event.json));
+  }
+}

@@ -1,0 +1,35 @@
+/** Calls listeners and callbacks of the application; their errors never reach the library. */
+export class UserCodeCaller {
+  private hasWarned = false;
+
+  /**
+   * Calls it. The first error, thrown or rejected, becomes a process warning.
+   *
+   * @returns A promise fulfilled once the promise that the code returned is settled; undefined where it returned none.
+   */
+  call(run: () => unknown): Promise<void> | undefined {
+    try {
+      const result = run();
+      if (!isThenable(result)) return undefined;
+      return Promise.resolve(result).then(
+        () => undefined,
+        (error: unknown) => this.warn(error),
+      );
+    } catch (error) {
+      this.warn(error);
+      return undefined;
+    }
+  }
+
+  private warn(error: unknown): void {
+    if (this.hasWarned) return;
+    this.hasWarned = true;
+    const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    process.emitWarning(`A listener or callback failed; delivery goes on. ${fault}`, 'AnalyticsWarning');
+  }
+}
+
+/** Whether a value is a promise, or used as one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | undefined | null)?.then === 'function';
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+
+import type { MessageType } from '../../client/message/message.interface.js';
+import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
+import {
+  findMessageFault,
+  isMessageType,
+  isPlainObject,
+  isWireTimestamp,
+  type MessageFault,
+  parseTimestamp,
+} from '../../client/message/message.rules.js';
+import type { RoutableMessage } from '../routing/destination.router.js';
+import type { BodyField } from '../routing/webhook-body.util.js';
+import { MAX_DEPTH } from './json-depth.util.js';
+import type { PostedMessage } from './posted-message.interface.js';
+
+/** The rule that a posted message breaks, or undefined where it breaks none. */
+export function findPostedFault(posted: PostedMessage): MessageFault | undefined {
+  const { value } = posted;
+  if (!isPlainObject(value)) {
+    return { field: 'message', code: 'message_not_object', message: 'a message must be an object' };
+  }
+  if (!isMessageType(value.type)) {
+    return {
+      field: 'type',
+      code: 'type_unknown',
+      message: 'type must be one of identify, track, page, screen, group, alias',
+    };
+  }
+  return findSizeFault(posted) ?? findMessageFault(value.type, value);
+}
+
+function findSizeFault(posted: PostedMessage): MessageFault | undefined {
+  const field = 'message';
+  try {
+    if (posted.isTooDeep()) {
+      const message = `a message must not be nested deeper than ${MAX_DEPTH} levels`;
+      return { field, code: 'message_too_deep', message };
+    }
+    if (!posted.isTooLarge()) return undefined;
+    return { field, code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
+  } catch {
+    // One that was made in this process may hold a BigInt, or code that throws.
+    return { field, code: 'message_not_json', message: 'a message must hold nothing that JSON cannot' };
+  }
+}
+
+/** A message that breaks no rule. `null` and empty strings count as absent. */
+export class AcceptedMessage implements RoutableMessage {
+  readonly type: MessageType;
+  readonly messageId: string;
+  readonly userId: string | undefined;
+  private readonly fields: Record<string, unknown>;
+
+  /** @param sentAt when the sender posted it, by its own clock */
+  constructor(
+    private readonly posted: PostedMessage,
+    private readonly receivedAt: number,
+    private readonly sentAt?: unknown,
+  ) {
+    this.fields = posted.value as Record<string, unknown>;
+    const { type, messageId, userId } = this.fields;
+    this.type = type as MessageType;
+    this.messageId = (messageId as string | null | undefined) || randomUUID();
+    this.userId = (userId as string | null | undefined) || undefined;
+  }
+
+  get isAscii(): boolean {
+    return this.posted.isAscii;
+  }
+
+  json(field: BodyField): string | undefined {
+    if (field === 'timestamp' && !isWireTimestamp(this.fields.timestamp)) return JSON.stringify(this.timestamp());
+    return this.posted.json(field);
+  }
+
+  integration(name: string): unknown {
+    return this.posted.integration(name);
+  }
+
+  /**
+   * The message's own timestamp; else, where `sentAt` tells how wrong the sender's clock is, its original one corrected
+   * by that; else the time of receipt (§2.2).
+   */
+  private timestamp(): Date {
+    const { timestamp, originalTimestamp } = this.fields;
+    const own = parseTimestamp(timestamp);
+    if (own) return own;
+    const original = parseTimestamp(originalTimestamp);
+    const sent = parseTimestamp(this.sentAt);
+    const receipt = new Date(this.receivedAt);
+    if (!original || !sent) return receipt;
+    return parseTimestamp(new Date(this.receivedAt - (sent.getTime() - original.getTime()))) ?? receipt;
+  }
+}

@@ -1,0 +1,63 @@
+import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
+import { IngestError } from './ingest.error.js';
+import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
+import { ParsedMessage, type SharedIntegrations } from './parsed-message.js';
+import type { PostedMessage } from './posted-message.interface.js';
+
+/** Most messages in one batch. */
+export const MAX_MESSAGES = 2_500;
+
+/** Most bytes of a batch's `context` in all its messages together: a body must not become much more in the queue. */
+const MAX_SHARED_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The messages of an envelope, with its `context` and `integrations` merged into each; a message's own members take
+ * precedence.
+ *
+ * @throws {IngestError} 400 when the envelope breaks a rule.
+ */
+export function parseBatch(envelope: Record<string, unknown>): PostedMessage[] {
+  const { batch } = envelope;
+  if (!Array.isArray(batch)) throw new IngestError(400, 'batch_not_array', 'batch must be an array', 'batch');
+  if (batch.length > MAX_MESSAGES) {
+    throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
+  }
+  const context = sharedField(envelope, 'context');
+  if (context && context.bytes * batch.length > MAX_SHARED_BYTES) {
+    const rule = `context must not exceed ${MAX_SHARED_BYTES} bytes in all messages that it is merged into`;
+    throw new IngestError(400, 'context_too_large', rule, 'context');
+  }
+  const integrations = sharedField(envelope, 'integrations');
+  return batch.map((message: unknown) =>
+    context && isPlainObject(message)
+      ? new ParsedMessage({ ...message, context: merge(context.value, message.context) }, { integrations })
+      : new ParsedMessage(message, { integrations }),
+  );
+}
+
+/** A field that an envelope sets for all its messages, if it does. */
+function sharedField(
+  envelope: Record<string, unknown>,
+  field: 'context' | 'integrations',
+): SharedIntegrations | undefined {
+  const value = envelope[field] ?? undefined;
+  if (value === undefined) return undefined;
+  if (!isPlainObject(value)) throw new IngestError(400, `${field}_not_object`, `${field} must be an object`, field);
+  if (isDeeperThan(value, MAX_DEPTH - 1)) {
+    const rule = `${field} must not be nested deeper than ${MAX_DEPTH - 1} levels, one less than a message`;
+    throw new IngestError(400, `${field}_too_deep`, rule, field);
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes <= MAX_MESSAGE_BYTES) return { value, bytes };
+  const rule = `${field} must not exceed the ${MAX_MESSAGE_BYTES} bytes of a message`;
+  throw new IngestError(400, `${field}_too_large`, rule, field);
+}
+
+/** What is no object goes on as it is, for the rules to refuse. */
+function merge(shared: Record<string, unknown>, own: unknown): unknown {
+  if (!isPlainObject(own ?? {})) return own;
+  const merged = { ...shared, ...(own as Record<string, unknown> | null | undefined) };
+  delete merged['__proto__']; // JSON.parse makes it a member of its own
+  return merged;
+}

@@ -1,0 +1,65 @@
+import type { MessageType } from '../../client/message/message.interface.js';
+import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
+import type { BodyField } from '../routing/webhook-body.util.js';
+import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
+import type { PostedMessage } from './posted-message.interface.js';
+
+/** How much longer JSON gets at most when it is written anew: `1e20` becomes 21 digits. */
+const MAX_GROWTH = 21 / 4;
+
+/** The `integrations` of a batch, for all its messages. */
+export interface SharedIntegrations {
+  value: Record<string, unknown>;
+  /** Size of their JSON. */
+  bytes: number;
+}
+
+interface ParsedMessageOptions {
+  /** Most bytes that it had when it was posted. */
+  size?: number;
+  /** Its type, whatever it says itself. */
+  type?: MessageType;
+  /** What its batch sets for all messages; the message's own members take precedence. */
+  integrations?: SharedIntegrations | undefined;
+}
+
+/** A message that was parsed, or that was made in this process. */
+export class ParsedMessage implements PostedMessage {
+  readonly isAscii = false;
+  readonly value: unknown;
+  private readonly fields: Record<string, unknown>;
+  private readonly size: number;
+  private readonly shared: SharedIntegrations | undefined;
+
+  constructor(posted: unknown, { size = Infinity, type, integrations }: ParsedMessageOptions = {}) {
+    this.fields = posted as Record<string, unknown>;
+    this.value = type ? { ...this.fields, type } : posted;
+    this.size = size;
+    this.shared = integrations;
+  }
+
+  isTooDeep(): boolean {
+    return isDeeperThan(this.fields, MAX_DEPTH);
+  }
+
+  isTooLarge(): boolean {
+    if (this.size * MAX_GROWTH <= MAX_MESSAGE_BYTES) return false;
+    const shared = this.fields.integrations == null && this.shared ? `,"integrations":`.length + this.shared.bytes : 0;
+    return Buffer.byteLength(JSON.stringify(this.fields)) + shared > MAX_MESSAGE_BYTES;
+  }
+
+  json(field: BodyField): string | undefined {
+    const value = this.fields[field];
+    return value === null || value === '' ? undefined : JSON.stringify(value);
+  }
+
+  integration(name: string): unknown {
+    return memberOf(this.fields.integrations, name) ?? memberOf(this.shared?.value, name);
+  }
+}
+
+/** An object's own value for a name; undefined for anything else. */
+export function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}

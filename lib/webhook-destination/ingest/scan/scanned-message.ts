@@ -1,0 +1,138 @@
+import type { MessageType } from '../../../client/message/message.interface.js';
+import { MAX_MESSAGE_BYTES } from '../../../client/message/message.limits.js';
+import { BODY_FIELDS, type BodyField } from '../../routing/webhook-body.util.js';
+import type { JsonText } from '../body.reader.js';
+import { memberOf } from '../parsed-message.js';
+import type { PostedMessage } from '../posted-message.interface.js';
+
+const QUOTE = 0x22;
+const OPEN_BRACE = 0x7b;
+const N_OF_NULL = 0x6e;
+
+/** Fields of a message, in their order in the table of spans. */
+export const SCANNED_FIELDS = [
+  ...BODY_FIELDS,
+  'type',
+  'messageId',
+  'integrations',
+  'originalTimestamp',
+  'sentAt',
+  'writeKey',
+] as const;
+
+type ScannedField = (typeof SCANNED_FIELDS)[number];
+
+/** Where the span of a field is in the table: a start and an end, which is 0 where the field is absent. */
+const PLACES = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2 * index])) as Record<
+  ScannedField,
+  number
+>;
+
+/** What stands for an object that is not looked into. */
+const AN_OBJECT = Object.freeze({});
+
+/** Shorter parts of a string are strings of their own to V8, and do not keep it in memory. */
+const SHORTEST_SLICE = 13;
+
+/**
+ * A message whose text is to the byte what `JSON.stringify` would make of it, as SDKs written in JavaScript send it:
+ * its fields go on as they came, and are neither parsed nor stringified.
+ */
+export class ScannedMessage implements PostedMessage {
+  readonly value: Readonly<Record<ScannedField, unknown>>;
+  readonly isAscii: boolean;
+  private readonly texts: Partial<Record<BodyField, string>> = {};
+
+  /**
+   * @param size in bytes
+   * @param spans of its fields; the table is used again for the next message
+   * @param escaped whether a string of it may hold a backslash
+   * @param type where that is not the message's own
+   */
+  constructor(
+    private readonly source: JsonText,
+    private readonly size: number,
+    spans: Int32Array,
+    private readonly escaped: boolean,
+    type?: MessageType,
+  ) {
+    this.isAscii = source.text !== undefined;
+    for (const field of BODY_FIELDS) {
+      const start = spans[PLACES[field]]!;
+      const end = spans[PLACES[field] + 1]!;
+      if (end > 0 && !this.isAsGoodAsAbsent(start, end)) this.texts[field] = this.slice(start, end);
+    }
+    this.value = {
+      type: type ?? this.read(spans, 'type'),
+      messageId: this.read(spans, 'messageId', true),
+      userId: this.read(spans, 'userId', true),
+      anonymousId: this.read(spans, 'anonymousId'),
+      previousId: this.read(spans, 'previousId'),
+      groupId: this.read(spans, 'groupId'),
+      event: this.read(spans, 'event'),
+      name: this.read(spans, 'name'),
+      category: this.read(spans, 'category'),
+      properties: this.read(spans, 'properties'),
+      traits: this.read(spans, 'traits'),
+      context: this.read(spans, 'context'),
+      timestamp: this.read(spans, 'timestamp'),
+      originalTimestamp: this.read(spans, 'originalTimestamp'),
+      integrations: this.parse(spans, 'integrations'),
+      sentAt: this.read(spans, 'sentAt'),
+      writeKey: this.read(spans, 'writeKey'),
+    };
+  }
+
+  isTooDeep(): boolean {
+    return false; // one that is would not have been scanned
+  }
+
+  isTooLarge(): boolean {
+    return this.size > MAX_MESSAGE_BYTES;
+  }
+
+  json(field: BodyField): string | undefined {
+    return this.texts[field];
+  }
+
+  integration(name: string): unknown {
+    return memberOf(this.value.integrations, name);
+  }
+
+  private isAsGoodAsAbsent(start: number, end: number): boolean {
+    const first = this.source.bytes[start];
+    return first === N_OF_NULL || (first === QUOTE && end - start === 2);
+  }
+
+  /** @param isKept whether it outlives the request: a slice of the request's text would keep all of that */
+  private read(spans: Int32Array, field: ScannedField, isKept = false): unknown {
+    const end = spans[PLACES[field] + 1]!;
+    if (end === 0) return undefined;
+    const start = spans[PLACES[field]]!;
+    const { bytes } = this.source;
+    if (bytes[start] === OPEN_BRACE) return AN_OBJECT;
+    if (bytes[start] === QUOTE) {
+      const isCopied = isKept && end - start >= SHORTEST_SLICE;
+      const content = isCopied ? this.copy(start + 1, end - 1) : this.slice(start + 1, end - 1);
+      if (!this.escaped || !content.includes('\\')) return content;
+    }
+    return JSON.parse(this.slice(start, end));
+  }
+
+  private parse(spans: Int32Array, field: ScannedField): unknown {
+    const start = spans[PLACES[field]]!;
+    const end = spans[PLACES[field] + 1]!;
+    if (end === 0) return undefined;
+    const isEmpty = end - start === 2 && this.source.bytes[start] === OPEN_BRACE;
+    return isEmpty ? AN_OBJECT : JSON.parse(this.slice(start, end));
+  }
+
+  private slice(start: number, end: number): string {
+    return this.source.text?.slice(start, end) ?? this.copy(start, end);
+  }
+
+  private copy(start: number, end: number): string {
+    const { bytes, text } = this.source;
+    return bytes.toString(text === undefined ? 'utf8' : 'latin1', start, end);
+  }
+}
