@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
 /** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
@@ -30,7 +30,7 @@ const STALLED_INDEX = `
 /** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await run(bullmq, client, schema).catch((cause) => {
-    throw new QueueUnavailableError(`bullmqQueue: the migration of schema "${schema}" failed: ${describe(cause)}`, {
+    throw new QueueUnavailableError(`bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`, {
       cause,
     });
   });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IQueueBackend } from 'bullmq';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
@@ -170,7 +170,7 @@ export class RedisStore implements SharedStore {
     try {
       await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
     } catch (error) {
-      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${describe(last ?? error)}`, {
+      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`, {
         cause: error,
       });
     } finally {

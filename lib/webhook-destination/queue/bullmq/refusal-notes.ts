@@ -1,4 +1,4 @@
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
 import type { Lease } from '../delivery-queue.interface.js';
@@ -54,7 +54,11 @@ export class RefusalNotes {
       await note(this.store, queueName, [{ id: ADDRESS_NOT_ALLOWED, until: Date.now() + this.age }]);
     } catch (error) {
       this.logger.warn(
-        `A dead delivery cannot be replayed automatically once its address is allowed: ${describe(error)}`,
+<<<<<<< HEAD:lib/webhook-destination/queue/bullmq/refusal-notes.ts
+        `A dead delivery cannot be replayed automatically once its address is allowed: ${errorMessage(error)}`,
+=======
+        `A dead delivery is not sent again by itself once its address is allowed: ${errorMessage(error)}`,
+>>>>>>> h3:lib/webhook-destination/queue/bullmq/refusal.notes.ts
       );
     }
   }

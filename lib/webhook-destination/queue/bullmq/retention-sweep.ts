@@ -1,6 +1,6 @@
 import type { JobType } from 'bullmq';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { seqOf } from './job.codec.js';
 import type { DestinationJobs, SeenDelivery, SharedStore, StoredJob } from './shared-store.interface.js';
@@ -63,7 +63,7 @@ export async function note(store: SharedStore, queueName: string, seen: SeenDeli
     if (remembered.length > 0) await store.remember(queueName, remembered);
     return true;
   } catch (error) {
-    if (!describe(error).includes('OOM')) throw error;
+    if (!errorMessage(error).includes('OOM')) throw error;
     return false;
   }
 }

@@ -1,4 +1,4 @@
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import type { LineLogger } from '../../../common/line.logger.js';
 
 /** Logs one line when a store becomes unavailable and one when it is available again. */
@@ -13,7 +13,11 @@ export class StoreOutage {
   begin(error: unknown): void {
     if (this.since !== undefined) return;
     this.since = Date.now();
-    this.logger.error(`${this.store} is unavailable, trying again: ${describe(error)}`);
+<<<<<<< HEAD:lib/webhook-destination/queue/bullmq/store-outage.ts
+    this.logger.error(`${this.store} is unavailable, trying again: ${errorMessage(error)}`);
+=======
+    this.logger.error(`${this.store} is away, trying again: ${errorMessage(error)}`);
+>>>>>>> h3:lib/webhook-destination/queue/bullmq/store.outage.ts
   }
 
   end(): void {

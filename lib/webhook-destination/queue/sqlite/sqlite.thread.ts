@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { ClosedError, PackageError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { explainThreadError, findDriver } from './sqlite.driver.cjs';
 import type {
@@ -156,7 +156,7 @@ export class SqliteThread {
     try {
       this.worker?.postMessage([call], memoryOf(call));
     } catch (error) {
-      this.receive([{ id: call.id, error: describe(error) }]);
+      this.receive([{ id: call.id, error: errorMessage(error) }]);
     }
   }
 
@@ -182,7 +182,7 @@ export class SqliteThread {
     try {
       return findDriver();
     } catch (cause) {
-      throw new PackageError('package_missing', queueMessage(this.path, describe(cause)), { cause });
+      throw new PackageError('package_missing', queueMessage(this.path, errorMessage(cause)), { cause });
     }
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 
 /** First wait before a store is opened again, and the longest, in ms. */
 const FIRST_DELAY = 100;
@@ -48,7 +48,7 @@ export class StoreReopening {
         this.openedAt = performance.now();
         return;
       } catch (error) {
-        const reason = describe(error);
+        const reason = errorMessage(error);
         if (reason !== lastReason) this.onFailure(reason);
         lastReason = reason;
       }
