@@ -1,7 +1,11 @@
-/** How a URL took an attempt (§4.1, §7): done, to be tried again, or never to be tried again. */
+/**
+ * Class of one URL's result: done, to be tried again, or never to be tried again.
+ *
+ * @see docs/specification.md, "Delivery attempts"
+ */
 export type OutcomeClass = 'success' | 'temporary' | 'permanent';
 
-/** How one URL took one attempt. */
+/** Result of one attempt against one URL. */
 export interface UrlResult {
   /** The URL, without user info and query. */
   url: string;
