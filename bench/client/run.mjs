@@ -1,4 +1,4 @@
-// The figures of docs/performance.md. Contenders run one after the other, again and again; each figure is a median.
+// The figures of docs/performance.md and bench/README.md. Contenders run one after the other, again and again; each figure is a median.
 //   npm run bench:client                  everything, about ten minutes
 //   npm run bench:client -- quick         a fifth of the runs
 //   npm run bench:client -- burst quick   one part: cpu, heap, burst, turn or length

@@ -27,7 +27,7 @@ export function trackMessage(messageId: string) {
 
 export type TrackMessage = ReturnType<typeof trackMessage>;
 
-/** The body of its webhook, as §2.1 has it. */
+/** The body of its webhook. */
 export function webhookBody({ type, userId, event, properties, context, timestamp }: TrackMessage): string {
   return JSON.stringify({ version: 1, type, userId, event, properties, context, timestamp });
 }

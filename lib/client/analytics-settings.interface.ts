@@ -4,7 +4,7 @@ import type { Plugin } from './pipeline/plugin.interface.js';
 /**
  * Settings of {@link Analytics}. Unknown settings are ignored.
  *
- * @see docs/specification.md, "Library settings"
+ * @see docs/specification.md, "Client settings"
  */
 export interface AnalyticsSettings {
   /** Write key of the source that the events belong to. */

@@ -18,7 +18,7 @@ import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
  * Later errors are never thrown: the callback and the `error` event receive them.
  * Every event has exactly one outcome: its callback without an error, its callback with one, or `call_after_close`.
  *
- * @see docs/specification.md, "Library operations"
+ * @see docs/specification.md, "Client methods"
  */
 export class Analytics extends AnalyticsBase implements AnalyticsClient {
   /** @throws {OptionsError} when a setting breaks a rule; the error names both. */

@@ -102,11 +102,12 @@ export class WebhookDestinationService
 
   /**
    * Removes the deliveries of a user, or of up to 1,000 users, from the queue, and sends a delete notification for each
-   * user and affected source to each enabled destination of it (§1, §6.1). Resolves once the notifications are in the
-   * queue, durably, and the deliveries are removed; rejects when one of them fails, and is then to be asked for again.
+   * user and affected source to each enabled destination of it. Resolves once the notifications are in the queue,
+   * durably, and the deliveries are removed; rejects when one of them fails, and must then be repeated.
    * Messages that name the user by `anonymousId` or `previousId` alone are not found.
    *
-   * @throws {Error} that names the field at fault
+   * @throws {RelayError} that names the field at fault
+   * @see docs/specification.md, "Deletion"
    */
   requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
     return this.deletion.request(request);

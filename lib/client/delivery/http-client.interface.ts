@@ -38,7 +38,7 @@ export interface HTTPClientRequest {
 /**
  * Makes the library's HTTP requests.
  *
- * @see docs/specification.md, "HTTP client override"
+ * @see docs/specification.md, "HTTP clients"
  */
 export interface HTTPClient {
   /** Makes one request. A rejection counts as a network error: the batch is retried. */

@@ -34,7 +34,7 @@ export interface HttpResponseInfo {
 /**
  * What each emitter event passes to its listeners.
  *
- * @see docs/specification.md, "Library emitter events"
+ * @see docs/specification.md, "Client events"
  */
 export interface AnalyticsEvents {
   /** An event was not delivered, or a plugin failed. */

@@ -116,7 +116,7 @@ export function isMessageType(value: unknown): value is MessageType {
 /**
  * The first rule that a message of this kind breaks, or undefined.
  *
- * @see docs/specification.md, "Library messages"
+ * @see docs/specification.md, "Messages"
  * `null` counts as absent, and an empty string as missing.
  */
 export function findMessageFault(type: MessageType, message: Record<string, unknown>): MessageFault | undefined {

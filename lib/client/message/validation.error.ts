@@ -5,7 +5,7 @@ import type { MessageFault } from './message.rules.js';
  * Thrown when a message breaks a rule; never holds the value at fault. `code` is the stable name of the rule,
  * such as `no_user_anon_id`. `OptionsError` is its subclass for options.
  *
- * @see docs/specification.md, "Library messages"
+ * @see docs/specification.md, "Messages"
  */
 export class ValidationError extends RelayError {
   override readonly name: string = 'ValidationError';

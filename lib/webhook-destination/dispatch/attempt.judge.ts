@@ -12,7 +12,7 @@ export const WINDOW_OVER = 'the retry window is over';
  * The outcome of a delivery from each URL's result of one attempt.
  *
  * @param startedAt when the attempt began, by the queue's time, in ms since the epoch; `now` likewise
- * @see docs/specification.md, "Calls made by the webhook destination to the receiver"
+ * @see docs/specification.md, "Delivery attempts"
  */
 export function judgeAttempt(
   delivery: Readonly<Delivery>,

@@ -28,7 +28,7 @@ function isPem(value: unknown): boolean {
 
 /**
  * How messages are sent and retried.
- * @see docs/specification.md, "Calls made by the webhook destination to the receiver", "Errors" and "Limits"
+ * @see docs/specification.md, "Delivery attempts" and "Retries"
  */
 export class DeliveryOptions {
   /**

@@ -18,7 +18,7 @@ const isWebhookUrl = (value: unknown): boolean =>
 
 /**
  * Where messages go: the webhook URLs of one receiver.
- * @see docs/specification.md, "Webhook destination configuration"
+ * @see docs/specification.md, "Destinations"
  */
 export class DestinationOptions extends RoutingOptions {
   /** One to five URLs; the first success settles a message. */
@@ -44,7 +44,7 @@ export class DestinationOptions extends RoutingOptions {
    * Signs every request. After `whsec_`, it must be base64 of at least 24 bytes: `whsec_$(openssl rand -base64 32)`.
    * During rotation, `[current, previous]`: `X-Signature-Previous` then has the signature under the previous one.
    * `undefined` is refused, so that an unset variable does not disable signing. Default: requests are not signed.
-   * @see docs/specification.md, "Signing of webhook requests"
+   * @see docs/specification.md, "Signatures"
    */
   @MustIfPresent(
     `be a non-empty string, or [current, previous] of two that differ; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,

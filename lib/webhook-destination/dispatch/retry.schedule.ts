@@ -33,7 +33,7 @@ export function lastAttemptAt(firstAttemptAt: number, retryWindow: number): numb
  * The moment of the next attempt, or undefined when the window is over: a delay that doubles with each attempt, with
  * jitter, raised by the receiver's `Retry-After`; what would fall after the last moment is tried then.
  *
- * @see docs/specification.md, "Errors" and "Limits"
+ * @see docs/specification.md, "Retries"
  */
 export function nextAttemptAt(
   { now, attempts, firstAttemptAt, retryAfter }: RetryState,

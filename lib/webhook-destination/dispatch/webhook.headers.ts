@@ -12,7 +12,7 @@ const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
 /**
  * Makes the headers of one destination's requests, with the signatures.
- * @see docs/specification.md, "Outbound webhook messages" and "Signing of webhook requests"
+ * @see docs/specification.md, "Webhook requests" and "Signatures"
  */
 export class WebhookHeaders {
   private readonly common: Record<string, string>;

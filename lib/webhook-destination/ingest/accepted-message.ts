@@ -81,7 +81,7 @@ export class AcceptedMessage implements RoutableMessage {
 
   /**
    * The message's own timestamp; else, where `sentAt` tells how wrong the sender's clock is, its original one corrected
-   * by that; else the time of receipt (§2.2).
+   * by that; else the time of receipt.
    */
   private timestamp(): Date {
     const { timestamp, originalTimestamp } = this.fields;

@@ -40,7 +40,7 @@ export type RequestBody = JsonText | { value: unknown; size: number };
  * Reads a request's body, whatever its content type says: SDKs label it in many ways.
  * Bytes are counted as they come in, and as they are inflated.
  *
- * @throws {IngestError} 413 past the limit of §8, 408 when it does not come in time, 400 when it is not UTF-8.
+ * @throws {IngestError} 413 past 500 KB, 408 when it does not come in time, 400 when it is not UTF-8.
  */
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const early = parsedBefore(request);

@@ -1,4 +1,8 @@
-/** Result class of an attempt: delivered, failed and retryable, or failed permanently. */
+/**
+ * Result class of an attempt: delivered, failed and retryable, or failed permanently.
+ *
+ * @see docs/specification.md, "Delivery attempts"
+ */
 export type OutcomeClass = 'success' | 'temporary' | 'permanent';
 
 /** Result of one attempt against one URL. */

@@ -9,7 +9,7 @@ import { isUsableSecret, STANDARD_SECRET_RULE, usableSecrets } from './webhook-s
  * shared secret.
  *
  * @throws {OptionsError} for a secret that can be guessed: an empty one, or `whsec_` with less than 24 bytes of base64.
- * @see docs/specification.md, "Signing of webhook requests"
+ * @see docs/specification.md, "Signatures"
  */
 export function signBody(body: string | Uint8Array, secret: string): string {
   if (!isUsableSecret(secret)) {

@@ -12,7 +12,7 @@ export interface RoutableMessage extends MessageJson {
   integration(name: string): unknown;
 }
 
-/** Decides which destinations get a message, and what they get (§1, §2.2). */
+/** Decides which destinations get a message, and what they get: "Destinations" and "Integrations" in docs/specification.md. */
 export class DestinationRouter {
   private readonly served = new Map<string, RoutingOptions[]>();
   private readonly destinations: RoutingOptions[];
@@ -40,7 +40,7 @@ export class DestinationRouter {
 
   /**
    * One delete notification for each enabled destination of the source, whatever its `types` are: what a receiver has
-   * got of a user, it must learn to remove (§1, §6.1).
+   * got of a user, it must learn to remove.
    */
   routeDeletion(source: string, userId: string, requestedAt: number, acceptedAt: number): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
@@ -67,7 +67,7 @@ export class DestinationRouter {
   }
 }
 
-/** A destination named in `integrations` is told by its own value, any other by `All`; the default is on (§2.2). */
+/** A destination named in `integrations` is told by its own value, any other by `All`; the default is on. */
 function takes({ name, types }: RoutingOptions, message: RoutableMessage): boolean {
   if (types !== undefined && !types.includes(message.type)) return false;
   return (message.integration(name) ?? message.integration('All')) !== false;

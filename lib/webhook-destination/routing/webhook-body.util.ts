@@ -26,7 +26,7 @@ export interface MessageJson {
   json(field: BodyField): string | undefined;
 }
 
-/** Version of the body's layout (§9). */
+/** Version of the body's layout. */
 const VERSION = 1;
 
 /** The fields of each kind's body, and their names in it where those differ. */
@@ -57,8 +57,10 @@ const TEMPLATES = Object.fromEntries(
 ) as Record<MessageType, Template>;
 
 /**
- * The JSON that webhooks carry (§2.1), with the message's `context`, `anonymousId`, `name` and `category` where it
+ * The JSON that webhooks carry, with the message's `context`, `anonymousId`, `name` and `category` where it
  * has them, and nothing of the transport: no write key, messageId or `integrations`. All share one piece of memory.
+ *
+ * @see docs/specification.md, "Webhook bodies"
  */
 export function toWebhookBodies(messages: MessageJson[]): Buffer[] {
   const texts = messages.map(toText);
@@ -78,7 +80,7 @@ function toText(message: MessageJson): string {
   return `${text}}`;
 }
 
-/** The JSON of a delete notification: these three fields alone, and no version (§2.1). */
+/** The JSON of a delete notification: these three fields alone, and no version. */
 export function toDeleteBody(userId: string, timestamp: Date): Buffer {
   return Buffer.from(JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() }));
 }

@@ -6,13 +6,13 @@ import type { Receiver } from '../../support/receiver.js';
 /** What the receiver's webhooks are signed with. */
 export const SHARED_SECRET = 'shh';
 
-/** ISO 8601 in UTC with milliseconds (§2.1). */
+/** ISO 8601 in UTC with milliseconds. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 type Body = Record<string, unknown>;
 
 /**
- * Waits for these webhooks, in whatever order, and no others: each with the common fields of §2.1 and nothing that is
+ * Waits for these webhooks, in whatever order, and no others: each with the common fields and nothing that is
  * not named here, each signed, each with a message id of its own.
  */
 export async function expectWebhooks(receiver: Receiver, bodies: Body[]): Promise<void> {

@@ -4,7 +4,7 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { hang, type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
 
-describe('The limits of §8', () => {
+describe('The limits of the specification', () => {
   const cleanUp = useCleanUps();
 
   async function receive(script: Script): Promise<ScriptedReceiver> {

@@ -75,7 +75,7 @@ describe('Routing', () => {
     [{ All: false, Other: true }, false],
     // What the object inherits is not in it.
     [JSON.parse('{"__proto__":{"All":false}}') as object, true],
-  ])('with integrations %j: %j (§2.2)', (integrations, expected) => {
+  ])('with integrations %j: %j', (integrations, expected) => {
     expect(takers([{}], { integrations: integrations as Message['integrations'] }).length === 1).toBe(expected);
   });
 

@@ -12,7 +12,7 @@ const body = (message: object) =>
     toWebhookBodies([new AcceptedMessage(new ParsedMessage({ ...common, ...message }), 1)]).toString(),
   ) as unknown;
 
-describe('The body of a webhook (§2.1)', () => {
+describe('The body of a webhook', () => {
   it.each([
     [
       {

@@ -54,11 +54,7 @@ export class RefusalNotes {
       await note(this.store, queueName, [{ id: ADDRESS_NOT_ALLOWED, until: Date.now() + this.age }]);
     } catch (error) {
       this.logger.warn(
-<<<<<<< HEAD:lib/webhook-destination/queue/bullmq/refusal-notes.ts
         `A dead delivery cannot be replayed automatically once its address is allowed: ${errorMessage(error)}`,
-=======
-        `A dead delivery is not sent again by itself once its address is allowed: ${errorMessage(error)}`,
->>>>>>> h3:lib/webhook-destination/queue/bullmq/refusal.notes.ts
       );
     }
   }

@@ -13,11 +13,7 @@ export class StoreOutage {
   begin(error: unknown): void {
     if (this.since !== undefined) return;
     this.since = Date.now();
-<<<<<<< HEAD:lib/webhook-destination/queue/bullmq/store-outage.ts
     this.logger.error(`${this.store} is unavailable, trying again: ${errorMessage(error)}`);
-=======
-    this.logger.error(`${this.store} is away, trying again: ${errorMessage(error)}`);
->>>>>>> h3:lib/webhook-destination/queue/bullmq/store.outage.ts
   }
 
   end(): void {
