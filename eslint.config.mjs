@@ -164,12 +164,7 @@ export default tseslint.config(
     },
   },
   {
-    // To be widened to all of lib/ as its other folders are reworded.
-    files: [
-      'lib/{cli,common}/**/*.{ts,cts}',
-      'lib/webhook-destination/{admin,dispatch,receiver,routing}/**/*.ts',
-      'lib/webhook-destination/*.ts',
-    ],
+    files: ['lib/**/*.{ts,cts}'],
     plugins: { prose },
     rules: { 'prose/no-phrase': 'error' },
   },

@@ -152,7 +152,7 @@ export class JobLeases {
   }
 }
 
-/** Removes a job, whoever has it; resolves with whether it was there. */
+/** Removes a job, leased or not; resolves with whether it existed. */
 export async function removeJob(backend: IQueueBackend, jobId: string): Promise<boolean> {
   for (;;) {
     if ((await backend.remove(jobId, false)) > 0) return true;

@@ -17,7 +17,7 @@ const TABLES = `
 
 /**
  * BullMQ clears the marks of its last look for stalled jobs every few seconds, and has no index to find them by: without
- * this one it reads the whole backlog each time. It is looked for first, as making one waits for whoever writes.
+ * this one it reads the whole backlog each time. Its existence is checked first, as creating it waits for all writers.
  */
 const STALLED_INDEX = `
   DO $$ BEGIN

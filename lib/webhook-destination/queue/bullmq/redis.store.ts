@@ -80,7 +80,7 @@ export class RedisStore implements SharedStore {
       prefix: this.options.prefix,
       skipVersionCheck: true, // done already, and with better words
     } as never);
-    backend.on('error', () => undefined); // the client tells of it
+    backend.on('error', () => undefined); // the client logs it
     return backend;
   }
 

@@ -142,7 +142,7 @@ export class BatchTable {
     return claimed;
   }
 
-  /** Takes a delivery off the pending ones of a leased batch; false when it is none of them. */
+  /** Removes a delivery from the pending ones of a leased batch; false when it is not pending. */
   take(id: number): boolean {
     const batch = Math.floor(id / BATCH_SLOTS);
     return this.pendingOf(batch).delete(id % BATCH_SLOTS);

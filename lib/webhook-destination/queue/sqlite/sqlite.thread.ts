@@ -16,7 +16,7 @@ import { ThreadLock } from './thread-lock.js';
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
 const GROUP_INTERVAL = 3;
 
-/** So many calls wait for nothing: the thread has them as soon as it is free, while this one takes the next requests. */
+/** A group this large is posted immediately: the thread takes it as soon as it is free. */
 const FULL_GROUP = 12;
 
 /** Longest wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
