@@ -105,7 +105,7 @@ export interface DeliveryCount {
 /**
  * Where accepted deliveries live until they are settled, and their records for a while after that.
  * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
- * `test/conformance` says what each engine must do.
+ * `test/webhook-destination/queue/conformance` says what each engine must do.
  */
 export interface DeliveryQueue {
   /**
