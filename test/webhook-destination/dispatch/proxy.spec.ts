@@ -168,7 +168,7 @@ describe('delivery.proxy', () => {
     'is asked once for an attempt when it %s',
     async (_how, answer) => {
       const proxy = await start(0, undefined, answer);
-      const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url(), timeout: 300, ...LATER });
+      const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url(), timeout: 1_000, ...LATER });
       await started.track('m1');
       expect(await started.settled('retry')).toMatchObject([{ results: [{ outcome: 'temporary' }] }]);
       expect(proxy.asked).toEqual(['receiver.invalid:80']);
