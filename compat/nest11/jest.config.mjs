@@ -6,9 +6,9 @@ const [transformer, options] = shared.transform['^.+\\.ts$'];
 export default {
   ...shared,
   rootDir: '../..',
-  roots: ['<rootDir>/test/analytics', '<rootDir>/test/e2e', '<rootDir>/test/ingest'],
+  roots: ['<rootDir>/test/analytics', '<rootDir>/test/e2e', '<rootDir>/test/webhook-destination/ingest'],
   // Their processes have the NestJS of the repository.
-  testPathIgnorePatterns: ['/node_modules/', 'test/e2e/crash', 'test/ingest/memory'],
+  testPathIgnorePatterns: ['/node_modules/', 'test/e2e/crash', 'test/webhook-destination/ingest/memory'],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: {
     ...shared.moduleNameMapper,

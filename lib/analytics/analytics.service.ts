@@ -15,7 +15,7 @@ import {
   ValidationError,
 } from '../client/index.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
-import { describe } from '../common/error.util.js';
+import { errorMessage } from '../common/error.util.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
@@ -64,7 +64,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
       if (code === 'delivery_failure') this.reportUndelivered(reason);
-      else this.logger.once(`A plugin failed: ${describe(reason)}`);
+      else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
   }
@@ -182,7 +182,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
-      this.logger.error(`Events not delivered: ${this.undelivered} (${describe(reason)})`);
+      this.logger.error(`Events not delivered: ${this.undelivered} (${errorMessage(reason)})`);
       this.undelivered = 0;
     });
   }

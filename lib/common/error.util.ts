@@ -2,6 +2,3 @@
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-/** The former name of {@link errorMessage}. */
-export const describe = errorMessage;

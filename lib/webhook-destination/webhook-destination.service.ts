@@ -10,7 +10,7 @@ import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
 import type { Concealed } from '../common/concealed.value.js';
-import { describe } from '../common/error.util.js';
+import { errorMessage } from '../common/error.util.js';
 import { LineLogger } from '../common/line.logger.js';
 import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/relay.errors.js';
 import { type AdminGate, createAdminGate } from './admin/admin.gate.js';
@@ -169,7 +169,7 @@ export class WebhookDestinationService
     await this.openAdmin();
     if (this.options.reveal().mode === 'ingest') return;
     await this.warnOfOrphans().catch((error) =>
-      this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${describe(error)}`),
+      this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${errorMessage(error)}`),
     );
     this.dispatcher.start(this.createPool);
   }

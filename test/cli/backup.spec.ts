@@ -270,7 +270,7 @@ describe('backup', () => {
 
   it.each([
     ['is no database', 'a text that is longer than the header of a database '.repeat(20), 'is not a SQLite database'],
-    ['is empty', '', 'has no queue in it yet'],
+    ['is empty', '', 'does not contain a queue yet'],
   ])('refuses a file that %s, and leaves nothing behind', async (_what, content, reason) => {
     const { path } = await createFolder();
     await writeFile(path('relay.db'), content);

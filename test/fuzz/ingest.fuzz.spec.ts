@@ -106,7 +106,12 @@ function isLate({ expected }: HostileRequest, { status, after }: RawAnswer): boo
 }
 
 /** Kinds that may not be HTTP, and how Node, or Fastify for it, refuses what is not. */
-const NOT_HTTP = new Set(['a client that ends too early', 'a length that is none', 'chunks that are none']);
+const NOT_HTTP = new Set([
+  'a client that ends too early',
+  'a length that is none',
+  'a shorter length than the body has',
+  'chunks that are none',
+]);
 const REFUSALS_OF_NODE = new Set([400, 408, 413, 431]);
 
 /** What is wrong with an answer, if anything. */

@@ -104,7 +104,7 @@ describe('The file of the SQLite queue', () => {
     await queue.open();
     afterwards(() => queue.close());
     await expect(createQueue().open()).rejects.toThrow(
-      `SQLite queue ${path}: it is open already; each process needs a file of its own, or a shared queue`,
+      `SQLite queue ${path}: it is already open; each process needs its own file or a shared queue`,
     );
   });
 });

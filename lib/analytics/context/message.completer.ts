@@ -1,6 +1,6 @@
 import type { ExtraContext, MessageType } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import { addIds, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
@@ -61,7 +61,7 @@ export class MessageCompleter {
       }
       return { userId: toMessageId('userId', userId), anonymousId: toMessageId('anonymousId', anonymousId) };
     } catch (error) {
-      this.log.once(`The identity option failed: ${describe(error)}`);
+      this.log.once(`The identity option failed: ${errorMessage(error)}`);
       return {};
     }
   }

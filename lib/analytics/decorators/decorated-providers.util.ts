@@ -1,7 +1,7 @@
 import { Inject, Optional, type Type } from '@nestjs/common';
 import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
@@ -101,7 +101,7 @@ async function connect(object: unknown, find: InstanceFinder, isGiven = true): P
       if (!analytics) missed.push(...ofInstance);
       else if (isGiven) giveHidden(object as object, name, analytics);
     } catch (error) {
-      for (const { subject } of ofInstance) logger.warn(`${subject} is not recorded: ${describe(error)}`);
+      for (const { subject } of ofInstance) logger.warn(`${subject} is not recorded: ${errorMessage(error)}`);
     }
   }
   return missed;

@@ -1,4 +1,4 @@
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
@@ -39,7 +39,7 @@ export function recordCall<Options extends RecordOptions>(
         refusePromises('when', isRecorded);
         if (isRecorded !== false) record(analytics, toFields(call));
       } catch (error) {
-        faultLogOf(analytics).once(`${subject} was not recorded: ${describe(error)}`);
+        faultLogOf(analytics).once(`${subject} was not recorded: ${errorMessage(error)}`);
       }
       return true;
     };
@@ -54,7 +54,7 @@ function checkedMapper(subject: string, fields: object): (call: CallContext) => 
   try {
     return fieldsMapper(fields);
   } catch (error) {
-    throw new OptionsError(subject, [describe(error)]);
+    throw new OptionsError(subject, [errorMessage(error)]);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, SocketAddress } from 'node:net';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { IngestOptions } from './ingest.options.js';
 
@@ -17,7 +17,7 @@ export function createAddressReader(clientAddress: IngestOptions['clientAddress'
       const given = clientAddress(request);
       if (typeof given === 'string' && isIP(given) !== 0) return networkOf(canonical(given));
     } catch (error) {
-      faults.once(`ingest.clientAddress failed, and the address of the connection was used: ${describe(error)}`);
+      faults.once(`ingest.clientAddress failed, and the address of the connection was used: ${errorMessage(error)}`);
     }
     return socketNetwork(request);
   };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { IngestOptions } from './ingest.options.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
@@ -86,7 +86,7 @@ export class IngestEndpoint {
   private toIngestError(error: unknown): IngestError {
     if (error instanceof IngestError) return error;
     // A queue says by itself when it becomes full.
-    if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${describe(error)}`);
+    if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
     const rule = 'the queue takes no messages now; try again later';
     return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
   }

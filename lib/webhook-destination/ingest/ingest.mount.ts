@@ -72,7 +72,10 @@ export class IngestMount {
   onServer(): void {
     const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
     if (typeof server?.rawListeners !== 'function') return; // an application without HTTP
-    const listeners = server.rawListeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[];
+    const listeners = server.rawListeners('request') as ((
+      request: IncomingMessage,
+      response: ServerResponse,
+    ) => void)[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
       if (this.take(request, response)) return;

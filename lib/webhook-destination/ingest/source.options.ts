@@ -3,7 +3,7 @@ import { isNonEmptyString } from '../../common/value.util.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
 
-/** Where messages come from: whoever posts with this write key. */
+/** Where messages come from: the clients that post with this write key. */
 export class SourceOptions {
   /** Names the source in destinations, logs and errors. */
   @Must('be a non-empty string', isNonEmptyString)

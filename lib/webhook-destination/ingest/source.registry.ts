@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { SourceOptions } from './source.options.js';
 
-/** Finds the source of a write key. Digests are compared, so that the time it takes tells nothing of a key. */
+/** Finds the source of a write key. It compares digests, so the time taken reveals nothing about a key. */
 export class SourceRegistry {
   private readonly names: Map<string, string>;
 

@@ -1,5 +1,5 @@
 /**
- * Class of one URL's result: done, to be tried again, or never to be tried again.
+ * Result class of an attempt: delivered, failed and retryable, or failed permanently.
  *
  * @see docs/specification.md, "Delivery attempts"
  */
@@ -10,18 +10,18 @@ export interface UrlResult {
   /** The URL, without user info and query. */
   url: string;
   outcome: OutcomeClass;
-  /** The status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   status?: number;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error?: string;
-  /** Length of the exchange, in ms. */
+  /** Duration of the exchange, in ms. */
   duration: number;
 }
 
-/** One attempt, as kept with its delivery. */
+/** One attempt, as stored with its delivery. */
 export interface AttemptRecord {
   /** When it began, in ms since the epoch. */
   startedAt: number;
-  /** How its URLs took it, as far as known when it was settled. */
+  /** Results of its URLs known when it was settled. */
   results: UrlResult[];
 }

@@ -2,15 +2,15 @@ import type { Observable } from 'rxjs';
 
 import type { AttemptRecord } from './attempt.record.js';
 
-/** A message for one destination, whatever the number of its URLs: what the queue takes over. */
+/** A message accepted for one destination, which may have several URLs. */
 export interface NewDelivery {
-  /** Name of the destination it goes to. */
+  /** Name of its destination. */
   destination: string;
-  /** Name of the source it came from. */
+  /** Name of its source. */
   source: string;
-  /** The sender's name for the message, for its source alone: receivers drop a repeated pair of both. */
+  /** The sender's id of the message, unique within its source: receivers deduplicate by both. */
   messageId: string;
-  /** The user it is about, where the message names one. */
+  /** The user of the message, if it has one. */
   userId: string | undefined;
   /** The JSON that is stored, signed and sent: the same bytes each time. */
   body: Buffer;
@@ -20,29 +20,29 @@ export interface NewDelivery {
 
 /** A delivery in the queue. */
 export interface Delivery extends NewDelivery {
-  /** Its name in the queue. */
+  /** Its id in the queue. */
   id: string;
   /**
    * When its first attempt began, in ms since the epoch; the retry window counts from here. A lease that ended with its
    * process, or without an attempt, starts the window too: neither restarts nor a destination that is down extend it.
    */
   firstAttemptAt: number | undefined;
-  /** The attempts that ended, the oldest first. */
+  /** Finished attempts, the oldest first. */
   attempts: AttemptRecord[];
-  /** Names of the URLs that failed for good and are not tried again; no secrets of a URL are in its name. */
+  /** URLs with a permanent failure, which are not tried again; without their secrets. */
   failedUrls: string[];
 }
 
 /**
- * What became of a leased delivery, and so what the queue does next. Without `attempt` none was made: the delivery is
- * put back, or its time was over.
+ * Outcome of a leased delivery, which decides what the queue does next. Without `attempt`, no attempt was made: the
+ * delivery is put back, or its retry window has expired.
  */
 export type DeliveryOutcome =
   | { state: 'delivered'; attempt: AttemptRecord }
   | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[] }
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
-/** A delivery handed out for one attempt; nobody else has it until it is settled or the lease ends with its process. */
+/** A delivery leased for one attempt. It is leased once at a time, until it is settled or the process ends. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
   /**
@@ -57,45 +57,45 @@ export interface Lease {
 /** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; a lease that ended: `-> waiting`. */
 export type DeliveryState = 'queued' | 'delivering' | 'waiting' | 'delivered' | 'dead';
 
-/** Which deliveries; every field given must match. */
+/** Selects deliveries; all given fields must match. */
 export interface DeliveryQuery {
   id?: string;
   destination?: string;
-  /** The source it came from, or a list with it: at most 1,000. */
+  /** Its source, or a list of sources: at most 1,000. */
   source?: string | readonly string[];
   state?: DeliveryState;
   messageId?: string;
-  /** The user it is about, or a list with that user: at most 1,000. */
+  /** The user of the message, or a list of users: at most 1,000. */
   userId?: string | readonly string[];
-  /** Why they died, word for word; those that did not have none. */
+  /** The exact reason of dead deliveries; others have none. */
   reason?: string;
-  /** Accepted before that moment, in ms since the epoch. */
+  /** Accepted before this time, in ms since the epoch. */
   acceptedBefore?: number;
 }
 
-/** Which part of a listing, the newest delivery first. */
+/** Part of a listing, the newest delivery first. */
 export interface DeliveryPage {
   /**
-   * Most deliveries listed.
+   * Maximum number of deliveries.
    * @default 100
    */
   limit?: number;
-  /** Id of the last delivery of the page before. */
+  /** Id of the last delivery of the previous page. */
   after?: string;
 }
 
-/** A delivery as listed: with its state. */
+/** A listed delivery, with its state. */
 export interface DeliveryRecord extends Omit<Delivery, 'body'> {
   /** The JSON that is sent. */
   body: string;
   state: DeliveryState;
-  /** When it is to be attempted next, in ms since the epoch, while it is queued or waiting. */
+  /** Time of the next attempt, in ms since the epoch, while it is queued or waiting. */
   nextAttemptAt: number | undefined;
   /** Why it is dead. */
   reason: string | undefined;
 }
 
-/** How many deliveries of a destination are in a state. */
+/** Number of deliveries of a destination in a state. */
 export interface DeliveryCount {
   destination: string;
   state: DeliveryState;
@@ -105,7 +105,7 @@ export interface DeliveryCount {
 /**
  * Where accepted deliveries live until they are settled, and their records for a while after that.
  * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
- * `test/conformance` says what each engine must do.
+ * `test/webhook-destination/queue/conformance` says what each engine must do.
  */
 export interface DeliveryQueue {
   /**

@@ -1,6 +1,6 @@
 import { QueueUnavailableError } from '../../common/relay.errors.js';
 
-/** The queue has reached its limit and accepts messages again once it holds less. Its code is `queue_full`. */
+/** The queue has reached its size limit; it accepts messages again once it is smaller. Its code is `queue_full`. */
 export class QueueFullError extends QueueUnavailableError {
   override readonly name = 'QueueFullError';
 

@@ -1,7 +1,7 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 
-import { describe } from '../../common/error.util.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { DeliveryQueue } from './delivery-queue.interface.js';
 import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
@@ -53,7 +53,7 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
       await this.queue.sweep();
     } catch (error) {
       if (this.stopped) return; // the queue closes, which ends a sweep
-      this.logger.error(`Old records could not be removed: ${describe(error)}`);
+      this.logger.error(`Old records could not be removed: ${errorMessage(error)}`);
     } finally {
       this.sweeping = false;
     }

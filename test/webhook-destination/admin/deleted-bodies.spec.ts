@@ -116,7 +116,7 @@ describe('After a deletion no file of the SQLite queue holds a body that was', (
     );
     await relay.settled('retry', 10);
     await accept(relay);
-    await reached(relay, 'waiting');
+    await reached(relay, 'queued');
     await expectGone(relay);
   });
 

@@ -77,7 +77,7 @@ describe('The SQLite queue, when things break', () => {
     const first = await startProcess(path);
     expect(first.open.error).toBeUndefined();
     await expect(sqliteQueue({ path })().open()).rejects.toThrow(
-      `SQLite queue ${path}: it is open already; each process needs a file of its own, or a shared queue`,
+      `SQLite queue ${path}: it is already open; each process needs its own file or a shared queue`,
     );
     process.kill(first.pid, 'SIGKILL');
     const queue = sqliteQueue({ path })();

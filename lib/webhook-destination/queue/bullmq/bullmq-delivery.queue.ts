@@ -16,15 +16,15 @@ import type {
 import { type CheckedQuery, checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady.clock.js';
-import { AddGroup } from './add.group.js';
+import { AddGroup } from './add-group.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
 import { isLost } from './job.errors.js';
 import { find, listRecords } from './job.finder.js';
-import { removeJob } from './job.leases.js';
+import { removeJob } from './job-leases.js';
 import { STATES, TYPES } from './job.scan.js';
-import { RefusalNotes } from './refusal.notes.js';
-import { note, sweepJobs, toSeen } from './retention.sweep.js';
+import { RefusalNotes } from './refusal-notes.js';
+import { note, sweepJobs, toSeen } from './retention-sweep.js';
 import type { DestinationJobs, SharedStore } from './shared-store.interface.js';
 
 /** How long an acceptance waits for the store, in ms. */

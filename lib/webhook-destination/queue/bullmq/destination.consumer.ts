@@ -4,12 +4,12 @@ import type { IQueueBackend } from 'bullmq';
 import type { Subscriber } from 'rxjs';
 
 import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady.clock.js';
 import { isLost } from './job.errors.js';
-import { JobLeases, type LeasedJob } from './job.leases.js';
+import { JobLeases, type LeasedJob } from './job-leases.js';
 import type { JobWaiter } from './shared-store.interface.js';
 import { StalledRecovery } from './stalled.recovery.js';
 
@@ -96,7 +96,7 @@ export class DestinationConsumer {
         this.logger.succeeded();
       } catch (error) {
         if (this.stopped) return;
-        this.logger.failed(`Due deliveries cannot be read, trying again: ${describe(error)}`);
+        this.logger.failed(`Due deliveries could not be read, trying again: ${errorMessage(error)}`);
         await this.woken(RETRY_DELAY);
       }
     }
@@ -173,7 +173,7 @@ export class DestinationConsumer {
         return next;
       } catch (error) {
         if (isLost(error) || this.closing.signal.aborted) throw error;
-        if (isFirst) this.logger.failed(`An outcome is not recorded, trying again: ${describe(error)}`);
+        if (isFirst) this.logger.failed(`An outcome could not be recorded, trying again: ${errorMessage(error)}`);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
       }
     }

@@ -4,7 +4,7 @@ const TRIM_EVERY = 5_000;
 /** As many events as BullMQ keeps of a queue, if it is not told otherwise. */
 const DEFAULT_LENGTH = 10_000;
 
-/** BullMQ's own lock: whoever removes events of a queue has it, and nobody waits for it. */
+/** BullMQ's own lock: a process holds it while it removes events of a queue, and no other waits for it. */
 const TRIM = `
   DELETE FROM event
   WHERE queue = $1

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
 /** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
@@ -17,7 +17,7 @@ const TABLES = `
 
 /**
  * BullMQ clears the marks of its last look for stalled jobs every few seconds, and has no index to find them by: without
- * this one it reads the whole backlog each time. It is looked for first, as making one waits for whoever writes.
+ * this one it reads the whole backlog each time. Its existence is checked first, as creating it waits for all writers.
  */
 const STALLED_INDEX = `
   DO $$ BEGIN
@@ -30,7 +30,7 @@ const STALLED_INDEX = `
 /** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
   await run(bullmq, client, schema).catch((cause) => {
-    throw new QueueUnavailableError(`bullmqQueue: the migration of schema "${schema}" failed: ${describe(cause)}`, {
+    throw new QueueUnavailableError(`bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`, {
       cause,
     });
   });

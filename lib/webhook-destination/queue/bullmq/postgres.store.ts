@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IQueueBackend, PostgresConnection } from 'bullmq';
 import type { Client, Pool } from 'pg';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
@@ -22,7 +22,7 @@ import {
   type SharedStore,
   type StoredJob,
 } from './shared-store.interface.js';
-import { StoreOutage } from './store.outage.js';
+import { StoreOutage } from './store-outage.js';
 
 /** How long PostgreSQL may take for a query, and to give a connection, in ms. */
 const QUERY_TIMEOUT = 10_000;
@@ -183,7 +183,7 @@ export class PostgresStore implements SharedStore {
       } catch (error) {
         void client.end().catch(() => undefined);
         if (!isPassing(error) || Date.now() + RECONNECT_DELAY > end) {
-          throw new QueueUnavailableError(`bullmqQueue: PostgreSQL cannot be reached: ${describe(error)}`, {
+          throw new QueueUnavailableError(`bullmqQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, {
             cause: error,
           });
         }

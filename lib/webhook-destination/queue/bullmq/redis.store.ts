@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import type { IQueueBackend } from 'bullmq';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadBullmq, loadIoredis } from './peer.loader.js';
-import { checkRedis } from './redis.checks.js';
-import { readPlaces } from './redis.places.js';
+import { checkRedis } from './redis-checks.js';
+import { readPlaces } from './redis-places.js';
 import {
   BACKEND_SETTINGS,
   type DestinationJobs,
@@ -22,7 +22,7 @@ import {
   type SharedStore,
   type StoredJob,
 } from './shared-store.interface.js';
-import { StoreOutage } from './store.outage.js';
+import { StoreOutage } from './store-outage.js';
 
 /** How long Redis may take for a command, in ms. */
 const COMMAND_TIMEOUT = 5_000;
@@ -35,7 +35,7 @@ const MAX_RECONNECT_DELAY = 2_000;
 
 type Client = Redis | Cluster;
 
-/** While Redis is away, commands fail at once; what has to be done all the same is tried again where it is needed. */
+/** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
 const CLIENT_OPTIONS: RedisOptions = {
   lazyConnect: true,
   enableOfflineQueue: false,
@@ -80,7 +80,7 @@ export class RedisStore implements SharedStore {
       prefix: this.options.prefix,
       skipVersionCheck: true, // done already, and with better words
     } as never);
-    backend.on('error', () => undefined); // the client tells of it
+    backend.on('error', () => undefined); // the client logs it
     return backend;
   }
 
@@ -170,7 +170,7 @@ export class RedisStore implements SharedStore {
     try {
       await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
     } catch (error) {
-      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${describe(last ?? error)}`, {
+      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`, {
         cause: error,
       });
     } finally {

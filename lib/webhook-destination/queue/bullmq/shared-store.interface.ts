@@ -48,7 +48,7 @@ export const MAX_WAIT = 5_000;
 
 /** Waits for jobs of one BullMQ queue. */
 export interface JobWaiter {
-  /** Resolves when a job may have come, or `MAX_WAIT` is over; rejects while the store is away. */
+  /** Resolves when a job may have come, or `MAX_WAIT` is over; rejects while the store is unavailable. */
   wait(): Promise<void>;
   /** Ends it, and what waits. */
   close(): void;
@@ -71,7 +71,7 @@ export interface SharedStore {
   places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]>;
   /** The jobs with these ids, as far as they are there, in no order. */
   jobs(queue: DestinationJobs, ids: string[]): Promise<StoredJob[]>;
-  /** Tells of jobs that come into a BullMQ queue. */
+  /** Waits for jobs of a BullMQ queue. */
   waiter(queueName: string): JobWaiter;
   /** Notes that there are deliveries for a destination. */
   addDestination(destination: string): Promise<void>;

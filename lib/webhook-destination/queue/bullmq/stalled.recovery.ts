@@ -26,7 +26,7 @@ export class StalledRecovery {
 
   private look(): void {
     this.running ??= this.recover()
-      .catch(() => undefined) // the fetching, which fails too, tells of it
+      .catch(() => undefined) // fetching fails too, and logs it
       .finally(() => (this.running = undefined));
   }
 

@@ -2,7 +2,7 @@ import type { Subscriber } from 'rxjs';
 
 import { Fifo } from '../../../client/delivery/fifo.js';
 import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matches } from '../query.check.js';
@@ -246,7 +246,7 @@ export class DestinationFeed {
         },
         (error: unknown) => {
           if (this.stopped) return;
-          this.logger.failed(`Due deliveries cannot be read, trying again: ${describe(error)}`);
+          this.logger.failed(`Due deliveries could not be read, trying again: ${errorMessage(error)}`);
           this.backlog = true;
           this.retryTimer = setTimeout(() => {
             this.endRetryTimer();

@@ -15,7 +15,7 @@ import { checkPage, checkQuery } from '../query.check.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady.clock.js';
 import { DestinationFeed, type Settle } from './destination.feed.js';
-import { FULL_BATCH, MAX_BATCH } from './batch.bounds.js';
+import { FULL_BATCH, MAX_BATCH } from './batch-bounds.js';
 import type { DeliveryStore, StoreBatch } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 

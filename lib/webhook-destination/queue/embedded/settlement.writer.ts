@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
@@ -80,7 +80,7 @@ export class SettlementWriter {
           }
           continue;
         }
-        this.logger.failed(`Outcomes are not recorded, trying again: ${describe(error)}`);
+        this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
         for (const entry of entries) entry.isInDoubt = true;
         this.group.unshift(...entries);
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);

@@ -1,6 +1,6 @@
 import { rm, utimes, writeFile } from 'node:fs/promises';
 
-import { backupMark } from './backup.mark.js';
+import { backupMark } from './backup-mark.js';
 
 /** How often the mark is renewed, in ms. */
 const MARK_INTERVAL = 1_000;

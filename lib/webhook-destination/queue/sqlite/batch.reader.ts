@@ -1,7 +1,7 @@
 import type Database from 'libsql';
 
 import { type BatchItem, decodeBodies, decodeItems, decodeOutcomes, unpackBodies } from './batch.codec.js';
-import { BATCH_SLOTS, toPositions } from './batch.id.js';
+import { BATCH_SLOTS, toPositions } from './batch-id.js';
 import type { DeliveryRow, WholeDeliveryRow } from './sqlite.rows.js';
 
 /** A batch with its outcomes, but without its bodies, as read from the file. */

@@ -1,7 +1,7 @@
 import type Database from 'libsql';
 
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
-import { FULL_BATCH } from '../embedded/batch.bounds.js';
+import { FULL_BATCH } from '../embedded/batch-bounds.js';
 import type { AcceptedTable } from './accepted.table.js';
 import {
   type BatchItem,
@@ -15,7 +15,7 @@ import {
   stripItems,
   unpackBodies,
 } from './batch.codec.js';
-import { BATCH_SLOTS } from './batch.id.js';
+import { BATCH_SLOTS } from './batch-id.js';
 import { BatchReader, toRows } from './batch.reader.js';
 import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.js';
 
@@ -142,7 +142,7 @@ export class BatchTable {
     return claimed;
   }
 
-  /** Takes a delivery off the pending ones of a leased batch; false when it is none of them. */
+  /** Removes a delivery from the pending ones of a leased batch; false when it is not pending. */
   take(id: number): boolean {
     const batch = Math.floor(id / BATCH_SLOTS);
     return this.pendingOf(batch).delete(id % BATCH_SLOTS);

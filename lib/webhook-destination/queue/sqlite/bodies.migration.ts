@@ -9,7 +9,7 @@ import {
   stripBodies,
   stripItems,
 } from './batch.codec.js';
-import { BATCH_SLOTS, toPositions } from './batch.id.js';
+import { BATCH_SLOTS, toPositions } from './batch-id.js';
 
 interface OldRow {
   id: number;

@@ -7,7 +7,7 @@ import {
   toDelivery as toNewDelivery,
 } from '../embedded/delivery-store.interface.js';
 import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
-import { BATCH_SLOTS } from './batch.id.js';
+import { BATCH_SLOTS } from './batch-id.js';
 import type {
   ClaimedBatch,
   DeliveredRows,

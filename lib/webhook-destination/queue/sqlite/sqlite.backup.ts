@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-import { backupMark } from './backup.mark.js';
+import { backupMark } from './backup-mark.js';
 import { keepMark } from './backup-mark.keeper.js';
 import { findDriver } from './sqlite.driver.cjs';
 import { isFaultOfPlace, reasonOf } from './sqlite.faults.js';

@@ -7,7 +7,7 @@ const { R_OK, W_OK, X_OK } = constants;
 const PATH_CODES = /^(E[A-Z]+|SQLITE_(CANTOPEN|READONLY|IOERR)\w*)$/;
 
 /** The reason of a file that is locked. */
-export const OPEN_ELSEWHERE = 'it is open already; each process needs a file of its own, or a shared queue';
+export const OPEN_ELSEWHERE = 'it is already open; each process needs its own file or a shared queue';
 
 /** Whether it is the disk or the path that is at fault, not what the file holds. */
 export function isFaultOfPlace(error: unknown): boolean {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import type Database from 'libsql';
 
-import { isBackupUnderWay } from './backup.mark.js';
+import { isBackupUnderWay } from './backup-mark.js';
 import { PAGE_SIZE } from './sqlite.pages.js';
 
 /** Pages that the log grows by before it is copied into the file: 8 MiB. */

@@ -111,7 +111,7 @@ export interface SettlementRow {
   attempt?: string | undefined;
   firstAttemptAt?: number | undefined;
   dueAt?: number;
-  /** JSON of the URLs that failed for good. */
+  /** JSON of the URLs that failed permanently. */
   failedUrls?: string;
   reason?: string;
 }

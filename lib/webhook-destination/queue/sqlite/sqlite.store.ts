@@ -16,7 +16,7 @@ import type { Retention, RetentionBound } from '../retention.options.js';
 import type { Slice } from './sqlite.rows.js';
 import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
 import { queueMessage, SqliteThread } from './sqlite.thread.js';
-import { StoreReopening } from './store.reopening.js';
+import { StoreReopening } from './store-reopening.js';
 
 /** What a store is made with, beside its path. */
 export interface SqliteStoreOptions {
@@ -74,7 +74,7 @@ export class SqliteStore implements DeliveryStore {
     if (inserted === undefined) throw this.refuse();
     if (this.isFull) {
       this.isFull = false;
-      this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes; it takes new messages again`);
+      this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes, so new messages are accepted again`);
     }
     return inserted.map((row, index) => toInserted(batches[index]!, row));
   }
@@ -146,7 +146,7 @@ export class SqliteStore implements DeliveryStore {
   private refuse(): Error {
     const message = queueMessage(
       this.path,
-      `its size has reached maxBytes (${this.options.maxBytes} bytes); it takes no new messages until it is smaller`,
+      `its size has reached maxBytes (${this.options.maxBytes} bytes); new messages are refused until it is smaller`,
     );
     if (!this.isFull) this.logger.warn(message);
     this.isFull = true;

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import type { Retention } from '../retention.options.js';
 import type { AcceptedTable } from './accepted.table.js';
 import { decodeOutcomes } from './batch.codec.js';
-import { BATCH_SLOTS, toPositions } from './batch.id.js';
+import { BATCH_SLOTS, toPositions } from './batch-id.js';
 import type { BatchTable } from './batch.table.js';
 
 /** Records that one call removes, give or take a batch. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-import { describe } from '../../../common/error.util.js';
+import { errorMessage } from '../../../common/error.util.js';
 import { ClosedError, PackageError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { explainThreadError, findDriver } from './sqlite.driver.cjs';
 import type {
@@ -11,12 +11,12 @@ import type {
   SqliteWorkerData,
 } from './sqlite.protocol.js';
 import { sqliteWorkerSource } from './sqlite-worker.source.js';
-import { ThreadLock } from './thread.lock.js';
+import { ThreadLock } from './thread-lock.js';
 
 /** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
 const GROUP_INTERVAL = 3;
 
-/** So many calls wait for nothing: the thread has them as soon as it is free, while this one takes the next requests. */
+/** A group this large is posted immediately: the thread takes it as soon as it is free. */
 const FULL_GROUP = 12;
 
 /** Longest wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
@@ -156,7 +156,7 @@ export class SqliteThread {
     try {
       this.worker?.postMessage([call], memoryOf(call));
     } catch (error) {
-      this.receive([{ id: call.id, error: describe(error) }]);
+      this.receive([{ id: call.id, error: errorMessage(error) }]);
     }
   }
 
@@ -182,7 +182,7 @@ export class SqliteThread {
     try {
       return findDriver();
     } catch (cause) {
-      throw new PackageError('package_missing', queueMessage(this.path, describe(cause)), { cause });
+      throw new PackageError('package_missing', queueMessage(this.path, errorMessage(cause)), { cause });
     }
   }
 

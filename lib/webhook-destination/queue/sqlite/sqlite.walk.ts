@@ -2,7 +2,7 @@ import type Database from 'libsql';
 
 import { type CheckedQuery, matches } from '../query.check.js';
 import { decodeItems } from './batch.codec.js';
-import { BATCH_SLOTS, toPositions } from './batch.id.js';
+import { BATCH_SLOTS, toPositions } from './batch-id.js';
 import { toRows } from './batch.reader.js';
 import type { BatchTable } from './batch.table.js';
 import {

@@ -1,10 +1,10 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-import { checkCopy } from './copy.check.js';
+import { checkCopy } from './copy-check.js';
 import { SqliteDatabase } from './sqlite.database.js';
 import { reasonOf } from './sqlite.faults.js';
 import type { CopyCheckData, SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protocol.js';
-import { ThreadLock } from './thread.lock.js';
+import { ThreadLock } from './thread-lock.js';
 
 const port = parentPort!;
 let data: SqliteWorkerData;

@@ -1,0 +1,167 @@
+import type { IQueueBackend, JobJson, MinimalJob } from 'bullmq';
+
+import type { Delivery, DeliveryOutcome } from '../delivery-queue.interface.js';
+import type { SteadyClock } from '../steady.clock.js';
+import { nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
+import { isLost, leaseIsLost } from './job.errors.js';
+import { LOCK_DURATION } from './shared-store.interface.js';
+
+/** Time between two renewals of the locks, in ms. */
+const RENEWAL_INTERVAL = LOCK_DURATION / 3;
+
+/** By how much the system's clock must be behind, in ms, for it to have been set back. */
+const MIN_LEAD = 100;
+
+/** Jobs that are made due at once, where BullMQ does not. */
+const MOST_PROMOTED = 100;
+
+/** All records stay, until they are swept. */
+const KEEP = false;
+
+/** A job that this process has locked. */
+export interface LeasedJob {
+  job: JobJson;
+  delivery: Delivery;
+}
+
+/** A job that was leased, if there was one, and when the next one falls due, in ms since the epoch, as far as known. */
+export interface NextJob {
+  leased: LeasedJob | undefined;
+  dueAt: number | undefined;
+}
+
+/** The leases of one consumer. It keeps their jobs locked, so that no other process takes them. */
+export class JobLeases {
+  private readonly leased = new Map<string, LeasedJob>();
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param token of this process */
+  constructor(
+    private readonly destination: string,
+    private readonly backend: IQueueBackend,
+    private readonly token: string,
+    private readonly clock: SteadyClock,
+  ) {}
+
+  has(jobId: string): boolean {
+    return this.leased.has(jobId);
+  }
+
+  /** Leases the next job that is due. */
+  async take(): Promise<NextJob> {
+    const next = this.toNext(await this.backend.moveToActive(this.token, this.token));
+    if (next.leased || this.clock.lead < MIN_LEAD || !(await this.promoteDue())) return next;
+    return this.toNext(await this.backend.moveToActive(this.token, this.token));
+  }
+
+  /**
+   * Records an outcome, and leases the next due job with it where that is wanted.
+   *
+   * @throws {Error} when the lease is over, and then `isLost` holds, or when the store fails
+   */
+  async settle(leased: LeasedJob, outcome: DeliveryOutcome, fetchNext: boolean): Promise<NextJob> {
+    const { job, delivery } = leased;
+    const { backend, token } = this;
+    if (this.leased.get(job.id)?.job !== job) throw leaseIsLost();
+    const now = this.clock.now();
+    const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
+    let answer: unknown;
+    if (outcome.state === 'delivered') {
+      ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
+    } else {
+      const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome, now) };
+      if (outcome.state === 'dead') {
+        const { reason } = outcome;
+        ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
+      } else {
+        const delay = Math.max(outcome.nextAttemptAt - now, 0);
+        // By the system's clock, which BullMQ compares with, here and in other processes.
+        answer = await backend.moveToDelayed(job.id, Date.now(), delay, token, { fetchNext, fieldsToUpdate });
+      }
+    }
+    this.end(leased);
+    return this.toNext(answer);
+  }
+
+  /** Ends a lease without a word to the store. */
+  end({ job }: LeasedJob): void {
+    if (this.leased.get(job.id)?.job === job) this.leased.delete(job.id);
+    if (this.leased.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /** Puts a job back that nobody was given. */
+  async giveBack(leased: LeasedJob): Promise<void> {
+    this.end(leased);
+    await this.backend.moveJobFromActiveToWait(leased.job.id, this.token);
+  }
+
+  /** Makes all leased jobs due again; the window of each began with its lease. */
+  async releaseAll(): Promise<void> {
+    const all = [...this.leased.values()];
+    const released = all.map(({ job, delivery }) => {
+      const { failedUrls, firstAttemptAt = job.processedOn } = delivery;
+      const put = { job, delivery: { ...delivery, firstAttemptAt } };
+      return this.settle(put, { state: 'waiting', nextAttemptAt: this.clock.now(), failedUrls }, false);
+    });
+    // What the store does not take back is due again once its lock has run out.
+    await Promise.allSettled(released);
+    for (const leased of all) this.end(leased);
+  }
+
+  /** BullMQ compares with the system's clock, and so leaves jobs waiting that fell due since that was set back. */
+  private async promoteDue(): Promise<boolean> {
+    const { backend } = this;
+    const now = this.clock.now();
+    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_PROMOTED - 1, true)) as unknown as [string[]?];
+    let hasPromoted = false;
+    for (const id of ids) {
+      const job = await backend.getJobData(id);
+      const dueAt = job && nextAttemptAtOf(job);
+      if (dueAt === undefined || dueAt > now) continue; // what was planned since stands before what falls due earlier
+      // Another process may have been faster.
+      hasPromoted = await backend.promote(id).then(
+        () => true,
+        () => hasPromoted,
+      );
+    }
+    return hasPromoted;
+  }
+
+  private toNext(answer: unknown): NextJob {
+    const [json, id, , dueAt] = (answer ?? []) as [(JobJson | null)?, string?, number?, number?];
+    return { leased: json && id ? this.begin({ ...json, id }) : undefined, dueAt: dueAt || undefined };
+  }
+
+  private begin(job: JobJson): LeasedJob {
+    const leased = { job, delivery: toDelivery(this.destination, job) };
+    this.leased.set(job.id, leased);
+    if (!this.timer) {
+      this.timer = setInterval(() => void this.renew(), RENEWAL_INTERVAL);
+      this.timer.unref();
+    }
+    return leased;
+  }
+
+  /** A lock that cannot be renewed shows when its job is settled. */
+  private async renew(): Promise<void> {
+    const ids = [...this.leased.keys()];
+    const tokens = ids.map(() => this.token);
+    await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
+  }
+}
+
+/** Removes a job, leased or not; resolves with whether it existed. */
+export async function removeJob(backend: IQueueBackend, jobId: string): Promise<boolean> {
+  for (;;) {
+    if ((await backend.remove(jobId, false)) > 0) return true;
+    const job = await backend.getJobData(jobId);
+    if (!job) return false;
+    try {
+      await backend.moveJobFromActiveToWait(jobId, job.processedBy);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { errorMessage } from '../../../common/error.util.js';
+import type { LineLogger } from '../../../common/line.logger.js';
+
+/** Logs one line when a store becomes unavailable and one when it is available again. */
+export class StoreOutage {
+  private since: number | undefined;
+
+  constructor(
+    private readonly store: string,
+    private readonly logger: LineLogger,
+  ) {}
+
+  begin(error: unknown): void {
+    if (this.since !== undefined) return;
+    this.since = Date.now();
+    this.logger.error(`${this.store} is unavailable, trying again: ${errorMessage(error)}`);
+  }
+
+  end(): void {
+    if (this.since === undefined) return;
+    this.logger.log(`${this.store} is available again after ${((Date.now() - this.since) / 1_000).toFixed(1)} s`);
+    this.since = undefined;
+  }
+}

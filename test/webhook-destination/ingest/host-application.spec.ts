@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+import { describe, expect, it } from '@jest/globals';
+import {
+  Body,
+  type CallHandler,
+  type CanActivate,
+  Catch,
+  Controller,
+  type ExceptionFilter,
+  type ExecutionContext,
+  type INestApplication,
+  Injectable,
+  type NestInterceptor,
+  Post,
+  ValidationPipe,
+  VersioningType,
+} from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { IsString } from 'class-validator';
+import express from 'express';
+import { map } from 'rxjs';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { platforms } from '../../support/platforms.js';
+import { post } from '../../support/post.js';
+import { startRelayApp } from '../../support/relay.app.js';
+
+class Comment {
+  @IsString()
+  text!: string;
+}
+
+@Controller('comments')
+class CommentsController {
+  @Post()
+  comment(@Body() body: Comment): unknown {
+    return body;
+  }
+}
+
+@Injectable()
+class NobodyGuard implements CanActivate {
+  canActivate(): boolean {
+    return false;
+  }
+}
+
+class WrapInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler) {
+    return next.handle().pipe(map((data: unknown) => ({ wrapped: data })));
+  }
+}
+
+@Catch()
+class TeapotFilter implements ExceptionFilter {
+  catch(): never {
+    throw new Error('the filter of the host was asked');
+  }
+}
+
+const authorization = { Authorization: `Basic ${Buffer.from('wk_shop:').toString('base64')}` };
+const message = { userId: 'u1', event: 'Order Completed' };
+const large = { ...message, properties: { texts: Array.from({ length: 15 }, () => 'x'.repeat(2_000)) } };
+const batch = { batch: Array.from({ length: 15 }, () => ({ ...large, type: 'track' })) };
+
+describe.each(platforms)('In a host application on $platform, the endpoint', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+
+  it.each<[string, (app: INestApplication) => void]>([
+    ['nothing special', () => undefined],
+    ['a global prefix', (app) => app.setGlobalPrefix('api')],
+    ['URI versioning', (app) => app.enableVersioning({ type: VersioningType.URI, defaultVersion: '7' })],
+    [
+      'a strict ValidationPipe',
+      (app) => app.useGlobalPipes(new ValidationPipe({ whitelist: true, forbidNonWhitelisted: true })),
+    ],
+    ['a guard that lets nobody in', (app) => app.useGlobalGuards(new NobodyGuard())],
+    ['an interceptor that wraps every answer', (app) => app.useGlobalInterceptors(new WrapInterceptor())],
+    ['an exception filter', (app) => app.useGlobalFilters(new TeapotFilter())],
+    ['CORS of its own', (app) => app.enableCors({ origin: 'https://host.example', credentials: true })],
+  ])('works the same with %s', async (_case, prepare) => {
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter(), { prepare });
+    const taken = await post(`${host}/v1/batch`, batch);
+    expect([taken.status, await taken.json()]).toEqual([200, { success: true }]);
+    const refused = await post(`${host}/v1/track`, { userId: 'u1' });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'event_not_string' }]);
+    await receiver.received(15);
+  });
+
+  it('works without the body parsers of Nest', async () => {
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter(), { bodyParser: false });
+    expect((await post(`${host}/v1/batch`, batch)).status).toBe(200);
+    await receiver.received(15);
+  });
+
+  it('does not change how the host parses the bodies of its own routes', async () => {
+    const { host } = await startRelayApp(afterwards, createAdapter(), {
+      metadata: { controllers: [CommentsController] },
+      prepare: (app) => app.useGlobalPipes(new ValidationPipe({ whitelist: true })),
+    });
+    const send = (type: string, body: string) =>
+      fetch(`${host}/comments`, { method: 'POST', headers: { 'Content-Type': type }, body });
+    const json = await send('application/json', '{"text":"fine","more":1}');
+    expect([json.status, await json.json()]).toEqual([201, { text: 'fine' }]);
+    expect((await send('application/json', '{"text":1}')).status).toBe(400);
+    expect((await send('application/json', '{')).status).toBe(400);
+    expect((await send('application/json', `{"text":"${'x'.repeat(2_000_000)}"}`)).status).toBe(413);
+  });
+});
+
+describe.each(platforms)('Beside the fixed paths on $platform, the endpoint', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+
+  it('answers with a slash at the end as well', async () => {
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter());
+    expect((await post(`${host}/v1/batch/`, batch)).status).toBe(200);
+    await receiver.received(15);
+  });
+
+  it('answers under the global prefix, where it takes the body as the host has parsed it', async () => {
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+      prepare: (app) => app.setGlobalPrefix('api'),
+    });
+    expect((await post(`${host}/api/v1/track`, large)).status).toBe(200);
+    await receiver.received(1);
+    const refused = await post(`${host}/api/v1/track`, { ...message, properties: { text: 'x'.repeat(33_000) } });
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'message_too_large' }]);
+  });
+
+  it('never allows credentials, whatever the host does', async () => {
+    const { host } = await startRelayApp(afterwards, createAdapter(), {
+      options: { ingest: { cors: true } },
+      prepare: (app) => {
+        app.setGlobalPrefix('api');
+        app.enableCors({ origin: 'https://host.example', credentials: true });
+      },
+    });
+    for (const path of ['v1/track', 'api/v1/track']) {
+      const { headers } = await fetch(`${host}/${path}`, {
+        method: 'POST',
+        headers: { ...authorization, 'Content-Type': 'application/json', Origin: 'https://host.example' },
+        body: JSON.stringify(message),
+      });
+      expect(headers.get('Access-Control-Allow-Origin')).toBe('*');
+      expect(headers.has('Access-Control-Allow-Credentials')).toBe(false);
+    }
+  });
+});
+
+describe('In a host on Express that', () => {
+  const afterwards = useCleanUps();
+
+  it('parses every body first, the endpoint still comes before', async () => {
+    const host = express();
+    host.use(express.json({ limit: '1kb' }));
+    const { host: url, receiver } = await startRelayApp(afterwards, new ExpressAdapter(host), { bodyParser: false });
+    expect((await post(`${url}/v1/batch`, batch)).status).toBe(200);
+    await receiver.received(15);
+  });
+
+  it('has a server of its own, the endpoint answers there by the same rules', async () => {
+    const { app, receiver } = await startRelayApp(afterwards, new ExpressAdapter());
+    const server = createServer(app.getHttpAdapter().getInstance() as express.Express).listen(0, '127.0.0.1');
+    afterwards(() => server.close());
+    await once(server, 'listening');
+    const answer = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/batch`, {
+      method: 'POST',
+      headers: { ...authorization, 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' },
+      body: gzipSync(JSON.stringify(batch)),
+    });
+    expect([answer.status, await answer.json()]).toEqual([200, { success: true }]);
+    await receiver.received(15);
+  });
+});
+
+describe('In a host on Fastify, the endpoint', () => {
+  const afterwards = useCleanUps();
+
+  it.each(['text/plain', 'application/json', 'application/x-www-form-urlencoded'])(
+    'answers what does not come through the first server: %s, under a global prefix',
+    async (type) => {
+      const { app, receiver } = await startRelayApp(afterwards, new FastifyAdapter(), {
+        options: { ingest: { cors: true } },
+        prepare: (nest) => nest.setGlobalPrefix('api'),
+      });
+      const fastify = app as NestFastifyApplication;
+      const preflight = await fastify.inject({
+        method: 'OPTIONS',
+        url: '/v1/batch',
+        headers: { Origin: 'https://shop.example' },
+      });
+      expect(preflight.headers).toMatchObject({ 'access-control-allow-origin': '*' });
+      const started = performance.now();
+      const answer = await fastify.inject({
+        method: 'POST',
+        url: '/v1/batch',
+        headers: { ...authorization, 'Content-Type': type, 'Content-Encoding': 'gzip' },
+        payload: gzipSync(JSON.stringify(batch)),
+      });
+      expect([answer.statusCode, answer.json()]).toEqual([200, { success: true }]);
+      // Not held back, as an answer is to a client that still sends.
+      expect(performance.now() - started).toBeLessThan(1_500);
+      await receiver.received(15);
+    },
+  );
+});

@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { Lease } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { setClock } from '../../../support/clock.js';
+import { newDelivery } from '../../../support/new-delivery.js';
+import { post } from '../../../support/post.js';
+import { startRelayApp } from '../../../support/relay.app.js';
+import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+const HOUR = 3_600_000;
+
+const track = (messageId: string) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId });
+const names = (count: number) => Array.from({ length: count }, (_, index) => `m${index}`);
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`When the clock is set back, a queue on ${store.name}`, () => {
+    const afterwards = useCleanUps();
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    it('attempts what waits when it was to be', async () => {
+      jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
+        options: {
+          queue: bullmqQueue(options),
+          delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 500 },
+        },
+      });
+      receiver.statuses = [...Array<number>(30).fill(503), 200];
+      await post(`${host}/v1/batch`, { batch: names(20).map(track) });
+      await receiver.received(10); // the circuit opens
+      setClock(-HOUR);
+      receiver.statuses = [503, 200];
+      expect((await receiver.taken(20)).sort()).toEqual(names(20).sort());
+    }, 60_000);
+
+    it('leaves nothing waiting longer that was planned since, when the process is started again', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const start = async () => {
+        const queue = bullmqQueue(options)();
+        await queue.open();
+        afterwards(() => queue.close());
+        const leases: Lease[] = [];
+        queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
+        return { queue, leases };
+      };
+      const before = await start();
+      await before.queue.add(names(2).map(newDelivery));
+      await waitFor(() => before.leases.length === 2);
+      setClock(-HOUR);
+      const nextAttemptAt = before.queue.now!() + 500;
+      await before.leases[0]!.settle({ state: 'waiting', nextAttemptAt, failedUrls: [] });
+      await before.queue.close(); // the other lease is released
+      const after = await start();
+      await waitFor(() => after.leases.length === 2);
+      const ids = after.leases.map(({ delivery }) => delivery.messageId).sort();
+      expect(ids).toEqual(before.leases.map(({ delivery }) => delivery.messageId).sort());
+    }, 60_000);
+  });
+});

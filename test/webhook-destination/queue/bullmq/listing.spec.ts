@@ -1,0 +1,78 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type { DeliveryQueue, DeliveryQueueFactory } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+jest.resetModules();
+/** Another copy of the package numbers deliveries by itself, as another process does. */
+const copy = await import('nestjs-analytics-relay/bullmq');
+
+const messages = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, index) => ({
+    destination: 'Webhooks',
+    source: 'shop',
+    messageId: `m${from + index}`,
+    userId: 'u1',
+    body: Buffer.from('{}'),
+    acceptedAt: Date.now(),
+  }));
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`A listing on ${store.name}`, () => {
+    const afterwards = useCleanUps();
+    const open = async (factory: DeliveryQueueFactory): Promise<DeliveryQueue> => {
+      const queue = factory();
+      await queue.open();
+      afterwards(() => queue.close());
+      return queue;
+    };
+
+    it('has each record once on its pages, whichever process added it', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const one = await open(bullmqQueue(options));
+      const other = await open(copy.bullmqQueue(options));
+      const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+      await Promise.all([one.add(messages(0, 25)), other.add(messages(25, 51))]);
+      now.mockRestore();
+      const listed: string[] = [];
+      for (let after: string | undefined; ;) {
+        const page = await one.list({}, { limit: 10, after });
+        if (page.length === 0) break;
+        listed.push(...page.map(({ messageId }) => messageId));
+        after = page.at(-1)!.id;
+      }
+      expect(listed.sort()).toEqual(
+        messages(0, 51)
+          .map(({ messageId }) => messageId)
+          .sort(),
+      );
+    });
+
+    // PostgreSQL keeps retries in their place.
+    (store.name === 'Redis' ? it : it.skip)('begins with the newest, though retries came due after them', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = await open(bullmqQueue(options));
+      await queue.add(messages(0, 300));
+      const nextAttemptAt = Date.now() + 5_000;
+      const retrying = queue.consume('Webhooks', 64).subscribe((lease) => {
+        void lease.settle({ state: 'waiting', nextAttemptAt, failedUrls: [] });
+      });
+      await waitFor(async () => (await queue.counts()).every(({ state }) => state === 'waiting'));
+      retrying.unsubscribe();
+      await queue.add(messages(300, 320));
+      await waitFor(() => Date.now() > nextAttemptAt);
+      queue.consume('Webhooks', 1).subscribe();
+      await waitFor(async () => (await queue.counts()).every(({ state }) => state !== 'waiting'));
+      const page = await queue.list({ state: 'queued' }, { limit: 3 });
+      expect(page.map(({ messageId }) => messageId)).toEqual(['m319', 'm318', 'm317']);
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { Forwarder } from '../../../support/forwarder.js';
+import { type OwnService, ownPostgres, ownRedis } from '../../../support/own-services.js';
+import { post } from '../../../support/post.js';
+import { startRelayApp } from '../../../support/relay.app.js';
+import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+const logged: string[] = [];
+for (const level of ['log', 'warn', 'error'] as const) {
+  jest
+    .spyOn(Logger.prototype, level)
+    .mockImplementation((line: unknown) => void logged.push(`${level} ${String(line)}`));
+}
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  const { name } = store;
+
+  describe(`a relay whose ${name} goes away`, () => {
+    const afterwards = useCleanUps();
+    const startService = async (): Promise<OwnService> => {
+      const service = await (name === 'Redis' ? ownRedis() : ownPostgres());
+      afterwards(() => service.remove());
+      await service.start();
+      return service;
+    };
+    afterEach(() => void logged.splice(0));
+
+    it('refuses messages with 503 meanwhile, loses none that it accepted, and goes on by itself', async () => {
+      const service = await startService();
+      const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
+        options: { queue: bullmqQueue(service.options) },
+      });
+      const track = async (...ids: string[]) => {
+        const batch = ids.map((messageId) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId }));
+        return (await post(`${host}/v1/batch`, { batch }, 'wk_shop')).status;
+      };
+      expect(await track('before-1', 'before-2')).toBe(200);
+      await receiver.taken(2);
+      await service.kill();
+      const start = Date.now();
+      expect(await track('refused')).toBe(503);
+      expect(await track('refused')).toBe(503);
+      expect(Date.now() - start).toBeLessThan(12_000);
+      await service.start();
+      await waitFor(async () => (await track('after')) === 200);
+      expect(new Set(await receiver.taken(3))).toEqual(new Set(['before-1', 'before-2', 'after']));
+      await waitFor(() => logged.some((line) => /is available again/.test(line)));
+      expect(logged.filter((line) => /is unavailable/.test(line)).length).toBeGreaterThan(0);
+    });
+
+    it('takes up a delivery whose outcome it could not record', async () => {
+      const service = await startService();
+      const queue = bullmqQueue(service.options)();
+      await queue.open();
+      afterwards(() => queue.close());
+      let settled: boolean | undefined;
+      const subscription = queue.consume('Webhooks', 4).subscribe((lease) => {
+        void (async () => {
+          await service.kill();
+          const attempt = { startedAt: Date.now(), results: [] };
+          const recorded = lease.settle({ state: 'delivered', attempt });
+          await service.start();
+          settled = await recorded;
+        })();
+      });
+      const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
+      await queue.add([{ destination: 'Webhooks', source, messageId: 'm1', userId, body, acceptedAt }]);
+      await waitFor(() => settled !== undefined);
+      subscription.unsubscribe();
+      expect(settled).toBe(true);
+      expect(await queue.list({})).toMatchObject([{ messageId: 'm1', state: 'delivered' }]);
+    });
+
+    it('is found again when its connections fall silent without an end', async () => {
+      const place = store.create();
+      afterwards(place.remove);
+      const forwarder = await Forwarder.start(Number(new URL(store.url).port));
+      afterwards(() => forwarder.stop());
+      const url = new URL(store.url);
+      url.port = String(forwarder.port);
+      const queue = bullmqQueue({ ...place.options, connection: url.href })();
+      await queue.open();
+      afterwards(() => queue.close());
+      const taken: string[] = [];
+      queue.consume('Webhooks', 4).subscribe((lease) => {
+        taken.push(lease.delivery.messageId);
+        void lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+      });
+      const add = (messageId: string) => {
+        const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
+        return queue.add([{ destination: 'Webhooks', source, messageId, userId, body, acceptedAt }]);
+      };
+      await add('before');
+      await waitFor(() => taken.length === 1);
+      forwarder.mute();
+      await waitFor(() =>
+        add('after').then(
+          () => true,
+          () => false,
+        ),
+      );
+      await waitFor(() => taken.includes('after'));
+    });
+
+    it('says at start that it cannot be reached, in time and without its password', async () => {
+      const { url, options } = await (name === 'Redis' ? ownRedis() : ownPostgres());
+      const connection = url.replace(/(postgres@)?127/, 'user:s3cret@127');
+      const queue = bullmqQueue({ ...options, connection, connectTimeout: 300 })();
+      const start = Date.now();
+      const error = await queue.open().catch((caught: Error) => caught);
+      expect(Date.now() - start).toBeLessThan(2_000);
+      expect(String(error)).toMatch(new RegExp(`${name} cannot be reached: .*ECONNREFUSED`));
+      expect(JSON.stringify([logged, (error as Error).stack, error])).not.toContain('s3cret');
+    });
+  });
+});

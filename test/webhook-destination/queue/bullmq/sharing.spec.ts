@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { type IQueueBackend, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
+import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, NewDelivery } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
+
+import { describeOnEach, postgresStore, redisStore, type SharedPlace } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+const messages = (count: number): NewDelivery[] =>
+  Array.from({ length: count }, (_, index) => ({
+    destination: 'A/B: 1',
+    source: 'shop',
+    messageId: `m${index}`,
+    userId: 'u1',
+    body: Buffer.from('{}'),
+    acceptedAt: Date.now(),
+  }));
+
+const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`Two queues on one ${store.name}`, () => {
+    let place: SharedPlace;
+    let one: DeliveryQueue;
+    let other: DeliveryQueue;
+
+    beforeEach(async () => {
+      place = store.create();
+      [one, other] = [bullmqQueue(place.options)(), bullmqQueue(place.options)()];
+      await Promise.all([one.open(), other.open()]);
+    });
+    afterEach(async () => {
+      await Promise.all([one.close(), other.close()]);
+      await place.remove();
+    });
+
+    it('deliver each delivery once, whichever takes it, to a destination of any name', async () => {
+      const taken: string[][] = [[], []];
+      [one, other].forEach((queue, index) =>
+        queue.consume('A/B: 1', 8).subscribe((lease) => {
+          taken[index]!.push(lease.delivery.messageId);
+          void lease.settle(delivered());
+        }),
+      );
+      await one.add(messages(300));
+      await waitFor(() => taken.flat().length >= 300);
+      expect(new Set(taken.flat()).size).toBe(300);
+      expect(taken.every((ids) => ids.length > 0)).toBe(true);
+      await waitFor(async () => (await other.counts()).every(({ state }) => state === 'delivered'));
+      expect(taken.flat()).toHaveLength(300);
+    });
+
+    it('end leases of each other with a purge', async () => {
+      await one.add(messages(2));
+      const lease = await firstValueFrom(one.consume('A/B: 1', 1));
+      expect(await other.purge({ userId: 'u1' })).toBe(2);
+      expect(await lease.settle(delivered())).toBe(false);
+      expect(await one.counts()).toEqual([]);
+    });
+
+    it('purge a retry that falls due while they look for it', async () => {
+      await one.add(messages(1));
+      const lease = await firstValueFrom(one.consume('A/B: 1', 1));
+      await lease.settle({ state: 'waiting', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
+      const [{ id }] = (await one.list({})) as [DeliveryRecord];
+      // A purge reads the waiting ones with this; by then it is due.
+      const Backend = store.name === 'Redis' ? RedisQueueBackend : PostgresQueueBackend;
+      const { getRanges } = Backend.prototype;
+      const spy = jest.spyOn(Backend.prototype, 'getRanges').mockImplementation(async function (
+        this: IQueueBackend,
+        ...args
+      ) {
+        if (args[0].includes('delayed')) await this.promote(id.split(':')[1]!).catch(() => undefined);
+        return getRanges.apply(this as never, args);
+      });
+      const purged = await other.purge({ userId: 'u1' });
+      spy.mockRestore();
+      expect(purged).toBe(1);
+    });
+
+    it('see what the other has made due by a replay', async () => {
+      await one.add(messages(1));
+      const lease = await firstValueFrom(one.consume('A/B: 1', 1));
+      await lease.settle({ state: 'dead', reason: 'refused', failedUrls: [] });
+      const again = firstValueFrom(one.consume('A/B: 1', 1));
+      expect(await other.replay({ state: 'dead' })).toBe(1);
+      expect((await again).delivery).toMatchObject({ messageId: 'm0', firstAttemptAt: undefined });
+    });
+  });
+});

@@ -1,0 +1,202 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { MIGRATION_ADVISORY_LOCK_KEY } from 'bullmq';
+import { type ClusterOptions, Redis } from 'ioredis';
+import { memoryQueue, OptionsError } from 'nestjs-analytics-relay';
+import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import pg from 'pg';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { ownRedis } from '../../../support/own-services.js';
+import { describeOnEach, POSTGRES_URL, postgresStore, REDIS_URL, redisStore } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+const warnings: string[] = [];
+jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
+afterEach(() => void warnings.splice(0));
+
+const delivery = { destination: 'Webhooks', source: 'shop', messageId: 'm1', userId: 'u1', acceptedAt: Date.now() };
+
+/** Adds a delivery, and lists it. */
+async function use(options: BullmqQueueOptions): Promise<void> {
+  const queue = bullmqQueue(options)();
+  await queue.open();
+  await queue.add([{ ...delivery, body: Buffer.from('{}') }]);
+  expect(await queue.list({})).toMatchObject([{ messageId: 'm1', state: 'queued' }]);
+  await queue.close();
+}
+
+describe('Options of bullmqQueue', () => {
+  const cases: [what: string, options: unknown, error: string][] = [
+    ['nothing', undefined, 'connection must be a URL'],
+    ['another backend', { backend: 'mongo', connection: {} }, "backend must be 'redis' or 'postgres'"],
+    ['a URL of the other store', { connection: 'postgres://u:s3cret@db/x' }, 'begins with redis:// or rediss://'],
+    ['no URL', { backend: 'postgres', connection: 's3cret' }, 'begins with postgres:// or postgresql://'],
+    ['an empty prefix', { connection: REDIS_URL, prefix: '' }, 'prefix must be'],
+    ['a colon', { connection: REDIS_URL, prefix: 'a:b' }, 'prefix must be'],
+    ['a schema with a dash', { backend: 'postgres', connection: {}, prefix: 'a-b' }, 'prefix is the schema'],
+    ['a wait of no time', { connection: REDIS_URL, connectTimeout: 0 }, 'connectTimeout must be'],
+    ['a wrong migrate', { connection: REDIS_URL, migrate: 'yes' }, 'migrate must be a boolean'],
+    ['a wrong bound', { connection: REDIS_URL, retention: { dead: { age: -1 } } }, 'retention.dead.age must be'],
+  ];
+  it.each(cases)('name what is wrong: %s', (_what, options, error) => {
+    const act = () => bullmqQueue(options as BullmqQueueOptions);
+    expect(act).toThrow(error);
+    expect(act).toThrow(OptionsError);
+    expect(act).not.toThrow('s3cret');
+  });
+
+  it('tell that its queues are shared', () => {
+    expect(bullmqQueue({ connection: REDIS_URL }).isShared).toBe(true);
+    expect(memoryQueue().isShared).toBeFalsy();
+  });
+});
+
+describe('A package that is missing', () => {
+  /** Opens a queue in a process where a package cannot be found; resolves with what that rejects with. */
+  async function openWithout(
+    missing: string,
+    options: object,
+    text = `Cannot find package '${missing}'`,
+  ): Promise<string> {
+    const script = `
+      import { register } from 'node:module';
+      const hooks = \`export async function resolve(name, context, next) {
+        if (name === '${missing}') throw Object.assign(new Error("${text}"), { code: 'ERR_MODULE_NOT_FOUND' });
+        return next(name, context);
+      }\`;
+      register('data:text/javascript,' + encodeURIComponent(hooks));
+      const { bullmqQueue } = await import('nestjs-analytics-relay/bullmq');
+      await bullmqQueue(${JSON.stringify(options)})().open().catch((error) => console.log(\`\${error.message} [\${error.code}]\`));
+      process.exit();`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+    return stdout.trim();
+  }
+
+  it.each([
+    ['bullmq', { connection: REDIS_URL }],
+    ['ioredis', { connection: REDIS_URL }],
+    ['pg', { backend: 'postgres', connection: POSTGRES_URL }],
+  ])('is named with the command that installs it: %s', async (missing, options) => {
+    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${missing} [package_missing]`;
+    expect(await openWithout(missing, options)).toBe(line);
+  });
+
+  it('is not blamed for what it lacks itself', async () => {
+    const text = "Cannot find package 'postgres-array'";
+    expect(await openWithout('pg', { backend: 'postgres', connection: POSTGRES_URL }, text)).toBe(
+      `${text} [ERR_MODULE_NOT_FOUND]`,
+    );
+  });
+});
+
+await describeOnEach([redisStore], () => {
+  describe('A queue on Redis', () => {
+    const cleanUp = useCleanUps();
+
+    it('warns of a Redis that removes keys, and of one that writes no file', async () => {
+      const service = await ownRedis(['--appendonly', 'no', '--maxmemory-policy', 'allkeys-lru']);
+      cleanUp(() => service.remove());
+      await service.start();
+      await use(service.options);
+      expect(warnings).toEqual([
+        expect.stringContaining('maxmemory-policy is allkeys-lru'),
+        expect.stringContaining('no append-only file'),
+      ]);
+    });
+
+    it('warns of nothing where all is well', async () => {
+      const service = await ownRedis();
+      cleanUp(() => service.remove());
+      await service.start();
+      await use(service.options);
+      expect(warnings).toEqual([]);
+    });
+
+    it('keeps the credentials of a cluster that the application has', async () => {
+      const given = { password: 's3cret', tls: {}, commandTimeout: 1 };
+      const passed: unknown[] = [];
+      const connection = {
+        nodes: () => [],
+        options: { redisOptions: given },
+        duplicate: (nodes: unknown, { redisOptions }: ClusterOptions) => {
+          passed.push(redisOptions);
+          throw new Error('no cluster here');
+        },
+      };
+      await expect(bullmqQueue({ connection })().open()).rejects.toThrow('no cluster here');
+      expect(passed).toEqual([expect.objectContaining({ password: 's3cret', tls: {}, commandTimeout: 5_000 })]);
+    });
+
+    it('takes the settings of a client that the application has, and leaves it alone', async () => {
+      const place = redisStore.create();
+      cleanUp(place.remove);
+      const connection = new Redis(REDIS_URL);
+      cleanUp(() => connection.disconnect());
+      await use({ ...place.options, connection });
+      expect(await connection.ping()).toBe('PONG');
+      expect(connection.listenerCount('error')).toBe(0);
+    });
+  });
+});
+
+await describeOnEach([postgresStore], () => {
+  describe('A queue on PostgreSQL', () => {
+    const cleanUp = useCleanUps();
+    const create = () => {
+      const place = postgresStore.create();
+      cleanUp(place.remove);
+      return { ...place.options, migrate: false };
+    };
+
+    it('says that its tables are missing, and uses those that were made on request', async () => {
+      const options = create();
+      await expect(bullmqQueue(options)().open()).rejects.toThrow(`schema "${options.prefix}" has no tables yet`);
+      await migrateBullmqQueue(options);
+      await use(options);
+    });
+
+    it('is migrated by any number of processes at once', async () => {
+      const options = create();
+      const queues = Array.from({ length: 6 }, () => bullmqQueue({ ...options, migrate: true })());
+      await Promise.all(queues.map((queue) => queue.open()));
+      await Promise.all(queues.map((queue) => queue.close()));
+      await use(options);
+    });
+
+    it('is migrated however long another process takes, and says when that fails', async () => {
+      const options = create();
+      const connection = { connectionString: POSTGRES_URL, query_timeout: 300 };
+      const client = new pg.Client(POSTGRES_URL);
+      await client.connect();
+      cleanUp(() => client.end());
+      const lock = [MIGRATION_ADVISORY_LOCK_KEY, options.prefix];
+      await client.query('SELECT pg_advisory_lock($1, hashtext($2))', lock);
+      const migrating = migrateBullmqQueue({ ...options, connection });
+      const ended = jest.fn();
+      void migrating.then(ended, ended);
+      const start = Date.now();
+      await waitFor(() => Date.now() - start > 600);
+      expect(ended).not.toHaveBeenCalled();
+      await client.query('SELECT pg_advisory_unlock($1, hashtext($2))', lock);
+      await migrating;
+      await client.query(
+        `DROP TABLE "${options.prefix}".relay_seen; CREATE VIEW "${options.prefix}".relay_seen AS SELECT`,
+      );
+      await expect(migrateBullmqQueue(options)).rejects.toThrow(`the migration of schema "${options.prefix}" failed: `);
+    });
+
+    it('takes the settings of a pool that the application has, and leaves it alone', async () => {
+      const settings = create();
+      const { port, hostname: host, pathname } = new URL(POSTGRES_URL);
+      const connection = new pg.Pool({ host, port: Number(port), user: 'postgres', database: pathname.slice(1) });
+      cleanUp(() => connection.end());
+      await use({ ...settings, connection, migrate: true });
+      expect((await connection.query('SHOW search_path')).rows).toEqual([{ search_path: '"$user", public' }]);
+      expect(connection.totalCount).toBe(1);
+    });
+  });
+});

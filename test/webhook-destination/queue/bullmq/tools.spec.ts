@@ -1,0 +1,81 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { BullModule, getQueueToken } from '@nestjs/bullmq';
+import { Logger } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { createPostgresBackend, Queue, withBackend } from 'bullmq';
+import { Redis } from 'ioredis';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { describeOnEach, postgresStore, REDIS_URL, redisStore } from '../../../support/services.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+const delivery = (messageId: string) => ({
+  destination: 'Webhooks',
+  source: 'shop',
+  messageId,
+  userId: 'u1',
+  body: Buffer.from('{"event":"Ordered"}'),
+  acceptedAt: Date.now(),
+});
+
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`What BullMQ's tools read on ${store.name}`, () => {
+    const afterwards = useCleanUps();
+
+    it('are the deliveries, as jobs of a queue named after the destination', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      afterwards(() => queue.close());
+      await queue.add(['dead', 'waiting'].map(delivery));
+      for (const state of ['dead', 'waiting'] as const) {
+        const lease = await firstValueFrom(queue.consume('Webhooks', 1));
+        await lease.settle({ state, reason: 'refused', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
+      }
+      await queue.add([delivery('queued')]);
+      const tool =
+        store.name === 'Redis'
+          ? new Queue('Webhooks', { connection: { url: REDIS_URL }, prefix: options.prefix })
+          : new (withBackend(createPostgresBackend).Queue)('Webhooks', {
+              connection: { connectionString: store.url, schema: options.prefix },
+            });
+      afterwards(() => tool.close());
+      expect(await tool.getJobCounts('wait', 'delayed', 'failed')).toEqual({ wait: 1, delayed: 1, failed: 1 });
+      const [failed] = await tool.getFailed();
+      expect(failed).toMatchObject({ name: 'delivery', failedReason: 'refused' });
+      expect(failed!.data).toMatchObject({ source: 'shop', messageId: 'dead', body: '{"event":"Ordered"}' });
+      expect(await tool.getWorkers()).toEqual([]);
+    });
+  });
+});
+
+await describeOnEach([redisStore], (store) => {
+  describe('A connection of @nestjs/bullmq', () => {
+    const afterwards = useCleanUps();
+
+    it('can be passed to the queue', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const redis = new Redis(REDIS_URL, { maxRetriesPerRequest: null });
+      afterwards(() => redis.disconnect());
+      const testing = await Test.createTestingModule({
+        imports: [BullModule.forRoot({ connection: redis }), BullModule.registerQueue({ name: 'mail' })],
+      }).compile();
+      const app = await testing.init();
+      afterwards(() => app.close());
+      const { connection } = app.get<Queue>(getQueueToken('mail')).opts;
+      const queue = bullmqQueue({ ...options, connection })();
+      await queue.open();
+      await queue.add([delivery('m1')]);
+      const lease = await firstValueFrom(queue.consume('Webhooks', 1));
+      await lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+      expect(await queue.list({})).toMatchObject([{ messageId: 'm1', state: 'delivered' }]);
+      await queue.close();
+      expect(await redis.ping()).toBe('PONG');
+    });
+  });
+});

@@ -1,0 +1,802 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type {
+  DeliveryOutcome,
+  DeliveryQueue,
+  DeliveryQueueFactory,
+  DeliveryState,
+  Lease,
+  NewDelivery,
+  RetentionOptions,
+} from 'nestjs-analytics-relay';
+import type { Subscription } from 'rxjs';
+
+import { waitFor } from '../../../support/wait-for.js';
+
+/** An engine, and how the suite comes by a queue of it. */
+export interface QueueEngine {
+  name: string;
+  /** A place for deliveries, and a factory of queues that use it; each queue is closed before the next is opened. */
+  create(retention?: RetentionOptions): Promise<{ factory: DeliveryQueueFactory; remove: () => Promise<void> }>;
+}
+
+const AT = 1_700_000_000_000;
+
+const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDelivery => ({
+  destination: 'Webhooks',
+  source: 'shop',
+  messageId,
+  userId: 'u1',
+  body: Buffer.from(JSON.stringify({ messageId, text: 'é"\\\u2028😀' })),
+  acceptedAt: AT,
+  ...fields,
+});
+
+const messages = (count: number, fields?: Partial<NewDelivery>): NewDelivery[] =>
+  Array.from({ length: count }, (_, index) => message(`m${index}`, fields));
+
+const attempt = (startedAt = Date.now(), outcome: 'success' | 'temporary' | 'permanent' = 'success') => ({
+  startedAt,
+  results: [{ url: 'https://receiver.example/hook', outcome, status: 200, duration: 7 }],
+});
+const delivered = (startedAt?: number): DeliveryOutcome => ({ state: 'delivered', attempt: attempt(startedAt) });
+const waiting = (delay: number, startedAt?: number): DeliveryOutcome => ({
+  state: 'waiting',
+  attempt: attempt(startedAt, 'temporary'),
+  nextAttemptAt: Date.now() + delay,
+  failedUrls: ['https://gone.example/'],
+});
+const dead = (): DeliveryOutcome => ({
+  state: 'dead',
+  attempt: attempt(undefined, 'permanent'),
+  reason: 'every URL failed for good',
+  failedUrls: ['https://receiver.example/hook'],
+});
+
+/** What every engine must do; `docs/delivery.md` tells which promise rests on which of these tests. */
+export function itConforms(engine: QueueEngine): void {
+  describe(`the delivery queue on ${engine.name}`, () => {
+    let place: Awaited<ReturnType<QueueEngine['create']>>;
+    let queue: DeliveryQueue;
+    const consumers: Subscription[] = [];
+
+    const open = async (retention?: RetentionOptions) => {
+      place = await engine.create(retention);
+      queue = place.factory();
+      await queue.open();
+    };
+    /** As a restart does it: whatever was leased is not leased any more. */
+    const reopen = async () => {
+      await queue.close();
+      queue = place.factory();
+      await queue.open();
+    };
+    /** In a new place. */
+    const reopenWith = async (retention: RetentionOptions) => {
+      await queue.close();
+      await place.remove();
+      await open(retention);
+    };
+    /** Collects leases, and settles each with the outcome that is given, if any. */
+    const consume = (concurrency = 64, outcome?: (lease: Lease) => DeliveryOutcome, destination = 'Webhooks') => {
+      const leases: Lease[] = [];
+      const subscription = queue.consume(destination, concurrency).subscribe((lease) => {
+        leases.push(lease);
+        if (outcome) void lease.settle(outcome(lease));
+      });
+      consumers.push(subscription);
+      return { leases, subscription };
+    };
+    const leased = async (count: number, leases: Lease[]): Promise<Lease[]> => {
+      await waitFor(
+        () => leases.length >= count,
+        () => `${count} leases, got ${leases.length}`,
+      );
+      return leases;
+    };
+    const names = (leases: Lease[]) => leases.map(({ delivery }) => delivery.messageId);
+    const count = async (state: DeliveryState) =>
+      (await queue.counts()).filter((row) => row.state === state).reduce((sum, row) => sum + row.count, 0);
+    const counted = (state: DeliveryState, expected: number) =>
+      waitFor(
+        async () => (await count(state)) === expected,
+        () => `${expected} ${state}`,
+      );
+
+    beforeEach(() => open());
+    afterEach(async () => {
+      for (const consumer of consumers.splice(0)) consumer.unsubscribe();
+      await queue.close();
+      await place.remove();
+    });
+
+    describe('add', () => {
+      it('hands a delivery to its consumer, byte for byte', async () => {
+        const { leases } = consume();
+        await queue.add([message('m1', { userId: undefined })]);
+        const [lease] = await leased(1, leases);
+        expect(lease!.delivery.id).toMatch(/./);
+        expect(lease!.delivery).toEqual({
+          ...message('m1', { userId: undefined }),
+          id: lease!.delivery.id,
+          firstAttemptAt: undefined,
+          attempts: [],
+          failedUrls: [],
+        });
+      });
+
+      it('keeps what nobody consumes yet, in order, and across a restart', async () => {
+        await queue.add(messages(20));
+        await queue.add([message('last')]);
+        await reopen();
+        const { leases } = consume();
+        expect(names(await leased(21, leases))).toEqual([...names(leases).slice(0, 20), 'last']);
+        expect(names(leases).slice(0, 20)).toEqual(messages(20).map(({ messageId }) => messageId));
+        expect(leases[3]!.delivery.body).toEqual(message('m3').body);
+      });
+
+      it('leaves out a message that it has taken, whatever became of it', async () => {
+        await queue.add(messages(3));
+        await queue.add([message('m1'), message('m3'), message('m0')]);
+        const { leases, subscription } = consume();
+        await leased(4, leases);
+        expect(names(leases)).toEqual(['m0', 'm1', 'm2', 'm3']);
+        await leases[0]!.settle(delivered());
+        await leases[1]!.settle(dead());
+        await queue.add([message('m0'), message('m1'), message('m4'), message('m2')]);
+        await leased(5, leases);
+        subscription.unsubscribe();
+        await reopen();
+        await queue.add([...messages(5), message('m5')]);
+        await queue.add(messages(6));
+        expect((await queue.list({})).map(({ messageId }) => messageId).sort()).toEqual(
+          messages(6).map(({ messageId }) => messageId),
+        );
+        const again = consume();
+        await leased(4, again.leases);
+        await queue.add([message('last')]);
+        expect(names(await leased(5, again.leases)).sort()).toEqual(['last', 'm2', 'm3', 'm4', 'm5']);
+      });
+
+      it('takes a message once that comes several times at once', async () => {
+        const { leases } = consume();
+        await Promise.all([
+          queue.add([message('m1'), message('m1'), message('m2')]),
+          queue.add([message('m2'), message('m1')]),
+        ]);
+        await queue.add([message('m3')]);
+        expect(names(await leased(3, leases)).sort()).toEqual(['m1', 'm2', 'm3']);
+        expect(await queue.list({})).toHaveLength(3);
+      });
+
+      it('takes the messages of one id that come from other sources or go to other destinations', async () => {
+        await queue.add([message('m1'), message('m1', { destination: 'Other' })]);
+        await queue.add([message('m1', { source: 'blog' }), message('m1', { destination: 'Third' }), message('m1')]);
+        const found = (await queue.list({})).map(({ destination, source }) => `${destination} ${source}`);
+        expect(found.sort()).toEqual(['Other shop', 'Third shop', 'Webhooks blog', 'Webhooks shop']);
+      });
+
+      it('remembers messages as long as the bound of their age says', async () => {
+        await reopenWith({ messageIds: { age: 0 } });
+        await queue.add([message('m1')]);
+        await queue.add([message('m1')]);
+        expect(await queue.list({})).toHaveLength(2);
+        await queue.sweep();
+      });
+
+      it('takes nothing for an empty list', async () => {
+        await queue.add([]);
+        expect(await queue.counts()).toEqual([]);
+      });
+
+      it('keeps destinations, sources and moments of one call apart', async () => {
+        const mixed = [
+          message('a', { destination: 'A', source: 's1' }),
+          message('b', { destination: 'B', acceptedAt: AT + 1 }),
+          message('c', { destination: 'A', source: 's2' }),
+          message('d', { destination: 'A', source: 's2', acceptedAt: AT + 2 }),
+        ];
+        await queue.add(mixed);
+        const { leases } = consume(64, undefined, 'A');
+        await leased(3, leases);
+        expect(
+          leases.map(({ delivery: { messageId, source, acceptedAt } }) => [messageId, source, acceptedAt]),
+        ).toEqual([
+          ['a', 's1', AT],
+          ['c', 's2', AT],
+          ['d', 's2', AT + 2],
+        ]);
+      });
+
+      it('takes a large call', async () => {
+        await queue.add(messages(2_500));
+        const { leases } = consume(64, () => delivered());
+        await leased(2_500, leases);
+        expect(new Set(names(leases)).size).toBe(2_500);
+        await counted('delivered', 2_500);
+      });
+    });
+
+    describe('consume', () => {
+      it('never has more unsettled than the concurrency', async () => {
+        await queue.add(messages(30));
+        const { leases } = consume(4);
+        await leased(4, leases);
+        await queue.add([message('late')]);
+        expect(leases).toHaveLength(4);
+        await leases[0]!.settle(delivered());
+        await leased(5, leases);
+        expect(leases).toHaveLength(5);
+      });
+
+      it('delivers all of a backlog once, while more comes in', async () => {
+        await queue.add(messages(300));
+        const { leases } = consume(8, () => delivered());
+        for (let i = 0; i < 30; i++) await queue.add(messages(10).map((_, j) => message(`n${i}-${j}`)));
+        await leased(600, leases);
+        await counted('delivered', 600);
+        expect(new Set(names(leases)).size).toBe(600);
+        expect(leases).toHaveLength(600);
+      });
+
+      it('serves each destination on its own', async () => {
+        await queue.add([message('a', { destination: 'A' }), message('b', { destination: 'B' })]);
+        const a = consume(1, undefined, 'A');
+        const b = consume(1, undefined, 'B');
+        await leased(1, a.leases);
+        await leased(1, b.leases);
+        expect([...names(a.leases), ...names(b.leases)]).toEqual(['a', 'b']);
+      });
+
+      it('gives what it had not handed out to the next consumer', async () => {
+        await queue.add(messages(10));
+        const first = consume(2);
+        await leased(2, first.leases);
+        first.subscription.unsubscribe();
+        const second = consume(64);
+        await leased(8, second.leases);
+        expect([...names(first.leases), ...names(second.leases)].sort()).toEqual(
+          messages(10)
+            .map(({ messageId }) => messageId)
+            .sort(),
+        );
+        expect(second.leases[0]!.delivery.firstAttemptAt).toBeUndefined();
+        for (const lease of [...first.leases, ...second.leases]) expect(await lease.settle(delivered())).toBe(true);
+        expect(await count('delivered')).toBe(10);
+      });
+
+      it('leases only what was accepted until a moment, the waiting included, and completes once none is due', async () => {
+        await queue.add([message('waits', { acceptedAt: AT - 2 })]);
+        const first = consume();
+        const [lease] = await leased(1, first.leases);
+        first.subscription.unsubscribe();
+        await lease!.settle(waiting(0));
+        await queue.add(messages(20, { acceptedAt: AT - 1 }));
+        await queue.add([message('later'), message('later still')]);
+        const handedOut: string[] = [];
+        await new Promise<void>((resolve) => {
+          const subscription = queue.consume('Webhooks', 4, AT - 1).subscribe({
+            next: (lease) => {
+              handedOut.push(lease.delivery.messageId);
+              void lease.settle(delivered());
+            },
+            complete: resolve,
+          });
+          consumers.push(subscription);
+        });
+        await counted('delivered', 21);
+        expect(new Set(handedOut)).toEqual(new Set(['waits', ...messages(20).map(({ messageId }) => messageId)]));
+        const rest = consume();
+        expect(names(await leased(2, rest.leases)).sort()).toEqual(['later', 'later still']);
+      });
+
+      it('tells the next consumer of a retry that the one before it settled', async () => {
+        await queue.add([message('m1')]);
+        const first = consume(1);
+        const [lease] = await leased(1, first.leases);
+        first.subscription.unsubscribe();
+        const second = consume(1);
+        await lease!.settle(waiting(20));
+        await leased(1, second.leases);
+      });
+
+      it('hands out nothing after it was unsubscribed in the middle of it', async () => {
+        await queue.add(messages(5));
+        const leases: Lease[] = [];
+        const subscription = queue.consume('Webhooks', 5).subscribe((lease) => {
+          leases.push(lease);
+          subscription.unsubscribe();
+        });
+        await leased(1, leases);
+        await counted('queued', 4);
+        expect(leases).toHaveLength(1);
+      });
+    });
+
+    describe('settle', () => {
+      it('keeps the record of a delivered one, with its attempt', async () => {
+        await queue.add([message('m1')]);
+        const { leases } = consume();
+        const [lease] = await leased(1, leases);
+        expect(await lease!.settle(delivered(AT + 5))).toBe(true);
+        await reopen();
+        expect(await queue.list({ state: 'delivered' })).toEqual([
+          {
+            ...message('m1'),
+            body: message('m1').body.toString(),
+            id: lease!.delivery.id,
+            state: 'delivered',
+            firstAttemptAt: AT + 5,
+            attempts: [attempt(AT + 5)],
+            failedUrls: [],
+            nextAttemptAt: undefined,
+            reason: undefined,
+          },
+        ]);
+        const again = consume();
+        await queue.add([message('m2')]);
+        expect(names(await leased(1, again.leases))).toEqual(['m2']);
+      });
+
+      it('hands a waiting one out again when it is due, and not before', async () => {
+        await queue.add([message('m1')]);
+        const { leases } = consume();
+        const [first] = await leased(1, leases);
+        const outcome = waiting(60, AT + 5);
+        await first!.settle(outcome);
+        const [record] = await queue.list({ state: 'waiting' });
+        expect(record!.nextAttemptAt).toBe(outcome.state === 'waiting' && outcome.nextAttemptAt);
+        const [, second] = await leased(2, leases);
+        expect(Date.now()).toBeGreaterThanOrEqual(record!.nextAttemptAt!);
+        expect(second!.delivery).toMatchObject({
+          id: first!.delivery.id,
+          body: message('m1').body,
+          firstAttemptAt: AT + 5,
+          attempts: [attempt(AT + 5, 'temporary')],
+          failedUrls: ['https://gone.example/'],
+        });
+        await second!.settle(waiting(1));
+        const [, , third] = await leased(3, leases);
+        expect(third!.delivery).toMatchObject({ firstAttemptAt: AT + 5, attempts: [{}, {}] });
+        await third!.settle(delivered());
+        expect(await queue.list({ messageId: 'm1' })).toMatchObject([{ state: 'delivered', attempts: [{}, {}, {}] }]);
+      });
+
+      it('keeps a waiting one across a restart, with its window', async () => {
+        await queue.add(messages(3));
+        const { leases, subscription } = consume();
+        await leased(3, leases);
+        await leases[1]!.settle(waiting(30, AT + 5));
+        await leases[0]!.settle(delivered());
+        await leases[2]!.settle(delivered());
+        subscription.unsubscribe();
+        await reopen();
+        const again = consume();
+        await leased(1, again.leases);
+        expect(names(again.leases)).toEqual(['m1']);
+        expect(again.leases[0]!.delivery.firstAttemptAt).toBe(AT + 5);
+      });
+
+      it('keeps a dead one, with its attempts and the reason', async () => {
+        await queue.add(messages(2));
+        const { leases } = consume();
+        await leased(2, leases);
+        await leases[0]!.settle(dead());
+        await reopen();
+        expect(await queue.list({ state: 'dead' })).toMatchObject([
+          {
+            messageId: 'm0',
+            body: message('m0').body.toString(),
+            reason: 'every URL failed for good',
+            attempts: [{ results: [{ outcome: 'permanent' }] }],
+            failedUrls: ['https://receiver.example/hook'],
+          },
+        ]);
+      });
+
+      it('puts one back, or gives it up, without an attempt', async () => {
+        await queue.add(messages(2));
+        const { leases } = consume();
+        await leased(2, leases);
+        const before = Date.now();
+        await leases[0]!.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
+        await leases[1]!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 10, failedUrls: [] });
+        const [, , again] = await leased(3, leases);
+        expect(again!.delivery).toMatchObject({ messageId: 'm1', attempts: [] });
+        // The window runs from then on.
+        expect(again!.delivery.firstAttemptAt).toBeGreaterThanOrEqual(before);
+        const window = again!.delivery.firstAttemptAt;
+        await again!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 10, failedUrls: [] });
+        const [, , , last] = await leased(4, leases);
+        expect(last!.delivery).toMatchObject({ firstAttemptAt: window, attempts: [] });
+        expect(await queue.list({ state: 'dead' })).toMatchObject([
+          { messageId: 'm0', attempts: [], reason: 'too late' },
+        ]);
+      });
+
+      it('changes nothing the second time', async () => {
+        await queue.add([message('m1')]);
+        const { leases } = consume();
+        const [lease] = await leased(1, leases);
+        expect(await lease!.settle(delivered())).toBe(true);
+        expect(await lease!.settle(dead())).toBe(false);
+        expect(await queue.counts()).toEqual([{ destination: 'Webhooks', state: 'delivered', count: 1 }]);
+      });
+
+      it('changes nothing once the delivery was purged', async () => {
+        await queue.add(messages(3));
+        const { leases } = consume();
+        await leased(3, leases);
+        expect(await queue.purge({ messageId: 'm1' })).toBe(1);
+        expect(await leases[1]!.settle(dead())).toBe(false);
+        expect(await leases[0]!.settle(delivered())).toBe(true);
+        expect(await leases[2]!.settle(waiting(60_000))).toBe(true);
+        expect((await queue.list({})).map(({ messageId }) => messageId)).toEqual(['m2', 'm0']);
+      });
+
+      it.each([
+        ['', () => reopen()],
+        [', though the same queue was opened again', () => queue.close().then(() => queue.open())],
+      ])('changes nothing once the lease ended with its queue%s', async (_how, restart) => {
+        await queue.add(messages(2));
+        const { leases, subscription } = consume();
+        await leased(2, leases);
+        const before = Date.now();
+        await restart();
+        const settleLate = (lease: Lease) => lease.settle(dead()).catch((error: Error) => error.message);
+        expect([false, expect.any(String)]).toContainEqual(await settleLate(leases[0]!));
+        const again = consume();
+        subscription.unsubscribe();
+        await leased(2, again.leases);
+        expect([false, expect.any(String)]).toContainEqual(await settleLate(leases[1]!));
+        expect(names(again.leases)).toEqual(['m0', 'm1']);
+        // The window counts from the lease that ended, so that restarts do not extend it.
+        expect(again.leases[0]!.delivery.firstAttemptAt).toBeLessThanOrEqual(before);
+        expect(await again.leases[0]!.settle(delivered())).toBe(true);
+        expect(await again.leases[1]!.settle(delivered())).toBe(true);
+        await queue.add([message('m2')]);
+        expect(names(await leased(3, again.leases))).toEqual(['m0', 'm1', 'm2']);
+      });
+    });
+
+    describe('idle', () => {
+      it('is resolved once what was handed out is recorded, and not before', async () => {
+        await queue.add(messages(5));
+        const { leases } = consume();
+        await leased(5, leases);
+        let recorded = 0;
+        let atIdle: number | undefined;
+        const idle = queue.idle().then(() => (atIdle = recorded));
+        const settle = (lease: Lease) => lease.settle(delivered()).then(() => recorded++);
+        await Promise.all(leases.slice(1).map(settle));
+        expect(atIdle).toBeUndefined();
+        void settle(leases[0]!);
+        await idle;
+        expect(atIdle).toBe(5);
+        expect(await count('delivered')).toBe(5);
+      });
+
+      it('is resolved once all of a backlog is recorded', async () => {
+        await queue.add(messages(600));
+        consume(4, () => delivered());
+        await queue.idle();
+        expect(await count('delivered')).toBe(600);
+      });
+
+      it('does not wait for a backlog that nobody takes any more', async () => {
+        await queue.add(messages(600));
+        const { leases, subscription } = consume(1);
+        const [lease] = await leased(1, leases);
+        const idle = queue.idle();
+        subscription.unsubscribe();
+        await lease!.settle(delivered());
+        await idle;
+        await counted('queued', 599);
+      });
+    });
+
+    describe('list and counts', () => {
+      it('lists by each field, the newest first, in pages', async () => {
+        await queue.add(messages(5));
+        await queue.add(messages(5, { destination: 'Other', source: 'blog', userId: 'u2' }));
+        const all = await queue.list({});
+        expect(all).toHaveLength(10);
+        expect(all[0]).toMatchObject({ destination: 'Other', messageId: 'm4', state: 'queued', nextAttemptAt: AT });
+        expect(await queue.list({ destination: 'Other' })).toHaveLength(5);
+        expect(await queue.list({ source: 'blog', messageId: 'm2' })).toHaveLength(1);
+        expect(await queue.list({ userId: 'u1' })).toHaveLength(5);
+        expect(await queue.list({ userId: 'nobody' })).toEqual([]);
+        expect(await queue.list({ state: 'dead' })).toEqual([]);
+        expect(await queue.list({ id: all[3]!.id })).toEqual([all[3]]);
+        expect(await queue.list({ id: 'unknown' })).toEqual([]);
+
+        const first = await queue.list({}, { limit: 3 });
+        const second = await queue.list({}, { limit: 3, after: first[2]!.id });
+        const rest = await queue.list({}, { after: second[2]!.id });
+        expect([...first, ...second, ...rest]).toEqual(all);
+      });
+
+      it.each<[string, object]>([
+        ['userId', { userId: () => 1 }],
+        ['userId', { userId: [] }],
+        ['userId', { userId: ['u1', 7] }],
+        ['userId', { userId: Array.from({ length: 1_001 }, (_, index) => `u${index}`) }],
+        ['source', { source: [] }],
+        ['state', { state: 'ded' }],
+        ['a query must be an object', null as never],
+        ['messageId', { messageId: 7 }],
+        ['acceptedBefore', { acceptedBefore: '7' }],
+        ['userid', { userid: 'u1' }],
+        ['reason', { reason: /for good/ }],
+        ['state', { reason: 'too late', state: 'waiting' }],
+      ])('names %s, which no query can be asked with', async (field, query) => {
+        await queue.add(messages(2));
+        await expect(queue.list(query)).rejects.toThrow(field);
+        await expect(queue.list(query)).rejects.toMatchObject({ code: 'argument_invalid' });
+        await expect(queue.replay(query)).rejects.toThrow(field);
+        await expect(queue.purge(query)).rejects.toThrow(field);
+        expect(await queue.list(new Proxy({ messageId: 'm1' }, {}))).toHaveLength(1);
+        expect(await count('queued')).toBe(2);
+      });
+
+      it.each<[string, object]>([
+        ['limit', { limit: '3' }],
+        ['limit', { limit: -1 }],
+        ['after', { after: 3 }],
+      ])('names the %s of a page that is wrong', async (field, page) => {
+        await expect(queue.list({}, page)).rejects.toThrow(`${field} of a page must be`);
+        await expect(queue.list({}, page)).rejects.toMatchObject({ code: 'argument_invalid' });
+        await expect(queue.list({}, null as never)).rejects.toThrow('a page must be an object');
+      });
+
+      it('lists each delivery once on its pages, wherever it moves meanwhile', async () => {
+        const resting = messages(100, { userId: 'resting' }).map((one) => ({
+          ...one,
+          messageId: `r-${one.messageId}`,
+        }));
+        await queue.add([...resting, ...messages(300)]);
+        let moves = 0;
+        const { subscription } = consume(8, ({ delivery }) => {
+          if (delivery.userId === 'resting') return waiting(600_000);
+          return moves++ % 40 === 39 ? (moves % 80 === 79 ? dead() : delivered()) : waiting(moves % 200);
+        });
+        await waitFor(async () => (await count('waiting')) >= 100 && moves > 300);
+        const all = (await queue.list({}, { limit: 1_000 })).map(({ id }) => id);
+        expect([...new Set(all)]).toHaveLength(400);
+        const restingIds = (await queue.list({ userId: 'resting' })).map(({ id }) => id);
+        for (const [query, limit, expected] of [
+          [{}, 1_000, all],
+          [{}, 60, all],
+          [{ state: 'waiting', userId: 'resting' }, 30, restingIds],
+        ] as const) {
+          const listed: string[] = [];
+          for (let after: string | undefined; ; after = listed.at(-1)) {
+            const page = await queue.list(query, { limit, after });
+            listed.push(...page.map(({ id }) => id));
+            if (page.length < limit) break;
+            const before = moves;
+            await waitFor(() => moves > before + 30);
+          }
+          expect(listed).toEqual(expected);
+        }
+        subscription.unsubscribe();
+        await counted('delivering', 0);
+      });
+
+      it('tells every state', async () => {
+        await queue.add(messages(5));
+        const { leases, subscription } = consume(4);
+        await leased(4, leases);
+        subscription.unsubscribe();
+        await leases[0]!.settle(delivered());
+        await leases[1]!.settle(waiting(60_000));
+        await leases[2]!.settle(dead());
+        await counted('queued', 1);
+        const states: DeliveryState[] = ['queued', 'delivering', 'dead', 'waiting', 'delivered'];
+        const listed = await queue.list({});
+        expect(new Set(listed.map(({ state }) => state))).toEqual(new Set(states));
+        for (const state of states) {
+          expect(await queue.list({ state })).toEqual(listed.filter((record) => record.state === state));
+          expect(await count(state)).toBe(listed.filter((record) => record.state === state).length);
+        }
+      });
+    });
+
+    describe('replay', () => {
+      it('makes dead deliveries due now, with a new window', async () => {
+        await queue.add(messages(3));
+        const { leases } = consume(64, ({ delivery }) => (delivery.attempts.length === 0 ? dead() : delivered()));
+        await counted('dead', 3);
+        const [newest] = await queue.list({ state: 'dead' });
+        expect(await queue.replay({ id: newest!.id })).toBe(1);
+        const replayed = (await leased(4, leases))[3]!;
+        expect(replayed.delivery).toMatchObject({ id: newest!.id, firstAttemptAt: undefined, failedUrls: [] });
+        expect(replayed.delivery.attempts).toHaveLength(1);
+        await counted('delivered', 1);
+        expect(await queue.replay({ destination: 'Webhooks' })).toBe(2);
+        await counted('delivered', 3);
+      });
+
+      // The first is one that each start asks for, where the network policy stopped deliveries.
+      it.each(['address not allowed by delivery.allowedNetworks', 'too late'])(
+        'takes those that died of one reason: %s',
+        async (reason) => {
+          const settle = async (lease: Lease, why: string) =>
+            lease.settle({ ...dead(), reason: why } as DeliveryOutcome);
+          await queue.add(messages(4));
+          await queue.add([message('other', { destination: 'Other' })]);
+          expect(await queue.replay({ destination: 'Webhooks', reason })).toBe(0);
+          const first = consume();
+          await leased(4, first.leases);
+          await settle(first.leases[0]!, reason);
+          await settle(first.leases[1]!, 'every URL failed for good');
+          await settle(first.leases[2]!, reason);
+          const other = consume(1, undefined, 'Other');
+          await settle((await leased(1, other.leases))[0]!, reason);
+          first.subscription.unsubscribe();
+          other.subscription.unsubscribe();
+          await reopen();
+
+          expect((await queue.list({ reason })).map(({ messageId }) => messageId)).toEqual(['other', 'm2', 'm0']);
+          expect((await queue.list({ reason, messageId: 'm2', state: 'dead' })).map((found) => found.reason)).toEqual([
+            reason,
+          ]);
+          expect(await queue.replay({ destination: 'Webhooks', reason, messageId: 'm2' })).toBe(1);
+          expect(await queue.replay({ destination: 'Webhooks', reason })).toBe(1);
+          expect(await queue.replay({ destination: 'Webhooks', reason })).toBe(0);
+          const again = consume();
+          expect(names(await leased(3, again.leases)).sort()).toEqual(['m0', 'm2', 'm3']);
+          const once = again.leases.find(({ delivery }) => delivery.messageId === 'm0')!;
+          expect(once.delivery).toMatchObject({ attempts: [{}], failedUrls: [] });
+          await settle(once, reason);
+          expect(await queue.replay({ reason })).toBe(2);
+          expect((await queue.list({ state: 'dead' })).map(({ messageId }) => messageId)).toEqual(['m1']);
+        },
+      );
+
+      it('leaves all others alone', async () => {
+        await queue.add(messages(2));
+        expect(await queue.replay({})).toBe(0);
+        expect(await count('queued')).toBe(2);
+      });
+    });
+
+    describe('purge', () => {
+      it('removes deliveries of every state, bodies and attempts', async () => {
+        const users = ['u1', 'u2', 'u1', 'u2', 'u1', 'u2', 'u1', 'u2', 'u1', 'u2'];
+        await queue.add(
+          users.map((userId, index) =>
+            message(`m${index}`, { userId, body: Buffer.from(`{"of":"${userId}-${index}"}`) }),
+          ),
+        );
+        const { leases, subscription } = consume(8);
+        await leased(8, leases);
+        subscription.unsubscribe();
+        for (const lease of leases.slice(0, 2)) await lease.settle(delivered());
+        for (const lease of leases.slice(2, 4)) await lease.settle(waiting(60_000));
+        for (const lease of leases.slice(4, 6)) await lease.settle(dead());
+        await counted('queued', 2);
+        expect(await queue.purge({ userId: 'u1' })).toBe(5);
+        const left = await queue.list({});
+        expect(left.map(({ messageId }) => messageId)).toEqual(['m9', 'm7', 'm5', 'm3', 'm1']);
+        expect(left.map(({ body }) => body)).toEqual([9, 7, 5, 3, 1].map((index) => `{"of":"u2-${index}"}`));
+        expect(left[4]).toMatchObject({ state: 'delivered', attempts: [{}] });
+        expect((await queue.counts()).reduce((sum, row) => sum + row.count, 0)).toBe(5);
+        await reopen();
+        expect(await queue.purge({})).toBe(5);
+        expect(await queue.counts()).toEqual([]);
+      });
+
+      it('removes the deliveries of several users and sources, of every state', async () => {
+        const odd = 'odd \u0000 \ud800 "user"';
+        const users = ['u1', 'u2', odd, 'u3'];
+        const all = users.flatMap((userId, index) =>
+          ['shop', 'blog', 'app'].map((source) => message(`${source}${index}`, { userId, source })),
+        );
+        await queue.add([...all, message('nobody', { userId: undefined })]);
+        const outcomes = [delivered, dead, () => waiting(60_000)];
+        const { leases, subscription } = consume(10);
+        await leased(10, leases);
+        subscription.unsubscribe();
+        for (const [index, lease] of leases.slice(0, 8).entries()) await lease.settle(outcomes[index % 3]!());
+        const query = { userId: ['u1', odd, 'unknown'], source: ['shop', 'app'] };
+        const wanted = ['app0', 'app2', 'shop0', 'shop2'];
+        expect((await queue.list(query)).map(({ messageId }) => messageId).sort()).toEqual(wanted);
+        expect(await queue.purge(query)).toBe(4);
+        expect(await queue.list(query)).toEqual([]);
+        const left = [...all.map(({ messageId }) => messageId), 'nobody'].filter((id) => !wanted.includes(id));
+        expect((await queue.list({})).map(({ messageId }) => messageId).sort()).toEqual(left.sort());
+        const many = Array.from({ length: 998 }, (_, index) => `user ${index}`);
+        expect(await queue.purge({ userId: [...many, 'u3', 'u2'] })).toBe(6);
+        expect((await queue.list({})).map(({ messageId }) => messageId).sort()).toEqual(['blog0', 'blog2', 'nobody']);
+      });
+
+      it('removes what died of one reason, and nothing else of its user', async () => {
+        await queue.add(messages(4));
+        const { leases } = consume(3);
+        await leased(3, leases);
+        await leases[0]!.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
+        await leases[1]!.settle(dead());
+        expect(await queue.purge({ userId: 'u1', reason: 'too late' })).toBe(1);
+        const left = await queue.list({});
+        expect(left.map(({ messageId, body }) => [messageId, body])).toEqual(
+          ['m3', 'm2', 'm1'].map((id) => [id, message(id).body.toString()]),
+        );
+      });
+
+      it('hands out no purged delivery', async () => {
+        await queue.add(messages(3));
+        await queue.purge({ messageId: 'm1' });
+        const { leases } = consume(64, () => delivered());
+        await counted('delivered', 2);
+        expect(names(leases)).toEqual(['m0', 'm2']);
+      });
+
+      it('removes what was accepted before a moment', async () => {
+        const round = (prefix: string, acceptedAt: number) =>
+          messages(4).map((one) => ({ ...one, messageId: `${prefix}-${one.messageId}`, acceptedAt }));
+        await queue.add(round('old', AT));
+        await queue.add(round('new', AT + 1));
+        const { leases, subscription } = consume(2);
+        await leased(2, leases);
+        await leases[0]!.settle(waiting(60_000));
+        await leased(3, leases);
+        const query = { userId: 'u1', acceptedBefore: AT + 1 };
+        expect(await queue.list(query)).toHaveLength(4);
+        expect(await queue.purge(query)).toBe(4);
+        expect(await queue.list(query)).toEqual([]);
+        expect(await leases[2]!.settle(delivered())).toBe(false);
+        expect(await leases[1]!.settle(delivered())).toBe(false);
+        await leased(5, leases);
+        subscription.unsubscribe();
+        expect(names(leases.slice(3))).toEqual(['new-m0', 'new-m1']);
+        await counted('queued', 2);
+        expect(await queue.list({})).toHaveLength(4);
+      });
+
+      it('removes all of one state', async () => {
+        await queue.add(messages(4));
+        consume(64, ({ delivery }) => (delivery.messageId === 'm1' ? dead() : delivered()));
+        await counted('dead', 1);
+        await counted('delivered', 3);
+        expect(await queue.purge({ state: 'dead' })).toBe(1);
+        expect(await queue.purge({ state: 'delivered', messageId: 'm3' })).toBe(1);
+        expect(await count('delivered')).toBe(2);
+      });
+    });
+
+    describe('sweep', () => {
+      it('keeps as many records as the bounds say, those accepted last', async () => {
+        await reopenWith({ delivered: { count: 12 }, dead: { count: 3 } });
+        consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
+        for (let i = 0; i < 4; i++) {
+          const round = (prefix: string, count: number, fields: Partial<NewDelivery>) =>
+            Array.from({ length: count }, (_, index) => message(`${prefix}${i}-${index}`, fields));
+          await queue.add(round('m', 5, { acceptedAt: AT + i }));
+          await queue.add(round('b', 2, { acceptedAt: AT + i, source: 'bad' }));
+          await counted('delivered', 5 * (i + 1));
+          await counted('dead', 2 * (i + 1));
+        }
+        expect(await queue.sweep()).toBe(8 + 5);
+        const kept = await queue.list({ state: 'delivered' });
+        expect(kept.map(({ acceptedAt }) => acceptedAt - AT)).toEqual([3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1]);
+        expect(await count('delivered')).toBe(12);
+        expect(await queue.list({ state: 'dead' })).toHaveLength(3);
+        expect(await queue.sweep()).toBe(0);
+      });
+
+      it('removes what is too old, and nothing that has not ended', async () => {
+        await reopenWith({ delivered: { age: 0 }, dead: { age: 0 } });
+        await queue.add(messages(4));
+        const { leases } = consume();
+        await leased(4, leases);
+        await leases[0]!.settle(delivered());
+        await leases[1]!.settle(dead());
+        await leases[2]!.settle(waiting(60_000));
+        const before = await queue.sweep();
+        await leases[3]!.settle(delivered());
+        expect(before + (await queue.sweep())).toBe(3);
+        expect((await queue.list({})).map(({ messageId }) => messageId)).toEqual(['m2']);
+      });
+    });
+  });
+}

@@ -1,0 +1,18 @@
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { itConforms } from './delivery-queue.conformance.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+await describeOnEach([redisStore, postgresStore], (store) =>
+  itConforms({
+    name: `BullMQ on ${store.name}`,
+    create: (retention) => {
+      const { options, remove } = store.create();
+      return Promise.resolve({ factory: bullmqQueue({ ...options, retention }), remove });
+    },
+  }),
+);
