@@ -7,6 +7,9 @@ import { Batch } from './batch.js';
 import type { BatchPublisher } from './batch.publisher.js';
 import { Fifo } from './fifo.js';
 
+// A test's fake timers may replace the global one, and no request would end.
+const nextTurn = setImmediate;
+
 /** Requests in flight at once; events beyond them wait. */
 const MAX_REQUESTS_IN_FLIGHT = 16;
 
@@ -128,7 +131,7 @@ export class EventQueue implements EventSink {
     this.inFlight = this.inFlight.filter((other) => other !== batch);
     if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
     // The connection is free for the next request only in a later turn of the event loop: `fetch` would open another one.
-    setImmediate(() => {
+    nextTurn(() => {
       this.requests--;
       this.pump();
     });

@@ -93,10 +93,14 @@ export class DestinationDispatcher {
     this.subscribe(concurrency);
   }
 
-  private subscribe(concurrency: number, acceptedBefore?: number): void {
-    this.subscription = this.queue
-      ?.consume(this.destination, concurrency, acceptedBefore)
-      .subscribe((lease) => void this.handle(lease));
+  private subscribe(concurrency: number, windowBefore?: number): void {
+    this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
+      next: (lease) => void this.handle(lease),
+      error: (error: unknown) => {
+        this.logger.limited('error', `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`);
+        this.restUntil(this.now() + this.options.initialRetryDelay);
+      },
+    });
   }
 
   private rest(): void {
@@ -114,7 +118,10 @@ export class DestinationDispatcher {
     if (!this.queue || moment >= this.resumesAt) return;
     this.rest();
     this.resumesAt = moment;
-    this.pause = setTimeout(() => this.take(PROBE_CONCURRENCY), moment - this.now());
+    this.pause = setTimeout(
+      () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.options.concurrency),
+      moment - this.now(),
+    );
     this.pause.unref();
     const ended = this.now() - this.options.retryWindow;
     if (this.circuit.windowStart(ended, this.now()) <= ended) this.subscribe(PROBE_CONCURRENCY, ended);
@@ -136,7 +143,7 @@ export class DestinationDispatcher {
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
     const nextAttemptAt = Math.min(this.circuit.holdUntil(now), last);
     this.restUntil(nextAttemptAt);
-    return { state: 'waiting', nextAttemptAt, failedUrls };
+    return { state: 'waiting', nextAttemptAt, failedUrls, firstAttemptAt };
   }
 
   private async attempt(delivery: Readonly<Delivery>): Promise<DeliveryOutcome> {

@@ -4,6 +4,7 @@ import { IngestError } from './ingest.error.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 import { ParsedMessage, type SharedIntegrations } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
+import { SharedContext } from './shared-context.js';
 
 /** Most messages in one batch. */
 export const MAX_MESSAGES = 2_500;
@@ -23,17 +24,17 @@ export function parseBatch(envelope: Record<string, unknown>): PostedMessage[] {
   if (batch.length > MAX_MESSAGES) {
     throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
   }
-  const context = sharedField(envelope, 'context');
+  const shared = sharedField(envelope, 'context');
+  const context = shared && new SharedContext(shared.value);
   if (context && context.bytes * batch.length > MAX_SHARED_BYTES) {
     const rule = `context must not exceed ${MAX_SHARED_BYTES} bytes in all messages that it is merged into`;
     throw new IngestError(400, 'context_too_large', rule, 'context');
   }
   const integrations = sharedField(envelope, 'integrations');
-  return batch.map((message: unknown) =>
-    context && isPlainObject(message)
-      ? new ParsedMessage({ ...message, context: merge(context.value, message.context) }, { integrations })
-      : new ParsedMessage(message, { integrations }),
-  );
+  return batch.map((message: unknown) => {
+    const merged = isPlainObject(message) ? context?.mergeInto(message.context) : undefined;
+    return new ParsedMessage(message, { context: merged, integrations });
+  });
 }
 
 /** A field that an envelope sets for all its messages, if it does. */
@@ -52,12 +53,4 @@ function sharedField(
   if (bytes <= MAX_MESSAGE_BYTES) return { value, bytes };
   const rule = `${field} must not exceed the ${MAX_MESSAGE_BYTES} bytes of a message`;
   throw new IngestError(400, `${field}_too_large`, rule, field);
-}
-
-/** What is no object goes on as it is, for the rules to refuse. */
-function merge(shared: Record<string, unknown>, own: unknown): unknown {
-  if (!isPlainObject(own ?? {})) return own;
-  const merged = { ...shared, ...(own as Record<string, unknown> | null | undefined) };
-  delete merged['__proto__']; // JSON.parse makes it a member of its own
-  return merged;
 }

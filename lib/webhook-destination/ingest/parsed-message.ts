@@ -19,6 +19,8 @@ interface ParsedMessageOptions {
   size?: number;
   /** Its type, whatever it says itself. */
   type?: MessageType;
+  /** JSON of its own context, merged with that of its batch. */
+  context?: string | undefined;
   /** What its batch sets for all messages; the message's own members take precedence. */
   integrations?: SharedIntegrations | undefined;
 }
@@ -29,11 +31,13 @@ export class ParsedMessage implements PostedMessage {
   readonly value: unknown;
   private readonly fields: Record<string, unknown>;
   private readonly size: number;
+  private readonly context: string | undefined;
   private readonly shared: SharedIntegrations | undefined;
 
-  constructor(posted: unknown, { size = Infinity, type, integrations }: ParsedMessageOptions = {}) {
+  constructor(posted: unknown, { size = Infinity, type, context, integrations }: ParsedMessageOptions = {}) {
     this.fields = posted as Record<string, unknown>;
     this.value = type ? { ...this.fields, type } : posted;
+    this.context = context;
     this.size = size;
     this.shared = integrations;
   }
@@ -44,11 +48,15 @@ export class ParsedMessage implements PostedMessage {
 
   isTooLarge(): boolean {
     if (this.size * MAX_GROWTH <= MAX_MESSAGE_BYTES) return false;
-    const shared = this.fields.integrations == null && this.shared ? `,"integrations":`.length + this.shared.bytes : 0;
-    return Buffer.byteLength(JSON.stringify(this.fields)) + shared > MAX_MESSAGE_BYTES;
+    const own = this.context === undefined ? this.fields : { ...this.fields, context: undefined };
+    let size = Buffer.byteLength(JSON.stringify(own));
+    if (this.context !== undefined) size += `,"context":`.length + Buffer.byteLength(this.context);
+    if (this.shared && this.fields.integrations == null) size += `,"integrations":`.length + this.shared.bytes;
+    return size > MAX_MESSAGE_BYTES;
   }
 
   json(field: BodyField): string | undefined {
+    if (field === 'context' && this.context !== undefined) return this.context;
     const value = this.fields[field];
     return value === null || value === '' ? undefined : JSON.stringify(value);
   }

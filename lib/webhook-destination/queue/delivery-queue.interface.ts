@@ -39,7 +39,7 @@ export interface Delivery extends NewDelivery {
  */
 export type DeliveryOutcome =
   | { state: 'delivered'; attempt: AttemptRecord }
-  | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[] }
+  | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[]; firstAttemptAt?: number }
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
 /** A delivery leased for one attempt. It is leased once at a time, until it is settled or the process ends. */
@@ -127,10 +127,11 @@ export interface DeliveryQueue {
    * Unsubscribing stops it: what it has handed out can still be settled, all else is there for the next consumer.
    * An engine may allow one consumer at a time in a process.
    *
-   * @param acceptedBefore leases only what was accepted at that moment or before, in ms since the epoch, and completes
-   * once none of it is due
+   * @param windowBefore leases only deliveries whose window began at that moment or before, in ms since the epoch, or that
+   * were accepted then and have none; completes once none of these is due. An engine that keeps an order may complete
+   * at the first delivery after that moment
    */
-  consume(destination: string, concurrency: number, acceptedBefore?: number): Observable<Lease>;
+  consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
   idle(): Promise<void>;
   /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */
@@ -141,7 +142,7 @@ export interface DeliveryQueue {
    * @param except destinations that need not be counted; an engine that counts in no time may do so all the same
    */
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
-  /** Makes the dead deliveries that match due now, with a new window; resolves with their number. */
+  /** Makes the dead deliveries that match due now; their new window begins now. Resolves with their number. */
   replay(query: DeliveryQuery): Promise<number>;
   /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */
   purge(query: DeliveryQuery): Promise<number>;

@@ -28,8 +28,8 @@ describe('A destination that is down for longer than the retry window, in fake t
   function start() {
     const consumed: string[] = [];
     let leases = new Subject<Lease>();
-    const consume = (_: string, concurrency: number, acceptedBefore?: number): Observable<Lease> => {
-      consumed.push(acceptedBefore === undefined ? `${concurrency}` : `${concurrency} until ${acceptedBefore}`);
+    const consume = (_: string, concurrency: number, windowBefore?: number): Observable<Lease> => {
+      consumed.push(windowBefore === undefined ? `${concurrency}` : `${concurrency} until ${windowBefore}`);
       return (leases = new Subject<Lease>());
     };
     const pool = {
@@ -45,7 +45,7 @@ describe('A destination that is down for longer than the retry window, in fake t
     const dispatcher = new DestinationDispatcher('Webhooks', sender, options, new Subject<DeliveryEvent>());
     dispatcher.start({ consume });
     /** Hands a delivery out and resolves with its outcome. */
-    const hand = (acceptedAt = Date.now()) =>
+    const hand = (acceptedAt = Date.now(), firstAttemptAt?: number) =>
       new Promise<DeliveryOutcome>((resolve) => {
         const delivery = {
           id: '1',
@@ -55,7 +55,7 @@ describe('A destination that is down for longer than the retry window, in fake t
           userId: undefined,
           body: Buffer.from('{}'),
           acceptedAt,
-          firstAttemptAt: undefined,
+          firstAttemptAt,
           attempts: [],
           failedUrls: [],
         };
@@ -79,7 +79,8 @@ describe('A destination that is down for longer than the retry window, in fake t
     jest.advanceTimersByTime(WINDOW);
     expect(consumed.splice(0)).toEqual(['8']);
     const now = Date.now();
-    await hand();
+    // As one that is replayed after all that time: its new window has just begun.
+    expect((await hand(0, now)).attempt).toBeDefined();
     expect((await hand()).state).toBe('waiting');
     expect(consumed).toEqual([`8 until ${now - WINDOW}`]);
     expect(await hand(now - WINDOW)).toMatchObject({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { JobType } from 'bullmq';
+import type { IQueueBackend, JobType } from 'bullmq';
 import { map, Observable, type Subscriber } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
@@ -38,6 +38,8 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   private readonly clock = new SteadyClock();
   private readonly consumers = new Set<DestinationConsumer>();
   private readonly consumed = new Map<string, DestinationConsumer>();
+  /** Made once for each queue: a backend adds listeners to the connection that it shares. */
+  private readonly leasings = new Map<string, { token: string; backend: IQueueBackend }>();
   private readonly group = new AddGroup((deliveries) => this.write(deliveries));
   private readonly refusals: RefusalNotes;
 
@@ -66,19 +68,19 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     for (const [destination, list] of byDestination(deliveries)) await this.writeTo(destination, list, toTakenJob);
   }
 
-  consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
+  consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
     const queueName = toQueueName(destination);
     const leases = new Observable((subscriber: Subscriber<Lease>) => {
       if (this.consumed.has(destination))
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
-      const token = randomUUID();
+      const { token, backend } = this.leasing(queueName);
       const consumer = new DestinationConsumer(
         destination,
-        this.store.backend(queueName, token),
+        backend,
         this.store.waiter(queueName),
         token,
         concurrency,
-        acceptedBefore,
+        windowBefore,
         subscriber,
         this.clock,
       );
@@ -158,6 +160,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     await Promise.all([...this.consumers].map((consumer) => consumer.close()));
     this.consumers.clear();
     this.consumed.clear();
+    this.leasings.clear();
     this.queues.clear();
     this.known.clear();
     await this.store.close();
@@ -214,6 +217,16 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   private async queuesOf({ destination }: CheckedQuery): Promise<DestinationJobs[]> {
     const all = await this.store.destinations();
     return all.filter((name) => (destination ?? name) === name).map((name) => this.queueOf(name));
+  }
+
+  private leasing(queueName: string): { token: string; backend: IQueueBackend } {
+    let leasing = this.leasings.get(queueName);
+    if (!leasing) {
+      const token = randomUUID();
+      leasing = { token, backend: this.store.backend(queueName, token) };
+      this.leasings.set(queueName, leasing);
+    }
+    return leasing;
   }
 
   private queueOf(destination: string): DestinationJobs {

@@ -41,7 +41,7 @@ export class DestinationConsumer {
     private readonly waiter: JobWaiter,
     token: string,
     private readonly concurrency: number,
-    private readonly acceptedBefore: number,
+    private readonly windowBefore: number,
     private readonly subscriber: Subscriber<Lease>,
     private readonly clock: SteadyClock,
   ) {
@@ -109,7 +109,7 @@ export class DestinationConsumer {
     if (looks !== this.looks) return;
     this.drained = true;
     this.checkIdle();
-    if (this.acceptedBefore !== Infinity) return this.subscriber.complete();
+    if (this.windowBefore !== Infinity) return this.subscriber.complete();
     // Only one at a time waits for an arrival, and it goes on waiting when something else happens first.
     this.arrival ??= this.waiter.wait().finally(() => (this.arrival = undefined));
     // Where the system's clock was set back, the store may not hand out yet what is due.
@@ -130,8 +130,9 @@ export class DestinationConsumer {
   }
 
   private hand(leased: LeasedJob): void {
-    // Jobs come in the order in which they were accepted, save for the retried.
-    if (leased.delivery.acceptedAt > this.acceptedBefore) this.subscriber.complete();
+    // Jobs come in the order in which they were accepted, except for retries.
+    const { firstAttemptAt, acceptedAt } = leased.delivery;
+    if ((firstAttemptAt ?? acceptedAt) > this.windowBefore) this.subscriber.complete();
     if (this.stopped) {
       // What the store does not take back is due again once its lock has run out.
       this.leases.giveBack(leased).catch(() => undefined);

@@ -96,7 +96,7 @@ export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
 export function toReplayedData(job: StoredJob, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
-  return toStorable({ ...data, replayedAt: now, attempts, history: undefined });
+  return toStorable({ ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } });
 }
 
 /** What the id of a delivery tells. */
@@ -209,7 +209,7 @@ export function toTrace(
     failedUrls: outcome.failedUrls,
   };
   if (outcome.state === 'waiting') {
-    history.firstAttemptAt ??= now;
+    history.firstAttemptAt ??= outcome.firstAttemptAt ?? now;
     history.nextAttemptAt = outcome.nextAttemptAt;
   } else {
     history.isDead = true;

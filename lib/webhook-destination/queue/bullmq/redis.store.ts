@@ -100,11 +100,11 @@ export class RedisStore implements SharedStore {
 
   waiter(queueName: string): JobWaiter {
     const client = this.createClient(2 * MAX_WAIT);
-    const { marker } = this.backend(queueName).keys;
+    const marker = this.key(queueName, 'marker');
     return {
       wait: async () => {
         if (client.status === 'wait') await client.connect();
-        await client.bzpopmin(marker!, MAX_WAIT / 1_000).catch((error: Error) => this.fail(client, error));
+        await client.bzpopmin(marker, MAX_WAIT / 1_000).catch((error: Error) => this.fail(client, error));
       },
       close: () => void this.disconnect(client),
     };
@@ -170,9 +170,8 @@ export class RedisStore implements SharedStore {
     try {
       await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
     } catch (error) {
-      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`, {
-        cause: error,
-      });
+      // No cause: an error of ioredis holds the command, and so the password.
+      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`);
     } finally {
       this.client.off('error', note);
     }

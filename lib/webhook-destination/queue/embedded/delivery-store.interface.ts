@@ -44,7 +44,8 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
 
 /** When the window of a settled delivery began; one that was never attempted or put back has none. */
 export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
-  return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt ?? (outcome?.state === 'waiting' ? now : undefined);
+  const known = delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
+  return known ?? (outcome?.state === 'waiting' ? (outcome.firstAttemptAt ?? now) : undefined);
 }
 
 /** How much a claim may find, give or take what is stored together. */
@@ -52,8 +53,8 @@ export interface ClaimLimit {
   deliveries: number;
   /** Of their bodies. */
   bytes: number;
-  /** Latest moment of acceptance, in ms since the epoch. */
-  acceptedBefore: number;
+  /** Latest beginning of the window, or acceptance of what has none, in ms since the epoch. */
+  windowBefore: number;
 }
 
 /** What a claim found. */

@@ -31,7 +31,7 @@ export interface FeedOptions {
   destination: string;
   concurrency: number;
   /** Hands out only what was accepted until then, in ms since the epoch; Infinity for all. */
-  acceptedBefore: number;
+  windowBefore: number;
   subscriber: Subscriber<Lease>;
   settle: Settle;
   /** The queue's deliveries that are ready or handed out, and have no outcome on record. */
@@ -164,7 +164,7 @@ export class DestinationFeed {
   }
 
   private get isFinite(): boolean {
-    return this.options.acceptedBefore !== Infinity;
+    return this.options.windowBefore !== Infinity;
   }
 
   private canHandOut(): boolean {
@@ -223,20 +223,23 @@ export class DestinationFeed {
   private giveBack(): void {
     for (const delivery of this.ready.drain()) {
       this.drop([delivery]);
+      const { leased, settle } = this.options;
+      // Its lease goes on until the store has it back.
+      leased.add(delivery);
       // What the closing store does not take back is due again when it is opened.
-      this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
+      settle({ delivery, outcome: undefined }, () => leased.delete(delivery)).catch(() => undefined);
     }
   }
 
   private refill(): void {
-    const { destination, concurrency, acceptedBefore, now } = this.options;
+    const { destination, concurrency, windowBefore, now } = this.options;
     const room = this.window - this.held;
     if (this.stopped || this.claiming || !this.backlog || this.retryTimer) return;
     if (room < concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
     this.store
-      .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes, acceptedBefore }, now())
+      .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes, windowBefore }, now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.logger.succeeded();

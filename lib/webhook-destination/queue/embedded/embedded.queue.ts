@@ -75,14 +75,14 @@ export class EmbeddedQueue implements DeliveryQueue {
     });
   }
 
-  consume(destination: string, concurrency: number, acceptedBefore = Infinity): Observable<Lease> {
+  consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination))
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,
-        acceptedBefore,
+        windowBefore,
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,

@@ -80,16 +80,16 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(inserted);
   }
 
-  claim(destination: string, { deliveries: limit, acceptedBefore }: ClaimLimit, now: number): Promise<Claim> {
+  claim(destination: string, { deliveries: limit, windowBefore }: ClaimLimit, now: number): Promise<Claim> {
     const line = this.lineOf(destination);
-    const isWanted = ({ delivery }: Entry) => delivery.acceptedAt <= acceptedBefore;
+    const isWanted = ({ delivery }: Entry) => (delivery.firstAttemptAt ?? delivery.acceptedAt) <= windowBefore;
     const entries: Entry[] = [];
     const left: Entry[] = [];
     let due = 0;
     for (; entries.length < limit && line.retries[due] && line.retries[due]!.dueAt <= now; due++) {
       (isWanted(line.retries[due]!) ? entries : left).push(line.retries[due]!);
     }
-    line.retries.splice(0, due, ...left);
+    line.retries = [...left, ...line.retries.slice(due)];
     const hasFresh = () => line.fresh.length > 0 && isWanted(line.fresh.peek()!);
     while (entries.length < limit && hasFresh()) entries.push(line.fresh.shift()!);
     for (const entry of entries) Object.assign(entry, { state: 'delivering', leasedAt: now });
@@ -135,7 +135,7 @@ export class MemoryStore implements DeliveryStore {
   replay(query: CheckedQuery, now: number): Promise<string[]> {
     const dead = this.find(query).filter(({ state }) => state === 'dead');
     for (const entry of dead) {
-      entry.delivery = { ...entry.delivery, firstAttemptAt: undefined, failedUrls: [] };
+      entry.delivery = { ...entry.delivery, firstAttemptAt: now, failedUrls: [] };
       Object.assign(entry, { dueAt: now, reason: undefined });
       this.makeDue(entry, 'queued');
     }

@@ -19,6 +19,11 @@ import { BATCH_SLOTS } from './batch-id.js';
 import { BatchReader, toRows } from './batch.reader.js';
 import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.js';
 
+interface QueuedRow {
+  id: number;
+  accepted_at: number;
+}
+
 /** What became of deliveries of one batch, in one group. */
 interface GroupOutcome {
   delivered: number;
@@ -50,9 +55,7 @@ export class BatchTable {
         `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-      queued: db.prepare(
-        'SELECT id FROM batch WHERE destination = ? AND state = ? AND accepted_at <= ? ORDER BY id LIMIT ?',
-      ),
+      queued: db.prepare('SELECT id, accepted_at FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
       lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = ? WHERE id = ?`),
       note: db.prepare(
         `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
@@ -128,11 +131,9 @@ export class BatchTable {
     // What was leased before is older than all that never was.
     for (const state of ['r', 'q']) {
       if (isUsedUp(room)) break;
-      const queued = this.statements.queued.all(destination, state, room.acceptedBefore, room.deliveries) as {
-        id: number;
-      }[];
-      for (const { id } of queued) {
-        if (isUsedUp(room)) break;
+      const queued = this.statements.queued.all(destination, state, room.deliveries) as QueuedRow[];
+      for (const { id, accepted_at: acceptedAt } of queued) {
+        if (isUsedUp(room) || acceptedAt > room.windowBefore) break;
         const batch = this.lease(id, now);
         room.deliveries -= batch.pending.length;
         room.bytes -= batch.bodies.byteLength;

@@ -26,7 +26,7 @@ export class DeliveryTable {
       ),
       due: db.prepare(
         `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
-           AND accepted_at <= ?
+           AND coalesce(first_attempt_at, accepted_at) <= ?
          ORDER BY due_at, id LIMIT ?`,
       ),
       lease: db.prepare(
@@ -97,7 +97,7 @@ export class DeliveryTable {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {
       const wanted = Math.min(room.deliveries, SLICE);
-      const rows = toDeliveryRows(this.statements.due.all(destination, now, room.acceptedBefore, wanted));
+      const rows = toDeliveryRows(this.statements.due.all(destination, now, room.windowBefore, wanted));
       for (const row of rows) {
         if (isUsedUp(room)) break;
         this.statements.lease.run(now, row.id);

@@ -202,7 +202,7 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
     const { sql, parameters } = toCondition(query);
     const rows = this.db
       .prepare(
-        `UPDATE delivery SET state = 'queued', due_at = ?, first_attempt_at = NULL, failed_urls = '[]', reason = NULL,
+        `UPDATE delivery SET state = 'queued', due_at = ?1, first_attempt_at = ?1, failed_urls = '[]', reason = NULL,
            ended_at = NULL
          WHERE state = 'dead' AND ${sql} RETURNING destination`,
       )
