@@ -15,6 +15,8 @@ import { waitFor } from '../../../support/wait-for.js';
 /** An engine, and how the suite comes by a queue of it. */
 export interface QueueEngine {
   name: string;
+  /** Whether several processes may consume at once. */
+  isShared?: boolean;
   /** A place for deliveries, and a factory of queues that use it; each queue is closed before the next is opened. */
   create(retention?: RetentionOptions): Promise<{ factory: DeliveryQueueFactory; remove: () => Promise<void> }>;
 }
@@ -278,10 +280,14 @@ export function itConforms(engine: QueueEngine): void {
           });
           consumers.push(subscription);
         });
-        await counted('delivered', 20);
-        expect(new Set(handedOut)).toEqual(new Set(messages(20).map(({ messageId }) => messageId)));
-        const rest = consume();
-        expect(names(await leased(2, rest.leases)).sort()).toEqual(['later', 'later still']);
+        // A shared engine may find none for a moment, as another process takes some.
+        if (!engine.isShared) expect(handedOut).toHaveLength(20);
+        expect(handedOut.length).toBeGreaterThan(0);
+        await counted('delivered', handedOut.length);
+        const rest = await leased(22 - handedOut.length, consume().leases);
+        expect(names(rest)).toEqual(expect.arrayContaining(['later', 'later still']));
+        const ids = messages(20).map(({ messageId }) => messageId);
+        expect([...handedOut, ...names(rest)].sort()).toEqual([...ids, 'later', 'later still'].sort());
       });
 
       it('tells the next consumer of a retry that the one before it settled', async () => {

@@ -10,6 +10,7 @@ jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 await describeOnEach([redisStore, postgresStore], (store) =>
   itConforms({
     name: `BullMQ on ${store.name}`,
+    isShared: true,
     create: (retention) => {
       const { options, remove } = store.create();
       return Promise.resolve({ factory: bullmqQueue({ ...options, retention }), remove });
