@@ -1,18 +1,7 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
+import type { FastifyInstance, FastifyRequest } from '../../common/fastify.interface.js';
 import { scopes } from './context-scope.js';
-
-/** As much of Fastify as is used here; the application may not have it installed. */
-interface Fastify {
-  addHook(name: 'onRequest', hook: (request: FastifyRequest, reply: unknown, next: () => void) => void): void;
-  addHook(name: 'onRegister', hook: (instance: Fastify) => void): void;
-  /** Adds middleware. Present once an engine for middleware is loaded; each encapsulated instance has its own. */
-  use?: (...args: unknown[]) => unknown;
-}
-
-interface FastifyRequest {
-  raw: NodeRequest;
-}
 
 interface NodeRequest {
   socket: { remoteAddress?: string | undefined };
@@ -33,7 +22,7 @@ function mount({ httpAdapter }: HttpAdapterHost): void {
   if (platform === 'express') {
     httpAdapter.use(openInMiddleware);
   } else if (platform === 'fastify') {
-    const fastify = httpAdapter.getInstance<Fastify>();
+    const fastify = httpAdapter.getInstance<FastifyInstance>();
     // Hooks run in the order in which they were added, and NestFactory loads the engine before any provider exists.
     openBeforeMiddleware(fastify);
     fastify.addHook('onRegister', openBeforeMiddleware);
@@ -42,10 +31,10 @@ function mount({ httpAdapter }: HttpAdapterHost): void {
 }
 
 /** Adds a middleware that opens the scope before the first one of the application: without any, the engine costs nothing. */
-function openBeforeMiddleware(fastify: Fastify): void {
+function openBeforeMiddleware(fastify: FastifyInstance): void {
   const use = Object.prototype.hasOwnProperty.call(fastify, 'use') ? fastify.use : undefined;
   if (!use) return;
-  fastify.use = function (this: Fastify, ...args) {
+  fastify.use = function (this: FastifyInstance, ...args) {
     fastify.use = use;
     use.call(fastify, openInMiddleware);
     return use.apply(this, args);
