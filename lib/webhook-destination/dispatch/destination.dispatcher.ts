@@ -120,7 +120,7 @@ export class DestinationDispatcher {
     this.resumesAt = moment;
     this.pause = setTimeout(
       () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.options.concurrency),
-      moment - this.now(),
+      Math.max(moment - this.now(), 0),
     );
     this.pause.unref();
     const ended = this.now() - this.options.retryWindow;

@@ -217,7 +217,8 @@ describe.each(transports)('The $name transport', ({ guarded, create }) => {
 
   it('fails for now when the connection is refused', async () => {
     const { error, outcome } = await failure(open(await refusingUrl()));
-    expect(error.message).toContain('ECONNREFUSED');
+    // The words of an application's transport are its own.
+    if (guarded) expect(error.message).toContain('ECONNREFUSED');
     expect(outcome).toBe('temporary');
   });
 
