@@ -166,7 +166,7 @@ export class MemoryStore implements DeliveryStore {
 
   /** Whether the message is not remembered; it is from now on. */
   private isNew({ destination, source, messageId }: NewDelivery, now: number): boolean {
-    const key = JSON.stringify([destination, source, messageId]);
+    const key = `${destination.length} ${source.length} ${destination}${source}${messageId}`;
     const acceptedAt = this.accepted.get(key);
     if (acceptedAt !== undefined && acceptedAt > now - this.messageIds.age) return false;
     this.accepted.delete(key); // its place is the last one now
