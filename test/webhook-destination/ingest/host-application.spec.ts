@@ -132,6 +132,15 @@ describe.each(platforms)('Beside the fixed paths on $platform, the endpoint', ({
     expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'message_too_large' }]);
   });
 
+  it("leaves a listener of the host's server that is to be called once what it is", async () => {
+    let calls = 0;
+    const { host } = await startRelayApp(afterwards, createAdapter(), {
+      prepare: (app) => void (app.getHttpServer() as import('node:http').Server).once('request', () => void calls++),
+    });
+    for (let count = 0; count < 3; count++) await fetch(`${host}/other`);
+    expect(calls).toBe(1);
+  });
+
   it('never allows credentials, whatever the host does', async () => {
     const { host } = await startRelayApp(afterwards, createAdapter(), {
       options: { ingest: { cors: true } },
