@@ -85,7 +85,8 @@ describe.each(['Express', 'Fastify'])('With a heap of 192 MB on %s', (platform) 
   });
 
   it.each<[string, string]>([
-    ['messages', request('/v1/track', json).repeat(1_300)],
+    // Not the smallest: Node parses the 64 KB that it has read of each connection before any of them can end.
+    ['messages', request('/v1/track', json + ' '.repeat(400)).repeat(1_300)],
     ['what is refused', request('/v1/batch', `{"writeKey":"wk_shop","batch":[${'0,'.repeat(2_000)}0]}`).repeat(30)],
   ])('200 connections that send %s and never read take little', async (_what, requests) => {
     const before = await relay.ask('heap');
