@@ -74,7 +74,7 @@ const PRIVATE_MEMBERS = [
   // Node
   '_httpMessage|_handle|_events|_header|_headers|_implicitHeader|_read|_write|_readableState|_writableState|_server',
   // Nest: the wrappers of providers and the container
-  'metatype|instanceWrapper|instanceLinksHost|_instances|_providers|_injectables|_controllers',
+  'instanceWrapper|instanceLinksHost|_instances|_providers|_injectables|_controllers',
   // Fastify and Express
   'kReply|kRequest|_router',
   // BullMQ
@@ -132,6 +132,8 @@ const PRIVATE = [
   `MemberExpression[computed=true][property.value=/^(${PRIVATE_MEMBERS})$/]`,
   `ObjectPattern > Property[key.name=/^(${PRIVATE_MEMBERS})$/]`,
   `TSPropertySignature[key.name=/^(${PRIVATE_MEMBERS})$/]`,
+  // Of Nest's wrapper of a provider, which `DiscoveryService` gives out to be read.
+  'AssignmentExpression > MemberExpression.left[property.name=/^(metatype|inject|scope|token)$/]',
 ].map((selector) => ({ selector, message: 'A private member of a dependency: its next release may change it.' }));
 
 export default tseslint.config(
@@ -185,9 +187,4 @@ export default tseslint.config(
     },
   },
   ...borders,
-  {
-    // Replaces `metatype` of Nest's provider wrapper; the exception goes with that.
-    files: ['lib/analytics/decorators/decorated-providers.util.ts'],
-    rules: { 'no-restricted-syntax': 'off' },
-  },
 );

@@ -27,19 +27,3 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    */
   trackingPlan?: TrackingPlanOptions;
 }
-
-/** Arguments of `forRoot` and `forRootAsync` beside the options. */
-export interface AnalyticsModuleExtras {
-  /**
-   * Name of the instance, for an application that has several: inject it with `@InjectAnalytics(name)`.
-   *
-   * @default the default instance, injected as `AnalyticsService`
-   */
-  name?: string;
-  /**
-   * Whether every module can inject the instance; the decorators find it in modules that can.
-   *
-   * @default true
-   */
-  isGlobal?: boolean;
-}

@@ -4,10 +4,11 @@ import { ModulesContainer } from '@nestjs/core';
 import { concealOptions } from '../common/concealed.value.js';
 import { LineLogger } from '../common/line.logger.js';
 import { OptionsError } from '../common/options.error.js';
-import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
 import { ANALYTICS_OPTIONS } from './analytics.tokens.js';
 import { connectDecoratedProviders, findInstanceNames } from './decorators/decorated-providers.util.js';
+import type { AnalyticsModuleExtras } from './instance.options.js';
 
 /**
  * Provides `AnalyticsService`, and an instance of its own for each `name`.

@@ -1,13 +1,13 @@
-import { ValidateIf, ValidateNested } from 'class-validator';
+import { Allow, ValidateIf, ValidateNested } from 'class-validator';
 
 import type { AnalyticsSettings } from '../client/index.js';
 import { findSettingFaults, SETTING_NAMES } from '../client/settings.rules.js';
 import { OptionsError } from '../common/options.error.js';
 import { findAbsence, findOptionFaults, Must, toOptions } from '../common/options.rules.js';
 import { isPositiveNumber } from '../common/value.util.js';
-import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { CheckedAmbientOptions, toContextOptions } from './context/ambient.options.js';
-import { InstanceOptions } from './instance.options.js';
+import { type AnalyticsModuleExtras, InstanceOptions } from './instance.options.js';
 import { findEventFaults, PlanOptions } from './tracking-plan/tracking-plan.options.js';
 
 /** A decorator for what the module must know before a factory runs. */
@@ -33,6 +33,9 @@ class ModuleOptions extends CheckedAmbientOptions {
   isGlobal?: never;
 }
 
+// `findSettingFaults` has their rules.
+for (const name of SETTING_NAMES) Allow()(ModuleOptions.prototype, name);
+
 /** The options of one instance, checked; those of the module with their defaults. */
 export type CheckedAnalyticsOptions = AnalyticsSettings & Omit<ModuleOptions, keyof InstanceOptions> & InstanceOptions;
 
@@ -45,25 +48,16 @@ export function checkOptions(given: AnalyticsModuleOptions, extras: AnalyticsMod
   const absence = findAbsence(given);
   if (absence.length > 0) throw new OptionsError('AnalyticsModule', [...absence, ...findOptionFaults(instance)]);
 
-  const [settings, others] = splitSettings(given);
-  const options = toOptions(ModuleOptions, others);
-  options.context = toContextOptions(others.context);
-  options.trackingPlan = toOptions(PlanOptions, others.trackingPlan);
+  const options = toOptions(ModuleOptions, given);
+  options.context = toContextOptions(given.context);
+  options.trackingPlan = toOptions(PlanOptions, given.trackingPlan);
 
   const faults = [
-    ...findSettingFaults(settings),
+    ...findSettingFaults(given),
     ...findOptionFaults(options),
     ...findEventFaults(options.trackingPlan?.events),
     ...findOptionFaults(instance),
   ];
   if (faults.length > 0) throw new OptionsError('AnalyticsModule', faults);
-  return { ...settings, ...options, ...instance };
-}
-
-/** The settings of `Analytics`, and all else that was given. */
-function splitSettings(given: object): [AnalyticsSettings, Record<string, unknown>] {
-  const isSetting = ([name]: [string, unknown]) => (SETTING_NAMES as string[]).includes(name);
-  const entries = Object.entries(given) as [string, unknown][];
-  const settings = Object.fromEntries(entries.filter(isSetting)) as unknown as AnalyticsSettings;
-  return [settings, Object.fromEntries(entries.filter((entry) => !isSetting(entry)))];
+  return { ...given, ...options, ...instance };
 }

@@ -21,8 +21,7 @@ import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
 import { MessageCompleter } from './context/message.completer.js';
-import { DeferredHttpClient } from './deferred.http-client.js';
-import { InProcessHttpClient } from './in-process.http-client.js';
+import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
@@ -43,9 +42,8 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private readonly logger = new LimitedLogger('AnalyticsService');
   readonly #options: CheckedAnalyticsOptions;
   private readonly completer: MessageCompleter;
-  private readonly deferred: DeferredHttpClient;
   private readonly plan: PlanEnforcer;
-  private isConnected = false;
+  private isConnected: boolean;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
 
@@ -55,10 +53,8 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     private readonly moduleRef: ModuleRef,
     createSink?: EventSinkFactory,
   ) {
-    const deferred = new DeferredHttpClient();
-    super({ ...options, httpClient: options.httpClient ?? deferred }, createSink);
+    super({ ...options, httpClient: options.httpClient ?? keepAliveHttpClient() }, createSink);
     this.#options = options;
-    this.deferred = deferred;
     const { identity, anonymous, context } = options; // without the write key: nothing that is inspected shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
@@ -67,6 +63,9 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
     this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
+    // Otherwise the application's modules decide, once they exist.
+    this.isConnected = createSink !== undefined || options.httpClient != null;
+    if (this.isConnected || options.disable) this.startDelivery();
   }
 
   /** Records who a user is, with their traits. */
@@ -146,16 +145,15 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
-    const { host, httpClient, flushInterval, writeKey } = this.#options;
-    const ingests = host == null && httpClient == null ? this.findIngests() : [];
+    const { host, flushInterval, writeKey } = this.#options;
+    const ingests = host == null ? this.findIngests() : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
-      this.deferred.use(new InProcessHttpClient(ingest, writeKey));
-      if (flushInterval == null) this.flushWithin(IN_PROCESS_FLUSH_INTERVAL);
-      return;
+      const transport = new InProcessTransport(ingest, writeKey);
+      return this.startDelivery(transport, flushInterval == null ? IN_PROCESS_FLUSH_INTERVAL : undefined);
     }
     if (ingests.length > 0) this.warnOfUnknownKey(ingests.flatMap(({ sourceNames }) => sourceNames));
-    this.deferred.use(keepAliveHttpClient());
+    this.startDelivery();
   }
 
   /** The entrances of the application's own `WebhookDestinationModule`s. */

@@ -1,5 +1,6 @@
 import { Inject, type Type } from '@nestjs/common';
 
+import { processWide } from '../common/process-wide.util.js';
 import { AnalyticsService } from './analytics.service.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 
@@ -10,14 +11,11 @@ export const ANALYTICS_OPTIONS = Symbol.for('nestjs-analytics-relay:analytics-mo
 export type AnalyticsToken = Type<AnalyticsService> | symbol;
 
 const NAMED = 'nestjs-analytics-relay:analytics:';
-const SERVICE = Symbol.for('nestjs-analytics-relay:analytics-service');
-
-// Both builds of the package may be in one process: the class of the one that asks first is the token of both.
-const shared = globalThis as { [SERVICE]?: Type<AnalyticsService> };
 
 /** The injection token of an instance; without a name, of the default instance. The same for both builds of the package. */
 export function getAnalyticsToken(name: string = DEFAULT_INSTANCE): AnalyticsToken {
-  return name === DEFAULT_INSTANCE ? (shared[SERVICE] ??= AnalyticsService) : Symbol.for(NAMED + name);
+  if (name !== DEFAULT_INSTANCE) return Symbol.for(NAMED + name);
+  return processWide('analytics-service', () => AnalyticsService);
 }
 
 /** The name of the instance that a token stands for; undefined for any other token. */

@@ -1,4 +1,4 @@
-export type { AnalyticsModuleExtras, AnalyticsModuleOptions } from './analytics-module-options.interface.js';
+export type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 export type { AnalyticsModuleAsyncOptions } from './analytics.module-definition.js';
 export { AnalyticsModule } from './analytics.module.js';
 export { AnalyticsService } from './analytics.service.js';
@@ -6,16 +6,12 @@ export { type AnalyticsToken, getAnalyticsToken, InjectAnalytics } from './analy
 export { type AmbientFields, AnalyticsContext, type AmbientContext } from './context/analytics-context.js';
 export { AnalyticsContextInterceptor } from './context/analytics-context.interceptor.js';
 export type { AmbientId, AmbientIdentity, IdentityResolver } from './context/ambient-identity.js';
-export type { AmbientOptions } from './context/ambient.options.js';
+export type { AmbientOptions, ContextOptions } from './context/ambient.options.js';
 export type { AmbientParams } from './context/ambient-params.interface.js';
 export type { AnalyticsRequest } from './context/analytics-request.interface.js';
-export type { ContextOptions } from './context/context.options.js';
-export { Alias } from './decorators/alias.decorator.js';
-export { Group } from './decorators/group.decorator.js';
-export { Identify } from './decorators/identify.decorator.js';
-export { Page } from './decorators/page.decorator.js';
-export { Screen } from './decorators/screen.decorator.js';
+export { Alias, Group, Identify, Page, Screen } from './decorators/message.decorators.js';
 export { type PlannedTrackOptions, Track, type TrackArguments } from './decorators/track.decorator.js';
+export type { AnalyticsModuleExtras } from './instance.options.js';
 export type {
   AliasOptions,
   RecordedMethod,

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 
 import { defineCommand } from './command.util.js';
 import { loadEvents } from './event.loader.js';
-import { toJsonDocument, toPlannedEvents } from './plan.document.js';
-import { toMarkdown } from './plan.markdown.js';
+import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
+import { toMarkdown } from './plan-markdown.util.js';
 
 export const plan = defineCommand({
   name: 'plan',

@@ -6,7 +6,7 @@ import { createQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js
 import type { BullmqDeliveryQueue } from '../webhook-destination/queue/bullmq/bullmq-delivery.queue.js';
 import { toBullmqOptions } from '../webhook-destination/queue/bullmq/bullmq.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
-import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite.faults.js';
+import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
 import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
 import { argumentFault } from './command.util.js';
 

@@ -1,7 +1,7 @@
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
-import { BatchPublisher } from './delivery/batch.publisher.js';
+import type { BatchTransport } from './delivery/batch-transport.interface.js';
 import { EventQueue } from './delivery/event.queue.js';
-import { createRequestWriter } from './delivery/request.writer.js';
+import { HttpTransport } from './delivery/http.transport.js';
 import { AnalyticsEmitter } from './event/analytics.emitter.js';
 import { Context } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
@@ -41,6 +41,9 @@ const METHODS = [
   ...(['flush', 'closeAndFlush', 'register', 'deregister', 'on', 'once', 'off', 'emit'] as const),
 ];
 
+/** That of a client that is switched off: every event counts as delivered. */
+const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve(undefined) };
+
 /** @internal Makes what delivers the events of a client, in place of batches over HTTP. */
 export type EventSinkFactory = (ledger: EventLedger) => EventSink;
 
@@ -49,9 +52,12 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   /** Fulfilled when the plugins of the settings are loaded; rejected when a critical one failed to load. */
   readonly ready: Promise<void>;
   private readonly ledger: EventLedger;
+  private readonly http: BatchTransport;
+  private readonly queue: EventQueue;
   private readonly sink: EventSink;
   private readonly pipeline: PluginPipeline;
   private readonly maxQueueSize: number;
+  private readonly isDisabled: boolean;
   private isClosed = false;
 
   /** @internal */
@@ -59,9 +65,11 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     super();
     const { writeKey, ...resolved } = resolveSettings(settings);
     this.maxQueueSize = resolved.maxQueueSize;
+    this.isDisabled = resolved.disable;
     this.ledger = new EventLedger(this, this.userCode);
-    const publisher = new BatchPublisher(resolved, createRequestWriter(writeKey), this);
-    this.sink = createSink?.(this.ledger) ?? new EventQueue(resolved, publisher, this.ledger);
+    this.http = new HttpTransport(resolved, writeKey, this);
+    this.queue = new EventQueue(resolved, this.ledger);
+    this.sink = createSink?.(this.ledger) ?? this.queue;
     this.pipeline = new PluginPipeline(
       this as unknown as AnalyticsClient,
       this.sink,
@@ -89,7 +97,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   /**
    * Sends all events recorded so far without waiting for a full batch or the interval.
    * The promise is fulfilled when each of them has been delivered or has failed, and their callbacks,
-   * with the promises these returned, have ended. It never rejects.
+   * with the promises these returned, have ended. It never rejects. Events that an `AnalyticsService` records before its
+   * application has started wait for the start.
    *
    * With `timeout`, it is fulfilled when the timeout expires. Events in flight are then aborted and fail with a
    * `RelayError` with the code `flush_timeout`; waiting events are sent later, or fail too when `close` is set.
@@ -137,9 +146,9 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     return this.pipeline.deregister(pluginNames);
   }
 
-  /** @internal Replaces the setting `flushInterval`, for a subclass that learns later where its events go. */
-  protected flushWithin(interval: number): void {
-    this.sink.flushWithin(interval);
+  /** @internal Sends events from now on, over HTTP or by another transport; until the first call, they wait. */
+  protected startDelivery(transport = this.http, flushInterval?: number): void {
+    this.queue.start(this.isDisabled ? NO_TRANSPORT : transport, flushInterval);
   }
 
   /** @internal @param refusal Why the event is not delivered although it is valid. */

@@ -24,6 +24,7 @@ export class Analytics extends AnalyticsBase implements AnalyticsClient {
   /** @throws {OptionsError} when a setting breaks a rule; the error names both. */
   constructor(settings: AnalyticsSettings) {
     super(settings);
+    this.startDelivery();
   }
 
   /** Records who a user is, with their traits. */

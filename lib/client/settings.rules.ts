@@ -1,6 +1,5 @@
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
-import type { BatchPublisherSettings } from './delivery/batch.publisher.js';
-import type { EventQueueSettings } from './delivery/event.queue.js';
+import type { DeliverySettings } from './delivery/delivery-settings.interface.js';
 import { FetchHTTPClient } from './delivery/fetch.http-client.js';
 import type { HTTPClient } from './delivery/http-client.interface.js';
 import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
@@ -10,8 +9,9 @@ import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 
 /** The settings of all steps, checked and complete. */
-export interface ResolvedSettings extends EventQueueSettings, BatchPublisherSettings {
+export interface ResolvedSettings extends DeliverySettings {
   writeKey: string;
+  disable: boolean;
   maxQueueSize: number;
   plugins: Plugin[];
 }

@@ -1,4 +1,4 @@
-import { installedVersion } from './installed.version.cjs';
+import { installedVersion } from './installed-version.util.cjs';
 import { PackageError } from './relay.errors.js';
 
 /**

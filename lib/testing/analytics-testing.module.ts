@@ -1,12 +1,10 @@
 import { type DynamicModule, type FactoryProvider, Module, type Provider } from '@nestjs/common';
 
-import type { AnalyticsModuleExtras, AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
-import { provideAnalytics } from '../analytics/analytics.factory.js';
+import type { AnalyticsModuleOptions } from '../analytics/analytics-module-options.interface.js';
 import { AnalyticsModule } from '../analytics/analytics.module.js';
+import { provideAnalytics } from '../analytics/analytics.module-definition.js';
 import { AnalyticsService } from '../analytics/analytics.service.js';
-import { DEFAULT_INSTANCE } from '../analytics/instance.options.js';
-import type { EventLedger } from '../client/event/event.ledger.js';
-import { type HTTPClient, RelayError } from '../client/index.js';
+import { type AnalyticsModuleExtras, DEFAULT_INSTANCE } from '../analytics/instance.options.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
 import { RecordingQueue } from './recording.queue.js';
 
@@ -20,16 +18,11 @@ export interface ProviderOverrider {
   };
 }
 
-const NO_NETWORK: HTTPClient = {
-  makeRequest: () => Promise.reject(new RelayError('network_disabled', 'There is no network in this test')),
-};
-
 /** Provides the instance of this name. It processes events as ever, and records them instead of sending them. */
 function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
   return provideAnalytics(extras, (options, moduleRef) => {
     const recorder = new AnalyticsRecorder();
-    const createSink = (ledger: EventLedger) => new RecordingQueue(recorder, ledger);
-    const analytics = new AnalyticsService({ ...options, httpClient: NO_NETWORK }, moduleRef, createSink);
+    const analytics = new AnalyticsService(options, moduleRef, (ledger) => new RecordingQueue(recorder, ledger));
     recorder.attach(analytics);
     return analytics;
   });
@@ -42,20 +35,16 @@ class RecordingModule extends AnalyticsModule {}
 function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOptions): DynamicModule {
   const module = AnalyticsModule.forRoot({ ...options, writeKey });
   const recording = provideRecording({ name: options.name, isGlobal: options.isGlobal });
-  const token = recording.provide;
   const recorder: Provider = {
     provide: AnalyticsRecorder,
     useFactory: (analytics: AnalyticsService) => AnalyticsRecorder.of(analytics),
-    inject: [token],
+    inject: [recording.provide],
   };
   const isDefault = (options.name ?? DEFAULT_INSTANCE) === DEFAULT_INSTANCE;
-  const providers = (module.providers ?? []).filter(
-    (provider) => (provider as { provide?: unknown }).provide !== token,
-  );
   return {
     ...module,
     module: RecordingModule,
-    providers: [...providers, recording, ...(isDefault ? [recorder] : [])],
+    providers: [...(module.providers ?? []), recording, ...(isDefault ? [recorder] : [])], // the last of a token counts
     exports: [...(module.exports ?? []), ...(isDefault ? [AnalyticsRecorder] : [])],
   };
 }

@@ -1,3 +1,5 @@
+import { concat, first, firstValueFrom, Subject, throwError, timeout as timeLimit } from 'rxjs';
+
 import type { AnalyticsService } from '../analytics/analytics.service.js';
 import { type Message, type MessageType, RelayError } from '../client/index.js';
 import { ArgumentError } from '../common/relay.errors.js';
@@ -12,15 +14,13 @@ export interface WaitOptions {
   timeout?: number;
 }
 
-type EventListener = (event: Message) => void;
-
 // On the instance: code that has the package's other build finds its recorder too.
 const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
 
 /** Holds the events of an application under test as they would be sent, after plugins. */
 export class AnalyticsRecorder {
   private recorded: Message[] = [];
-  private listeners: EventListener[] = [];
+  private readonly added = new Subject<Message>();
 
   /**
    * The recorder of an instance that `AnalyticsTestingModule` provides.
@@ -59,39 +59,23 @@ export class AnalyticsRecorder {
    * recorded instead.
    */
   waitFor(wanted: string | ((event: Message) => boolean), { timeout = 1_000 }: WaitOptions = {}): Promise<Message> {
-    const matches =
-      typeof wanted === 'function' ? wanted : (event: Message) => event.type === 'track' && event.event === wanted;
-    const found = this.recorded.find(matches);
-    if (found) return Promise.resolve(found);
-    return new Promise((resolve, reject) => {
-      const end = () => {
-        clearTimeout(timer);
-        this.listeners = this.listeners.filter((other) => other !== onEvent);
-      };
-      const onEvent: EventListener = (event) => {
-        try {
-          if (!matches(event)) return;
-          resolve(event);
-        } catch (error) {
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- whatever the test's function threw
-          reject(error);
-        }
-        end();
-      };
-      const timer = setTimeout(() => {
-        end();
-        const what = typeof wanted === 'string' ? JSON.stringify(wanted) : 'a matching event';
-        const message = `Timed out after ${timeout} ms waiting for ${what}. Recorded: ${summarise(this.recorded)}`;
-        reject(new RelayError('wait_timeout', message));
-      }, timeout);
-      this.listeners.push(onEvent);
-    });
+    const isNamed = (event: Message) => event.type === 'track' && event.event === wanted;
+    const giveUp = () => {
+      const what = typeof wanted === 'string' ? JSON.stringify(wanted) : 'a matching event';
+      const message = `Timed out after ${timeout} ms waiting for ${what}. Recorded: ${summarise(this.recorded)}`;
+      return throwError(() => new RelayError('wait_timeout', message));
+    };
+    const found = concat(this.recorded, this.added).pipe(
+      first(typeof wanted === 'function' ? wanted : isNamed),
+      timeLimit({ first: timeout, with: giveUp }),
+    );
+    return firstValueFrom(found);
   }
 
   /** @internal */
   add(event: Message): void {
     this.recorded.push(event);
-    for (const onEvent of this.listeners) onEvent(event);
+    this.added.next(event);
   }
 
   /** @internal */

@@ -19,8 +19,6 @@ export class RecordingQueue implements EventSink {
 
   flush(): void {}
 
-  flushWithin(): void {}
-
   abort(): void {}
 
   abortAll(): void {}

@@ -1,10 +1,12 @@
 export type { AdminOptions } from './admin/admin.options.js';
-export type { DeletionRequest } from './admin/deletion.request.js';
-export type { DeletionResult } from './admin/user.deletion.js';
-export type { DeliveryEvent } from './dispatch/delivery.event.js';
+export type { DeletionRequest } from './admin/deletion-request.js';
+export type { DeletionResult } from './admin/user-deletion.js';
+export type { BodyTransform, TransformedMessage } from './dispatch/body-transform.js';
+export type { DeliveryEvent } from './dispatch/delivery-event.js';
 export type { DeliveryOptions } from './dispatch/delivery.options.js';
 export type { DestinationOptions } from './dispatch/destination.options.js';
-export type { RetryOn } from './dispatch/url.outcome.js';
+export type { DestinationRateLimit } from './dispatch/request-limit.js';
+export type { RetryOn } from './dispatch/url-outcome.js';
 export type {
   TransportOption,
   WebhookRequest,
@@ -14,7 +16,7 @@ export type {
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
-export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt.record.js';
+export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,
   DeliveryCount,

@@ -6,7 +6,7 @@ import {
   type WebhookDestinationModuleAsyncOptions,
   WebhookDestinationModuleBase,
 } from './webhook-destination.module-definition.js';
-import { webhookDestinationProviders, withControllers } from './webhook-destination.providers.js';
+import { webhookDestinationProviders, withController } from './webhook-destination.providers.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
 import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
@@ -15,11 +15,11 @@ import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 export class WebhookDestinationModule extends WebhookDestinationModuleBase {
   /** Wrong options stop the application at bootstrap with an error that names each option and its rule. */
   static override forRoot(options: WebhookDestinationModuleOptions): DynamicModule {
-    return withControllers(concealOptions(super.forRoot(options), MODULE_OPTIONS));
+    return withController(concealOptions(super.forRoot(options), MODULE_OPTIONS));
   }
 
   /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
   static override forRootAsync(options: WebhookDestinationModuleAsyncOptions): DynamicModule {
-    return withControllers(concealOptions(super.forRootAsync(options), MODULE_OPTIONS));
+    return withController(concealOptions(super.forRootAsync(options), MODULE_OPTIONS));
   }
 }

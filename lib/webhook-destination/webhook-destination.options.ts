@@ -26,6 +26,10 @@ export class WebhookDestinationOptions {
   @ValidateNested({ message: 'must hold objects' })
   destinations!: DestinationOptions[];
 
+  /**
+   * Where accepted messages wait until they are delivered.
+   * @default sqliteQueue({ path: './data/relay.db' })
+   */
   @Must('be a queue, such as sqliteQueue()', (value) => typeof value === 'function')
   queue: DeliveryQueueFactory = sqliteQueue();
 
@@ -36,28 +40,31 @@ export class WebhookDestinationOptions {
   @ValidateNested({ message: 'must be an object' })
   delivery: DeliveryOptions = new DeliveryOptions();
 
+  /**
+   * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
+   * none, `'deliver'` delivers and adds no ingest routes. An embedded queue needs `'all'`.
+   * @default 'all'
+   */
   @Must("be 'all', 'ingest' or 'deliver'", (value) => MODES.includes(value as RelayMode))
   mode: RelayMode = 'all';
 
+  /** Authentication of the administrative routes, such as `POST /v1/delete`. Default: no such routes. */
   @IfGiven()
   @Must('be { token } with visible ASCII characters without spaces, or { guard } with a guard', areAdminOptions)
   admin?: AdminOptions;
 }
 
 /**
- * Options of {@link WebhookDestinationModule}. `undefined` selects the default, except in `sharedSecret`, `sources` and
- * `types` of a destination, where it is refused because a missing value could go unnoticed.
+ * Options of {@link WebhookDestinationModule}. `undefined` selects the default, except in `sharedSecret`, `sources`,
+ * `types` and `events` of a destination, where it is refused because a missing value could go unnoticed.
  */
-export interface WebhookDestinationModuleOptions {
+export interface WebhookDestinationModuleOptions extends Partial<
+  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin'>
+> {
   /** Where messages come from, each with its write key. */
   sources: SourceOptions[];
   /** Where messages go. */
   destinations: (Partial<DestinationOptions> & Pick<DestinationOptions, 'urls'>)[];
-  /**
-   * Where accepted messages wait until they are delivered.
-   * @default sqliteQueue({ path: './data/relay.db' })
-   */
-  queue?: DeliveryQueueFactory;
   /**
    * The routes that SDKs post to; `false` adds none.
    * @default { prefix: 'v1' }
@@ -65,19 +72,6 @@ export interface WebhookDestinationModuleOptions {
   ingest?: Partial<IngestOptions> | false;
   /** How messages are sent and retried. */
   delivery?: Partial<DeliveryOptions>;
-  /**
-   * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
-   * none, `'deliver'` delivers and adds no ingest routes. An embedded queue needs `'all'`.
-   * @default 'all'
-   */
-  mode?: RelayMode;
-  /** Authentication of the administrative routes, such as `POST /v1/delete`. Default: no such routes. */
-  admin?: AdminOptions;
-}
-
-/** First part of the administrative routes, beside those of ingest; undefined where there are none. */
-export function adminPrefix({ admin, ingest = new IngestOptions() }: WebhookDestinationOptions): string | undefined {
-  return admin && ingest.prefix;
 }
 
 /**

@@ -6,40 +6,27 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
-import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { ModuleRef } from '@nestjs/core';
 import type { Observable } from 'rxjs';
 
 import type { Concealed } from '../common/concealed.value.js';
 import { errorMessage } from '../common/error.util.js';
 import { LineLogger } from '../common/line.logger.js';
 import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/relay.errors.js';
-import { type AdminGate, createAdminGate } from './admin/admin.gate.js';
-import { mountDeletion } from './admin/admin.mount.js';
-import { DeletionEndpoint } from './admin/deletion.endpoint.js';
-import type { DeletionRequest } from './admin/deletion.request.js';
-import { probeGate } from './admin/gate.probe.js';
-import { type DeletionResult, UserDeletion } from './admin/user.deletion.js';
+import type { DeletionRequest } from './admin/deletion-request.js';
+import type { DeletionResult } from './admin/user-deletion.js';
 import { checkBun } from './bun.check.js';
-import type { DeliveryEvent } from './dispatch/delivery.event.js';
+import type { DeliveryEvent } from './dispatch/delivery-event.js';
 import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
-import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import { toJsonText } from './ingest/body.reader.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
-import { IngestEndpoint } from './ingest/ingest.endpoint.js';
-import { IngestMount } from './ingest/ingest.mount.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
-import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { readPostedBody } from './ingest/posted-body.js';
-import { SourceRegistry } from './ingest/source.registry.js';
-import { adminPrefix, type WebhookDestinationOptions } from './webhook-destination.options.js';
-import type {
-  DeliveryCount,
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryQueue,
-  DeliveryRecord,
-} from './queue/delivery-queue.interface.js';
-import { CHECKED_OPTIONS, DELIVERY_QUEUE } from './webhook-destination.tokens.js';
+import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery-queue.interface.js';
+import { RelaySteps } from './relay-steps.js';
+import type { WebhookDestinationOptions } from './webhook-destination.options.js';
+import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
 
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
@@ -49,33 +36,21 @@ export class WebhookDestinationService
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly producers = new Set<InProcessProducer>();
   private createPool!: PoolFactory;
-  private readonly mount: IngestMount | undefined;
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
   /** Fulfilled once the queue is open: what other providers record while the application starts waits for it. */
   private readonly opened: Promise<void>;
   private stopped: Promise<void> | undefined;
-  private adminGate: AdminGate | undefined;
 
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
 
   constructor(
     @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
-    @Inject(DELIVERY_QUEUE) private readonly queue: DeliveryQueue,
-    private readonly sources: SourceRegistry,
-    private readonly acceptor: MessageAcceptor,
-    private readonly dispatcher: WebhookDispatcher,
-    private readonly deletion: UserDeletion,
+    private readonly steps: RelaySteps,
     private readonly moduleRef: ModuleRef,
-    private readonly adapterHost: HttpAdapterHost,
-    @Inject(IngestEndpoint) private readonly endpoint: IngestEndpoint | undefined,
-    @Inject(DeletionEndpoint) private readonly deletionEndpoint: DeletionEndpoint | undefined,
   ) {
-    this.events$ = dispatcher.events$;
-    const { ingest } = options.reveal();
-    if (ingest && endpoint) this.mount = new IngestMount(adapterHost, ingest.prefix, endpoint);
-    this.mount?.onExpress();
+    this.events$ = steps.dispatcher.events$;
     this.opened = new Promise((resolve, reject) => {
       this.resolveOpened = resolve;
       this.rejectOpened = reject;
@@ -93,7 +68,7 @@ export class WebhookDestinationService
     const source = this.sourceOf(writeKey);
     if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
     await this.opened;
-    return this.acceptor.accept(
+    return this.steps.acceptor.accept(
       source,
       messages.map((message) => new ParsedMessage(message)),
       sentAt,
@@ -110,12 +85,12 @@ export class WebhookDestinationService
    * @see docs/specification.md, "Deletion"
    */
   requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
-    return this.deletion.request(request);
+    return this.steps.deletion.request(request);
   }
 
   /** The deliveries that match, with their attempts, the newest first. */
   deliveries(query: DeliveryQuery = {}, page?: DeliveryPage): Promise<DeliveryRecord[]> {
-    return this.queue.list(query, page);
+    return this.steps.queue.list(query, page);
   }
 
   /**
@@ -123,22 +98,20 @@ export class WebhookDestinationService
    * Resolves with their number.
    */
   replay(idOrQuery: string | DeliveryQuery): Promise<number> {
-    return this.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);
+    return this.steps.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);
   }
 
   /** How many deliveries wait, are under way or were given up, by destination. */
   stats(): Promise<DeliveryCount[]> {
-    return this.queue.counts();
+    return this.steps.queue.counts();
   }
 
   /** @internal */
   async acceptBatch(writeKey: string, json: string): Promise<AcceptResult> {
     const source = this.sourceOf(writeKey);
     await this.opened;
-    const bytes = Buffer.from(json);
-    const isAscii = bytes.length === json.length;
-    const { messages, sentAt } = readPostedBody('batch', { bytes, text: isAscii ? json : undefined });
-    return this.acceptor.accept(source, messages(), sentAt);
+    const { messages } = readPostedBody('batch', toJsonText(Buffer.from(json)));
+    return this.steps.acceptor.accept(source, messages(), new Date()); // the sender's clock is this one
   }
 
   /** @internal */
@@ -148,7 +121,7 @@ export class WebhookDestinationService
 
   /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
-    if (this.sources.find(writeKey) === undefined) return false;
+    if (this.steps.sources.find(writeKey) === undefined) return false;
     this.producers.add(producer);
     return true;
   }
@@ -158,26 +131,30 @@ export class WebhookDestinationService
     if (this.options.reveal().mode !== 'ingest') {
       this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
     }
-    await this.mountAdmin();
-    this.resolveOpened(this.queue.open());
+    await this.steps.admin?.mount(this.moduleRef);
+    this.resolveOpened(this.steps.queue.open());
     await this.opened;
-    this.mount?.onFastify();
-    this.mount?.onServer();
+    this.steps.ingest?.open();
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await this.openAdmin();
+    try {
+      await this.steps.admin?.open();
+    } catch (error) {
+      await this.onApplicationShutdown(); // the queue is open by now, and would keep the process alive
+      throw error;
+    }
     if (this.options.reveal().mode === 'ingest') return;
     await this.warnOfOrphans().catch((error) =>
       this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${errorMessage(error)}`),
     );
-    this.dispatcher.start(this.createPool);
+    this.steps.dispatcher.start(this.createPool);
   }
 
   /** Comes before the server closes. */
   onModuleDestroy(): void {
     this.rejectOpened(new ClosedError('the application closed before its queue was open'));
-    this.endpoint?.close();
+    this.steps.ingest?.endpoint.close();
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -186,22 +163,22 @@ export class WebhookDestinationService
   }
 
   private sourceOf(writeKey: unknown): string {
-    const source = typeof writeKey === 'string' ? this.sources.find(writeKey) : undefined;
+    const source = typeof writeKey === 'string' ? this.steps.sources.find(writeKey) : undefined;
     if (source === undefined) throw new UnknownWriteKeyError();
     return source;
   }
 
   private async stop(): Promise<void> {
     await Promise.all([...this.producers].map((producer) => producer.drain()));
-    await this.dispatcher.stop();
+    await this.steps.dispatcher.stop();
     await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
-    await this.queue.close();
+    await this.steps.queue.close();
   }
 
   /** A queue that this process alone serves: nobody delivers what is left until the next start. */
   private async reportQueued(): Promise<void> {
     if (this.options.reveal().queue.isShared) return;
-    const open = (await this.queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');
+    const open = (await this.steps.queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');
     const count = open.reduce((sum, row) => sum + row.count, 0);
     if (count === 0) return;
     this.logger.warn(
@@ -209,34 +186,12 @@ export class WebhookDestinationService
     );
   }
 
-  private async mountAdmin(): Promise<void> {
-    const options = this.options.reveal();
-    const { admin } = options;
-    const prefix = adminPrefix(options);
-    if (!admin || prefix === undefined || !this.deletionEndpoint) return;
-    this.adminGate = await createAdminGate(admin, this.moduleRef);
-    mountDeletion(this.adapterHost, prefix, this.deletionEndpoint);
-  }
-
-  /** Only now, as a guard may rely on what other providers do in `onModuleInit`. */
-  private async openAdmin(): Promise<void> {
-    const prefix = adminPrefix(this.options.reveal());
-    if (!this.adminGate || prefix === undefined) return;
-    try {
-      await probeGate(this.adminGate, this.adapterHost.httpAdapter, prefix);
-    } catch (error) {
-      await this.onApplicationShutdown(); // the queue is open by now, and would keep the process alive
-      throw error;
-    }
-    this.deletionEndpoint?.open(this.adminGate);
-  }
-
   private async warnOfOrphans(): Promise<void> {
     const served = this.options
       .reveal()
       .destinations.filter(({ enabled }) => enabled)
       .map(({ name }) => name);
-    const orphans = (await this.queue.counts(served)).filter(
+    const orphans = (await this.steps.queue.counts(served)).filter(
       ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
     );
     for (const { destination, count } of orphans) {

@@ -102,6 +102,22 @@ describe('An application that records for its own WebhookDestinationModule', () 
     expect(log.matching(/not delivered/)).toEqual([]);
   });
 
+  it('does not give up what waits for the application to start', async () => {
+    const receiver = await startReceiver();
+    const options = { writeKey: 'wk_shop', maxRetries: 0, httpRequestTimeout: 500 };
+    const testing = await Test.createTestingModule({
+      imports: [AnalyticsModule.forRoot(options), relay('shop', receiver)],
+    })
+      .setLogger(new LogLines())
+      .compile();
+    afterwards(() => testing.close());
+    const analytics = testing.get(AnalyticsService);
+    const failure = new Promise((resolve) => analytics.track({ userId: 'u1', event: 'Waiting' }, resolve));
+    await Promise.race([analytics.flush(), new Promise((resolve) => setTimeout(resolve, 700))]);
+    await testing.init();
+    expect(await failure).toBeUndefined();
+  });
+
   it.each([
     ['memoryQueue', () => memoryQueue()],
     ['sqliteQueue', (path: string) => sqliteQueue({ path })],

@@ -46,7 +46,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const names = Object.keys(outcomes);
       await queue.add(names.map(message));
       const subscription = queue.consume('Webhooks', 4).subscribe((lease) => {
-        void lease.settle(outcomes[lease.delivery.messageId]!).then(() => settled++);
+        void lease.settle(outcomes[lease.delivery.messageId]).then(() => settled++);
         if (lease.delivery.messageId === 'dead') subscription.unsubscribe();
       });
       await waitFor(() => settled === names.length);

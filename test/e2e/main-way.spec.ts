@@ -141,6 +141,7 @@ describe.each(platforms)('From a decorated method to a signed webhook, on $platf
     app.get(AnalyticsService).on('http_request', ({ url }) => requests.push(url));
     await order(host);
     expectWebhooks(await receiver.received(2));
+    expect(requests).toEqual([]);
   });
 
   it('delivers what is queued when the apps close', async () => {

@@ -279,6 +279,74 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
   ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
   ['one of a destination', withDestination({ retryOn: 'any' }), "destinations[0].retryOn must be 'spec' or"],
+  ...['', 'All', null, 7].map((integration): (typeof cases)[number] => [
+    `the integration ${JSON.stringify(integration)}`,
+    withDestination({ integration }),
+    'destinations[0].integration must be a non-empty string, and not All',
+  ]),
+  ...[
+    'Order *',
+    [],
+    [''],
+    ['!'],
+    ['Order *', 7],
+    ['Order *', null],
+    [undefined],
+    ['x'.repeat(201)],
+    Array.from({ length: 101 }, (_, index) => `Event ${index}`),
+    null,
+    {},
+  ].map((events): (typeof cases)[number] => [
+    `the events ${JSON.stringify(events).slice(0, 40)}`,
+    withDestination({ events }),
+    'destinations[0].events must be an array of 1 to 100 event name patterns of 1 to 200 characters each',
+  ]),
+  ...[
+    'tenant',
+    ['tenant'],
+    null,
+    { tenant: 7 },
+    { tenant: undefined },
+    { '': 'a' },
+    { ['x'.repeat(41)]: 'a' },
+    { tenant: 'x'.repeat(501) },
+    Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`n${index}`, ''])),
+  ].map((metadata): (typeof cases)[number] => [
+    `the metadata ${JSON.stringify(metadata).slice(0, 40)}`,
+    withDestination({ metadata }),
+    'destinations[0].metadata must map at most 50 names of 1 to 40 characters to strings of at most 500',
+  ]),
+  ...[0, 1.5, -1, '8', null, Infinity].map((concurrency): (typeof cases)[number] => [
+    `the concurrency ${JSON.stringify(concurrency)} of a destination`,
+    withDestination({ concurrency }),
+    'destinations[0].concurrency must be a whole number above 0',
+  ]),
+  ...[
+    10,
+    null,
+    {},
+    { requests: 10 },
+    { per: 1_000 },
+    { requests: 0, per: 1_000 },
+    { requests: 1.5, per: 1_000 },
+    { requests: 100_001, per: 1_000 },
+    { requests: 10, per: 0 },
+    { requests: 10, per: '1s' },
+    { requests: 10, per: 2 ** 31 },
+    { requests: 10, per: 1_000, burst: 5 },
+  ].map((rateLimit): (typeof cases)[number] => [
+    `the rate limit ${JSON.stringify(rateLimit)} of a destination`,
+    withDestination({ rateLimit }),
+    'destinations[0].rateLimit must have a whole number from 1 to 100000 as requests, and milliseconds above 0',
+  ]),
+  [
+    'a rate limit below the number of URLs',
+    withDestination({ urls: [url, `${url}2`], rateLimit: { requests: 1, per: 1_000 } }),
+    'destinations[0].rateLimit must have requests for each of the 2 URLs: 2 or more',
+  ],
+  ['a transform that is no function', withDestination({ transform: '(body) => body' }), 'transform must be a function'],
+  ['null for a transform', withDestination({ transform: null }), 'destinations[0].transform must be a function'],
+  ['propagateTrace that is no boolean', withDestination({ propagateTrace: 1 }), 'propagateTrace must be a boolean'],
 
   ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
   ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],
@@ -325,6 +393,7 @@ const undefinedCases: [option: string, options: unknown][] = [
   ['destinations[0].sharedSecret', withDestination({ sharedSecret: undefined })],
   ['destinations[0].sources', withDestination({ sources: undefined })],
   ['destinations[0].types', withDestination({ types: undefined })],
+  ['destinations[0].events', withDestination({ events: undefined })],
 ];
 
 describe('Options', () => {
@@ -408,6 +477,25 @@ describe('Options', () => {
           withDestination({ sharedSecret: [standardSecret(32), 'a secret of 24 bytes ...'], standardWebhooks: true }),
       ],
       ['deletions alone', () => withDestination({ types: ['delete'] })],
+      [
+        'two destinations of one integration',
+        () => ({
+          sources: [source],
+          destinations: ['A', 'B'].map((name) => ({ name, integration: 'Webhooks', urls: [url] })),
+        }),
+      ],
+      [
+        'what a destination may have besides',
+        () =>
+          withDestination({
+            events: ['Order *', `!${'x'.repeat(199)}`],
+            metadata: { tenant: 't-1', empty: '' },
+            concurrency: 1,
+            rateLimit: { requests: 1, per: 0.5 },
+            transform: (body: object) => body,
+            propagateTrace: true,
+          }),
+      ],
       ['a CA', () => withDelivery({ ca: [ca, ca] })],
       ['a proxy', () => withDelivery({ proxy: 'http://user:pa%40ss@proxy.internal:3128/' })],
       ['httpsOnly', () => withDelivery({ httpsOnly: true })],
@@ -423,7 +511,11 @@ describe('Options', () => {
       [
         'undefined for the default',
         () => ({
-          ...withDestination({ name: undefined, enabled: undefined, headers: undefined, standardWebhooks: undefined }),
+          ...withDestination({
+            ...{ name: undefined, enabled: undefined, headers: undefined, standardWebhooks: undefined },
+            ...{ integration: undefined, metadata: undefined, concurrency: undefined, rateLimit: undefined },
+            ...{ transform: undefined, propagateTrace: undefined },
+          }),
           queue: undefined,
           ingest: { prefix: undefined, cors: undefined, rateLimit: undefined },
           delivery: { timeout: undefined, allowedNetworks: undefined, transport: undefined, ca: undefined },

@@ -2,7 +2,39 @@ import { ValidateNested } from 'class-validator';
 
 import { Must, toOptions } from '../../common/options.rules.js';
 import { type IdentityResolver, identityOfUser } from './ambient-identity.js';
-import { ContextOptions } from './context.options.js';
+
+const Switch = () => Must('be true or false', (value) => typeof value === 'boolean');
+
+/** Which facts of an HTTP request go into the `context` of the events that are recorded in it. */
+export class ContextOptions {
+  /**
+   * `context.ip`: the client's address, as the platform computes it.
+   * @default true
+   */
+  @Switch()
+  ip: boolean = true;
+
+  /**
+   * `context.userAgent`.
+   * @default true
+   */
+  @Switch()
+  userAgent: boolean = true;
+
+  /**
+   * `context.locale`: the first language that the client accepts.
+   * @default true
+   */
+  @Switch()
+  locale: boolean = true;
+
+  /**
+   * `context.page`: `path`, `url` and `referrer`, without their queries, which may hold secrets.
+   * @default true
+   */
+  @Switch()
+  page: boolean = true;
+}
 
 /** What an instance adds to messages that do not have it. */
 export interface AmbientOptions {
@@ -33,7 +65,7 @@ export class CheckedAmbientOptions {
   @Must('be a function of the request', (value) => typeof value === 'function')
   identity: IdentityResolver = identityOfUser;
 
-  @Must('be true or false', (value) => typeof value === 'boolean')
+  @Switch()
   anonymous: boolean = true;
 
   @ValidateNested({ message: 'must be true, false or an object of switches' })

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import type { ExtraContext } from '../../client/index.js';
+import { processWide } from '../../common/process-wide.util.js';
 import type { NamedIds } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import type { AnonymousVisitor } from './anonymous-visitor.js';
@@ -16,13 +17,8 @@ export interface ContextScope {
   context?: ExtraContext | undefined;
 }
 
-const KEY = Symbol.for('nestjs-analytics-relay:context-scopes');
-
-// Both builds of the package may be in one process: what one opens, the other sees.
-const shared = globalThis as { [KEY]?: AsyncLocalStorage<ContextScope | undefined> };
-
 /** The scope of the code that runs. */
-export const scopes: AsyncLocalStorage<ContextScope | undefined> = (shared[KEY] ??= new AsyncLocalStorage());
+export const scopes = processWide('context-scopes', () => new AsyncLocalStorage<ContextScope | undefined>());
 
 /** Runs a function in a scope, which is not opened again where it is open already. */
 export function runInScope<T>(scope: ContextScope | undefined, run: () => T): T {

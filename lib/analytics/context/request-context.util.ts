@@ -1,25 +1,15 @@
 import type { ExtraContext } from '../../client/index.js';
+import type { ContextOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import type { ContextOptions } from './context.options.js';
 
 /** The facts of an HTTP request that the options include; unknown facts are left out. */
 export function contextOf(request: AnalyticsRequest, options: ContextOptions): ExtraContext {
-  const context: ExtraContext = {};
-  if (typeof request.headers !== 'object' || request.headers === null) return context;
-  if (options.ip && request.ip) context.ip = request.ip;
-  if (options.userAgent) {
-    const userAgent = header(request, 'user-agent');
-    if (userAgent) context.userAgent = userAgent;
-  }
-  if (options.locale) {
-    const locale = firstLanguage(header(request, 'accept-language'));
-    if (locale) context.locale = locale;
-  }
-  if (options.page) {
-    const page = pageOf(request);
-    if (page) context.page = page;
-  }
-  return context;
+  if (typeof request.headers !== 'object' || request.headers === null) return {};
+  const ip = options.ip && request.ip;
+  const userAgent = options.userAgent && header(request, 'user-agent');
+  const locale = options.locale && firstLanguage(header(request, 'accept-language'));
+  const page = options.page && pageOf(request);
+  return { ...(ip && { ip }), ...(userAgent && { userAgent }), ...(locale && { locale }), ...(page && { page }) };
 }
 
 function pageOf(request: AnalyticsRequest): ExtraContext['page'] {

@@ -6,19 +6,15 @@ export interface DecoratedMethod {
   instance: string;
 }
 
-const KEY = Symbol.for('nestjs-analytics-relay:decorated-methods');
-
-// Both builds of the package may be in one process: the module of one finds what the decorators of the other declared.
-const shared = globalThis as { [KEY]?: WeakMap<object, DecoratedMethod[]> };
-const methodsByPrototype = (shared[KEY] ??= new WeakMap());
+const METHODS = Symbol.for('nestjs-analytics-relay:decorated-methods');
 
 /** Declares a method of the class with this prototype. */
 export function addDecoratedMethod(prototype: object, method: DecoratedMethod): void {
-  methodsByPrototype.set(prototype, [...(methodsByPrototype.get(prototype) ?? []), method]);
+  Reflect.defineMetadata(METHODS, [...decoratedMethodsOf(prototype), method], prototype);
 }
 
-/** The decorated methods of a prototype and those that it inherits; none for what is no object. */
-export function decoratedMethodsOf(prototype: unknown): DecoratedMethod[] {
-  if (typeof prototype !== 'object' || prototype === null) return [];
-  return [...(methodsByPrototype.get(prototype) ?? []), ...decoratedMethodsOf(Object.getPrototypeOf(prototype))];
+/** The decorated methods of an object and those that its class inherits; none for what is no object. */
+export function decoratedMethodsOf(object: unknown): DecoratedMethod[] {
+  if (typeof object !== 'object' || object === null) return [];
+  return (Reflect.getMetadata(METHODS, object) as DecoratedMethod[] | undefined) ?? [];
 }

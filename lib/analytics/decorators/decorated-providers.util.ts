@@ -37,10 +37,8 @@ export async function connectDecoratedProviders(modules: ModulesContainer): Prom
   for (const module of modules.values()) {
     const find = finderOf(module);
     for (const provider of [module.providers, module.injectables, module.controllers].flatMap(providersIn)) {
-      const objects = isConstructed(provider) ? [] : objectsOf(provider);
-      const prototype = provider.metatype?.prototype as unknown;
-      for (const object of [prototype, ...objects]) {
-        const missed = await connect(object, find, object !== prototype);
+      for (const object of objectsOf(provider)) {
+        const missed = await connect(object, find, isConstructed(provider));
         missed.forEach((method) => unconnected.add(method));
       }
       if (provider.isFactory && isMadeAgain(provider)) connectLater(provider, find);
@@ -73,35 +71,36 @@ function whyUnconnected(instance: string, names: string[]): string {
     : `no AnalyticsModule has the name ${name} (known names: ${known})`;
 }
 
-/** The objects of a provider that exist by now. */
+/** The objects of a provider that exist by now; of a class whose objects are made later, an empty one. */
 function objectsOf(provider: Provider): unknown[] {
-  if (!provider.isTransient) return [provider.instance];
+  if (!provider.isTransient || isConstructed(provider)) return [provider.instance];
   return provider.getStaticTransientInstances().map((host): unknown => host?.instance);
 }
 
-/** Wraps a factory that runs for each request or consumer, so what it makes receives its instances. */
+/** Replaces a factory that runs for each request or consumer, as Nest does for a test: what it makes gets its instances. */
 function connectLater(provider: Provider, find: InstanceFinder): void {
   const factory = provider.metatype as Factory;
   const connecting: Factory = async (...dependencies) => {
     const object = await factory(...dependencies);
-    await connect(object, find);
+    await connect(object, find, false);
     return object;
   };
-  provider.metatype = connecting;
+  provider.mergeWith({ provide: provider.token, useFactory: connecting, inject: provider.inject ?? [] });
 }
 
-/** Gives an object the instances of its decorated methods; resolves with the methods without one. */
-async function connect(object: unknown, find: InstanceFinder, isGiven = true): Promise<DecoratedMethod[]> {
-  const methods = decoratedMethodsOf(object);
+/**
+ * Gives an object the instances of its decorated methods, where Nest has not injected them; resolves with the methods
+ * without one.
+ */
+async function connect(object: unknown, find: InstanceFinder, isInjected: boolean): Promise<DecoratedMethod[]> {
   const missed: DecoratedMethod[] = [];
-  for (const name of new Set(methods.map(({ instance }) => instance))) {
-    const ofInstance = methods.filter(({ instance }) => instance === name);
+  for (const method of decoratedMethodsOf(object)) {
     try {
-      const analytics = await find(name);
-      if (!analytics) missed.push(...ofInstance);
-      else if (isGiven) giveHidden(object as object, name, analytics);
+      const analytics = await find(method.instance);
+      if (!analytics) missed.push(method);
+      else if (!isInjected) giveHidden(object as object, method.instance, analytics);
     } catch (error) {
-      for (const { subject } of ofInstance) logger.warn(`${subject} is not recorded: ${errorMessage(error)}`);
+      logger.warn(`${method.subject} is not recorded: ${errorMessage(error)}`);
     }
   }
   return missed;

@@ -5,9 +5,20 @@ import type { EventClass } from './tracking-plan.interface.js';
 /** A rule that a decorator of class-validator put on a property. */
 export type PropertyRule = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
 
-/** The rules of a class, in the order of their declaration, those of the classes that it extends last. */
-export function rulesOf(type: EventClass): PropertyRule[] {
-  return getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+/** Decorators have run by the time of the first event. */
+const rulesByClass = new WeakMap<EventClass, Map<string, PropertyRule[]>>();
+
+/** The rules of a class by property, in the order of their declaration, those of the classes that it extends last. */
+export function rulesOf(type: EventClass): Map<string, PropertyRule[]> {
+  let rules = rulesByClass.get(type);
+  if (!rules) {
+    rules = new Map();
+    for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
+      rules.set(rule.propertyName, [...(rules.get(rule.propertyName) ?? []), rule]);
+    }
+    rulesByClass.set(type, rules);
+  }
+  return rules;
 }
 
 /** The class of a property's type by the compiler's metadata, such as `String` or a class of the application. */
@@ -15,10 +26,15 @@ export function designType(type: EventClass, property: string): unknown {
   return Reflect.getMetadata('design:type', type.prototype as object, property);
 }
 
+/** Whether a value is a class that has rules. */
+export function isClassWithRules(value: unknown): value is EventClass {
+  return typeof value === 'function' && rulesOf(value as EventClass).size > 0;
+}
+
 /** The class of a property that is validated as an object of a class; undefined where it is unknown. */
 export function nestedClassOf(type: EventClass, { type: kind, propertyName }: PropertyRule): EventClass | undefined {
   const nested = kind === 'nestedValidation' ? designType(type, propertyName) : undefined;
-  return typeof nested === 'function' && rulesOf(nested as EventClass).length > 0 ? (nested as EventClass) : undefined;
+  return isClassWithRules(nested) ? nested : undefined;
 }
 
 /**

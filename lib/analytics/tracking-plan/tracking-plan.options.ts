@@ -15,31 +15,28 @@ const VIOLATIONS = ['throw', 'drop', 'warn'] as const;
  */
 export type PlanViolations = (typeof VIOLATIONS)[number];
 
-/** How an instance checks track events at run time. */
-export interface TrackingPlanOptions {
+/** How an instance checks track events at run time: rules and defaults. */
+export class PlanOptions {
   /**
    * Event classes, with `@TrackedEvent` or made by `defineEvent`. A track event with one of their names is checked
    * however it is recorded; one with another name is not checked. `trackEvent` and `@Track(TheClass)` check in any case.
    *
    * @default []
    */
-  events?: readonly EventClass[];
+  @Must('be an array of event classes', Array.isArray)
+  events: readonly EventClass[] = [];
+
   /**
    * What happens to an event that breaks its class or schema.
    *
    * @default 'warn'
    */
-  violations?: PlanViolations;
-}
-
-/** Their rules and defaults. */
-export class PlanOptions implements Required<TrackingPlanOptions> {
-  @Must('be an array of event classes', Array.isArray)
-  events: readonly EventClass[] = [];
-
   @Must(`be one of ${VIOLATIONS.join(', ')}`, (value) => VIOLATIONS.includes(value as PlanViolations))
   violations: PlanViolations = 'warn';
 }
+
+/** How an instance checks track events at run time. */
+export type TrackingPlanOptions = Partial<PlanOptions>;
 
 /** The broken rules of each event class, as `path rule`. */
 export function findEventFaults(events: unknown): string[] {

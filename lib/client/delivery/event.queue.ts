@@ -4,7 +4,9 @@ import type { EventSink, PendingEvent } from '../event/pending-event.interface.j
 import { MAX_BATCH_BYTES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
 import { RelayError } from '../relay.error.js';
 import { Batch } from './batch.js';
-import type { BatchPublisher } from './batch.publisher.js';
+import { BatchPublisher } from './batch.publisher.js';
+import type { BatchTransport } from './batch-transport.interface.js';
+import type { DeliverySettings } from './delivery-settings.interface.js';
 import { Fifo } from './fifo.js';
 
 // A test's fake timers may replace the global one, and no request would end.
@@ -12,12 +14,6 @@ const nextTurn = setImmediate;
 
 /** Requests in flight at once; events beyond them wait. */
 const MAX_REQUESTS_IN_FLIGHT = 16;
-
-/** When waiting events are sent. */
-export interface EventQueueSettings {
-  maxEventsInBatch: number;
-  flushInterval: number;
-}
 
 /** Sets the size of an event. Returns an error where it is too large to be sent. */
 export function measure(event: PendingEvent): Error | undefined {
@@ -34,7 +30,8 @@ export class EventQueue implements EventSink {
   private inFlight: Batch[] = [];
   /** Requests that hold a connection. */
   private requests = 0;
-  private readonly maxBytes: number;
+  private publisher: BatchPublisher | undefined;
+  private maxBytes = MAX_BATCH_BYTES;
   /** Size of the waiting events in a body: each with the comma that follows it. */
   private waitingBytes = 0;
   /** How many of the waiting events go out even where they do not fill a batch. */
@@ -43,12 +40,26 @@ export class EventQueue implements EventSink {
   private flushInterval: number;
 
   constructor(
-    private readonly settings: EventQueueSettings,
-    private readonly publisher: BatchPublisher,
+    private readonly settings: DeliverySettings,
     private readonly ledger: EventLedger,
   ) {
-    this.maxBytes = MAX_BATCH_BYTES - publisher.envelopeBytes;
     this.flushInterval = settings.flushInterval;
+  }
+
+  /**
+   * Sends by this transport from now on; until the first call, events wait.
+   *
+   * @param flushInterval Replaces that of the settings; events already waiting are then sent at once.
+   */
+  start(transport: BatchTransport, flushInterval?: number): void {
+    this.publisher = new BatchPublisher(this.settings, transport);
+    this.maxBytes = MAX_BATCH_BYTES - transport.envelopeBytes;
+    if (flushInterval !== undefined) {
+      this.flushInterval = flushInterval;
+      this.stopTimer();
+      this.due = this.waiting.length;
+    }
+    this.pump();
   }
 
   /** Queues an event; one that is too large fails asynchronously. */
@@ -68,12 +79,6 @@ export class EventQueue implements EventSink {
   flush(): void {
     this.due = this.waiting.length;
     this.pump();
-  }
-
-  flushWithin(interval: number): void {
-    this.flushInterval = interval;
-    this.stopTimer();
-    this.flush();
   }
 
   /** Fails every batch in flight that holds an event of this group, or of a group before it. */
@@ -96,7 +101,9 @@ export class EventQueue implements EventSink {
   }
 
   private pump(): void {
-    while (this.requests < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) void this.send(this.cut());
+    while (this.publisher && this.requests < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) {
+      void this.send(this.cut(), this.publisher);
+    }
     if (this.waiting.length === 0) this.stopTimer();
   }
 
@@ -124,10 +131,10 @@ export class EventQueue implements EventSink {
     return event;
   }
 
-  private async send(batch: Batch): Promise<void> {
+  private async send(batch: Batch, publisher: BatchPublisher): Promise<void> {
     this.requests++;
     this.inFlight.push(batch);
-    const reason = await this.publisher.send(batch);
+    const reason = await publisher.send(batch);
     this.inFlight = this.inFlight.filter((other) => other !== batch);
     if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
     // The connection is free for the next request only in a later turn of the event loop: `fetch` would open another one.

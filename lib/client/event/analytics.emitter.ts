@@ -1,4 +1,5 @@
-import type { Message } from '../message/message.interface.js';
+import { EventEmitter } from 'node:events';
+import type { Message, MessageType } from '../message/message.interface.js';
 import type { Context } from './context.js';
 import { UserCodeCaller } from './user-code.caller.js';
 
@@ -32,25 +33,14 @@ export interface HttpResponseInfo {
 }
 
 /**
- * What each emitter event passes to its listeners.
+ * What each emitter event passes to its listeners. An event with the name of a kind of message: such a message was
+ * delivered.
  *
  * @see docs/specification.md, "Client events"
  */
-export interface AnalyticsEvents {
+export interface AnalyticsEvents extends Record<MessageType, [ctx: Context]> {
   /** An event was not delivered, or a plugin failed. */
   error: [error: EmittedError];
-  /** An identify message was delivered. */
-  identify: [ctx: Context];
-  /** A track message was delivered. */
-  track: [ctx: Context];
-  /** A page message was delivered. */
-  page: [ctx: Context];
-  /** A screen message was delivered. */
-  screen: [ctx: Context];
-  /** A group message was delivered. */
-  group: [ctx: Context];
-  /** An alias message was delivered. */
-  alias: [ctx: Context];
   /** An HTTP request is about to be made. */
   http_request: [request: HttpRequestInfo];
   /** An HTTP request was answered. */
@@ -68,56 +58,40 @@ export interface AnalyticsEvents {
 /** Receives an emitter event. Its errors never reach the library. */
 export type Listener<E extends keyof AnalyticsEvents> = (...args: AnalyticsEvents[E]) => unknown;
 
-interface Subscription {
-  listener: (...args: never[]) => unknown;
-  once: boolean;
-}
-
 /** The emitter that every `Analytics` is. Unlike Node's, it never throws, even when nobody listens to `error`. */
 export class AnalyticsEmitter {
-  private readonly subscriptions = new Map<keyof AnalyticsEvents, readonly Subscription[]>();
+  private readonly listeners = new EventEmitter().setMaxListeners(0);
   /** @internal */
   protected readonly userCode = new UserCodeCaller();
 
-  /** Calls a listener each time an event happens. */
+  /** Calls a listener each time an event happens. Anything but a function is ignored. */
   on<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
-    return this.subscribe(event, { listener, once: false });
+    if (typeof listener === 'function') this.listeners.on(event, listener);
+    return this;
   }
 
   /** Calls a listener the next time an event happens. */
   once<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
-    return this.subscribe(event, { listener, once: true });
+    if (typeof listener === 'function') this.listeners.once(event, listener);
+    return this;
   }
 
   /** Stops calling a listener, however it was added. */
   off<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
-    return this.retain(event, (subscription) => subscription.listener !== listener);
+    while (this.listeners.listeners(event).includes(listener)) this.listeners.off(event, listener);
+    return this;
   }
 
   /** Calls the listeners of an event, in the order in which they were added. */
   emit<E extends keyof AnalyticsEvents>(event: E, ...args: AnalyticsEvents[E]): this {
-    for (const subscription of this.subscriptions.get(event) ?? []) {
-      if (subscription.once) this.retain(event, (other) => other !== subscription);
-      void this.userCode.call(() => (subscription.listener as Listener<E>)(...args));
+    for (const listener of this.listeners.rawListeners(event) as Listener<E>[]) {
+      void this.userCode.call(() => listener(...args));
     }
     return this;
   }
 
   /** @internal Whether anybody listens to an event. */
   isHeard(event: keyof AnalyticsEvents): boolean {
-    return this.subscriptions.has(event);
-  }
-
-  private subscribe(event: keyof AnalyticsEvents, subscription: Subscription): this {
-    // A new array each time, so that emit may go through the old one.
-    this.subscriptions.set(event, [...(this.subscriptions.get(event) ?? []), subscription]);
-    return this;
-  }
-
-  private retain(event: keyof AnalyticsEvents, keep: (subscription: Subscription) => boolean): this {
-    const remaining = (this.subscriptions.get(event) ?? []).filter(keep);
-    if (remaining.length > 0) this.subscriptions.set(event, remaining);
-    else this.subscriptions.delete(event);
-    return this;
+    return this.listeners.listenerCount(event) > 0;
   }
 }

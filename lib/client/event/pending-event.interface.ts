@@ -32,8 +32,6 @@ export interface EventSink {
   add(event: PendingEvent): void;
   /** Sends all waiting events as soon as a request may be made. */
   flush(): void;
-  /** Replaces the flush interval, in ms; events already waiting are sent at once. */
-  flushWithin(interval: number): void;
   /** Fails the events in flight of this group and of the groups before it. */
   abort(group: FlushGroup, reason: Error): void;
   /** Fails every event. */

@@ -1,4 +1,5 @@
 import type { Context } from '../event/context.js';
+import type { MessageType } from '../message/message.interface.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
 
 /** When a plugin runs; see {@link Plugin.type}. */
@@ -8,11 +9,11 @@ export type PluginType = 'before' | 'enrichment' | 'destination' | 'after' | 'ut
 export type PluginHandler = (ctx: Context) => Context | Promise<Context>;
 
 /**
- * Changes or observes events before and after their delivery.
+ * Changes or observes events before and after their delivery, with a handler for each kind of message that it is about.
  *
  * @see docs/specification.md, "Plugins"
  */
-export interface Plugin {
+export interface Plugin extends Partial<Record<MessageType, PluginHandler | undefined>> {
   /** Names the plugin for `deregister`; of a destination, also its key in `integrations`. */
   name: string;
   /** Further keys in `integrations` that concern a destination. */
@@ -45,10 +46,4 @@ export interface Plugin {
   load(ctx: Context, instance: AnalyticsClient): Promise<unknown>;
   /** Called when the plugin is deregistered. */
   unload?(ctx: Context, instance: AnalyticsClient): unknown;
-  identify?: PluginHandler | undefined;
-  track?: PluginHandler | undefined;
-  page?: PluginHandler | undefined;
-  screen?: PluginHandler | undefined;
-  group?: PluginHandler | undefined;
-  alias?: PluginHandler | undefined;
 }

@@ -104,23 +104,18 @@ export class PluginPipeline {
   }
 
   private async enrich(ctx: Context, event: PendingEvent): Promise<Context> {
-    const { type } = event;
-    for (const { plugin } of this.loadedOfType('before')) {
-      if (!event.group) return ctx;
-      const returned = await this.handle(plugin, type, ctx);
-      if (plugin[type] && !isContext(returned))
-        throw new RelayError('plugin_result_invalid', `Plugin "${plugin.name}" returned no context`);
-      if (isContext(returned)) ctx = returned;
-    }
-    for (const { plugin } of this.loadedOfType('enrichment')) {
-      if (!event.group) return ctx;
-      try {
-        const returned = await this.handle(plugin, type, ctx);
-        if (isContext(returned)) ctx = returned;
-      } catch (error) {
-        if (isCancelled(ctx, error)) throw error;
-        this.reportOf(event, error, ctx);
-        if (error instanceof RelayError && error.code === PLUGIN_TIMEOUT) ctx = detach(ctx);
+    for (const stage of ['before', 'enrichment'] as const) {
+      for (const { plugin } of this.ofType(stage).filter(({ isLoaded }) => isLoaded)) {
+        if (!event.group) return ctx;
+        try {
+          const returned = await this.handle(plugin, event.type, ctx);
+          if (isContext(returned)) ctx = returned;
+          else if (stage === 'before' && plugin[event.type]) throw noContextFrom(plugin);
+        } catch (error) {
+          if (stage === 'before' || isCancelled(ctx, error)) throw error;
+          this.reportOf(event, error, ctx);
+          if (error instanceof RelayError && error.code === PLUGIN_TIMEOUT) ctx = detach(ctx);
+        }
       }
     }
     return ctx;
@@ -203,10 +198,6 @@ export class PluginPipeline {
     }
   }
 
-  private loadedOfType(type: PluginType): Registration[] {
-    return this.ofType(type).filter(({ isLoaded }) => isLoaded);
-  }
-
   private ofType(type: PluginType): Registration[] {
     return this.registrations.filter(({ plugin }) => plugin.type === type);
   }
@@ -231,6 +222,10 @@ function systemContext(): Context {
     context: {},
     integrations: {},
   });
+}
+
+function noContextFrom({ name }: Plugin): RelayError {
+  return new RelayError('plugin_result_invalid', `Plugin "${name}" returned no context`);
 }
 
 // By shape, as a context may come from the package's other build.

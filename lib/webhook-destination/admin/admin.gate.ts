@@ -5,14 +5,14 @@ import type { CanActivate, ExecutionContext, HttpException, Type } from '@nestjs
 import type { ModuleRef } from '@nestjs/core';
 import { firstValueFrom, isObservable } from 'rxjs';
 
-import { IngestError } from '../ingest/ingest.error.js';
+import { RequestError } from '../ingest/request.error.js';
 import type { AdminOptions } from './admin.options.js';
 
 /**
  * Resolves for a request with the admin token, or one that the application's guard admits.
- * @throws {IngestError} 401 or 403; or what the guard throws.
+ * @throws {RequestError} 401 or 403; or what the guard throws.
  */
-export type AdminGate = (request: IncomingMessage, context: () => ExecutionContext) => Promise<void>;
+export type AdminGate = (context: ExecutionContext) => Promise<void>;
 
 /** The gate that the options select. A guard class is created with its dependencies, from any module of the application. */
 export async function createAdminGate(options: AdminOptions, moduleRef: ModuleRef): Promise<AdminGate> {
@@ -32,25 +32,26 @@ async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<
 
 function tokenGate(expected: string): AdminGate {
   const digest = sha256(expected);
-  return ({ headers }) => {
+  return (context) => {
+    const { headers } = context.switchToHttp().getRequest<Pick<IncomingMessage, 'headers'>>();
     const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
     if (token !== undefined && timingSafeEqual(sha256(token), digest)) return Promise.resolve();
     const rule = 'the admin token must come as a Bearer token';
-    return Promise.reject(new IngestError(401, 'admin_token_wrong', rule, 'Authorization'));
+    return Promise.reject(new RequestError(401, 'admin_token_wrong', rule, 'Authorization'));
   };
 }
 
 function guardGate(guard: CanActivate): AdminGate {
-  return async (_request, context) => {
+  return async (context) => {
     let admitted: boolean;
     try {
-      const answer = guard.canActivate(context());
+      const answer = guard.canActivate(context);
       admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
     } catch (error) {
       if (!isHttpException(error)) throw error;
-      throw new IngestError(error.getStatus(), 'admin_only', error.message);
+      throw new RequestError(error.getStatus(), 'admin_only', error.message);
     }
-    if (!admitted) throw new IngestError(403, 'admin_only', 'only an administrator may do this');
+    if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
   };
 }
 

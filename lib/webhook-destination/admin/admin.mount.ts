@@ -1,42 +1,70 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { HttpAdapterHost } from '@nestjs/core';
+import type { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
 import type { FastifyInstance } from '../../common/fastify.interface.js';
 import { OptionsError } from '../../common/options.error.js';
+import { type AdminGate, createAdminGate } from './admin.gate.js';
+import type { AdminOptions } from './admin.options.js';
 import type { DeletionEndpoint } from './deletion.endpoint.js';
+import { probeGate } from './gate-probe.js';
 import { httpContext } from './http-context.util.js';
-
-/** Path of the route, by the prefix of the relay's routes. */
-export function deletionPath(prefix: string): string {
-  return `/${prefix}/delete`;
-}
 
 /**
  * Adds `POST /<prefix>/delete`, after the application's middleware: its guard may rely on sessions and the like.
  * The application's global prefix and global guards do not apply.
  */
-export function mountDeletion({ httpAdapter }: HttpAdapterHost, prefix: string, endpoint: DeletionEndpoint): void {
-  const path = deletionPath(prefix);
-  switch (httpAdapter?.getType()) {
-    case undefined: // an application context without HTTP
-      return;
-    case 'express':
-      httpAdapter.post(path, (request: IncomingMessage, response: ServerResponse) =>
-        endpoint.handle(request, response, () => httpContext(request, response)),
-      );
-      return;
-    case 'fastify':
-      httpAdapter.getInstance<FastifyInstance>().addHook('preParsing', (request, reply, _payload, next) => {
-        const { method, url = '' } = request.raw;
-        if (method !== 'POST' || url.split('?', 1)[0] !== path) return next();
-        reply.hijack();
-        void endpoint.handle(request.raw, reply.raw, () => httpContext(request, reply));
-      });
-      return;
-    default:
-      throw new OptionsError('WebhookDestinationModule', [
-        `admin needs Express or Fastify, not ${httpAdapter.getType()}`,
-      ]);
+export class AdminMount {
+  readonly #options: AdminOptions; // private, because it may contain the token
+  private readonly path: string;
+  private gate: AdminGate | undefined;
+
+  constructor(
+    private readonly host: HttpAdapterHost,
+    prefix: string,
+    readonly endpoint: DeletionEndpoint,
+    options: AdminOptions,
+  ) {
+    this.path = `/${prefix}/delete`;
+    this.#options = options;
+  }
+
+  /** Adds the route. It refuses all requests until {@link open}. */
+  async mount(moduleRef: ModuleRef): Promise<void> {
+    this.gate = await createAdminGate(this.#options, moduleRef);
+    const { httpAdapter } = this.host;
+    const { path, endpoint } = this;
+    switch (httpAdapter?.getType()) {
+      case undefined: // an application context without HTTP
+        return;
+      case 'express':
+        httpAdapter.post(path, (request: IncomingMessage, response: ServerResponse) =>
+          endpoint.handle(request, response, httpContext(request, response)),
+        );
+        return;
+      case 'fastify':
+        httpAdapter.getInstance<FastifyInstance>().addHook('preParsing', (request, reply, _payload, next) => {
+          const { method, url = '' } = request.raw;
+          if (method !== 'POST' || url.split('?', 1)[0] !== path) return next();
+          reply.hijack();
+          void endpoint.handle(request.raw, reply.raw, httpContext(request, reply));
+        });
+        return;
+      default:
+        throw new OptionsError('WebhookDestinationModule', [
+          `admin needs Express or Fastify, not ${httpAdapter.getType()}`,
+        ]);
+    }
+  }
+
+  /**
+   * Answers requests from now on. Comes once the application has started, as a guard may rely on what other providers
+   * do in `onModuleInit`.
+   *
+   * @throws {OptionsError} if the guard admits an anonymous request, or does not answer it.
+   */
+  async open(): Promise<void> {
+    await probeGate(this.gate!, this.host.httpAdapter, this.path);
+    this.endpoint.open(this.gate!);
   }
 }

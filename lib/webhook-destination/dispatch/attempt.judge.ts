@@ -1,7 +1,6 @@
 import type { DeliveryOptions } from './delivery.options.js';
-import type { AttemptRecord } from '../queue/attempt.record.js';
-import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry.schedule.js';
 
@@ -24,11 +23,11 @@ export function judgeAttempt(
   const attempt = { startedAt, results: sent.map(({ result }) => result) };
   if (sent.some(({ result }) => result.outcome === 'success')) return { state: 'delivered', attempt };
 
+  const { attempts, firstAttemptAt = startedAt } = delivery;
   const ended = (outcome: string) => sent.filter(({ result }) => result.outcome === outcome);
   const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ urlId }) => urlId)];
   const retryable = ended('temporary');
   if (retryable.length === 0) {
-    const { attempts, firstAttemptAt = startedAt } = delivery;
     // Earlier attempts were made before the delivery was replayed.
     const ofWindow = attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt);
     const reason = [...ofWindow, attempt].some(isRefused) ? ADDRESS_NOT_ALLOWED : 'every URL failed permanently';
@@ -38,15 +37,15 @@ export function judgeAttempt(
   const next = nextAttemptAt(
     {
       now,
-      attempts: delivery.attempts.length + 1,
-      firstAttemptAt: delivery.firstAttemptAt ?? startedAt,
+      attempts: attempts.length + 1,
+      firstAttemptAt,
       // The earliest Retry-After counts, so that one URL does not hold up the others. It is by the system's clock.
       retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + now - Date.now(),
     },
     options,
   );
   if (next === undefined) return { state: 'dead', attempt, reason: WINDOW_OVER, failedUrls };
-  return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls };
+  return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls, firstAttemptAt };
 }
 
 /** Whether the network policy stopped a request of the attempt. */

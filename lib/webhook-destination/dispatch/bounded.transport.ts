@@ -1,56 +1,43 @@
 import { RelayError } from '../../client/relay.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
-import {
-  type TargetRequest,
-  type TargetTransport,
-  type WebhookResponse,
-  timeoutError,
-  type WebhookTransport,
+import type {
+  TargetRequest,
+  TargetTransport,
+  WebhookResponse,
+  WebhookTransport,
 } from './webhook-transport.interface.js';
 
-/** Ends the requests of a transport, which may run the application's code, at the deadline and at shutdown. */
+/** Ends the request of a transport, which may run the application's code, at the deadline and at shutdown. */
 export class BoundedTransport implements TargetTransport {
-  private readonly pending = new Set<(reason: Error) => void>();
-  private closed = false;
+  private end: (reason: Error) => void = () => undefined;
 
-  /**
-   * @param timeout longest exchange, in ms
-   * @param release closes the transport's resources
-   */
+  /** @param release closes the transport's resources */
   constructor(
     private readonly transport: WebhookTransport,
     private readonly url: string,
-    private readonly timeout: number,
     private readonly release: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  async post({ headers, body }: TargetRequest, waited = 0): Promise<WebhookResponse> {
-    if (this.closed) throw new ClosedError('the transport is closed');
+  async post({ headers, body }: TargetRequest): Promise<WebhookResponse> {
     const abort = new AbortController();
-    let end!: (reason: Error) => void;
     const ended = new Promise<never>((_resolve, reject) => {
-      end = (reason) => {
+      this.end = (reason) => {
         reject(reason);
         abort.abort(reason);
       };
     });
-    this.pending.add(end);
-    const deadline = setTimeout(() => end(timeoutError(this.timeout)), this.timeout - waited);
     try {
       const request = { url: this.url, headers: { ...headers }, body, signal: abort.signal };
       const answer = await Promise.race([this.transport.post(request), ended]);
-      if (!Number.isInteger(answer?.status))
-        throw new RelayError('transport_failed', 'the transport resolved without a status');
-      return answer;
+      if (Number.isInteger(answer?.status)) return answer;
+      throw new RelayError('transport_failed', 'the transport resolved without a status');
     } finally {
-      clearTimeout(deadline);
-      this.pending.delete(end);
+      this.end = () => undefined;
     }
   }
 
-  close(): Promise<void> {
-    this.closed = true;
-    for (const end of this.pending) end(new ClosedError('the application closed'));
+  close(reason: Error = new ClosedError('the application closed')): Promise<void> {
+    this.end(reason);
     return this.release();
   }
 }

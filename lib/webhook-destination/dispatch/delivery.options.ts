@@ -4,9 +4,9 @@ import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
-import { ENVIRONMENT, isProxyUrl } from './egress.proxy.js';
+import { ENVIRONMENT, isProxyUrl } from './egress-proxy.js';
 import { isWebhookTransport, type TransportOption } from './webhook-transport.interface.js';
-import { isRetryOn, type RetryOn } from './url.outcome.js';
+import { isRetryOn, type RetryOn } from './url-outcome.js';
 
 const NETWORKS = "be an array of networks in CIDR notation, addresses or 'localhost'";
 
@@ -63,7 +63,7 @@ export class DeliveryOptions {
   maxRetryDelay: number = 1_800_000;
 
   /**
-   * Deliveries in flight for each destination.
+   * Deliveries in flight for each destination that sets no `concurrency` of its own.
    * @default 64
    */
   @Must('be a whole number above 0', isPositiveInteger)

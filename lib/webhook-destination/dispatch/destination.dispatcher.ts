@@ -1,16 +1,23 @@
 import type { Subject, Subscription } from 'rxjs';
 
+import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryOptions } from './delivery.options.js';
-import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
-import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
+import {
+  ADDRESS_NOT_ALLOWED,
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryQueue,
+  type Lease,
+} from '../queue/delivery-queue.interface.js';
 import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
-import { CircuitBreaker, type CircuitChange } from './circuit.breaker.js';
-import { type DeliveryEvent, toDeliveryEvent } from './delivery.event.js';
+import { type BodyTransform, transformBody } from './body-transform.js';
+import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
+import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
 import { lastAttemptAt } from './retry.schedule.js';
-import { isFailure } from './url.outcome.js';
+import { isFailure } from './url-outcome.js';
 
 /**
  * Deliveries taken at once while the destination is down: one becomes the probe, and those whose window has ended are
@@ -32,6 +39,7 @@ export class DestinationDispatcher {
   private resumesAt = Infinity;
   private inFlight = 0;
   private onIdle: (() => void) | undefined;
+  private isStopped = false;
   private released = false;
   /** Whether the network policy stopped the last attempt: then it is why deliveries are held back. */
   private isRefused = false;
@@ -42,6 +50,7 @@ export class DestinationDispatcher {
     private readonly options: DeliveryOptions,
     private readonly events: Subject<DeliveryEvent>,
     private readonly now: () => number = () => Date.now(),
+    private readonly transform?: BodyTransform,
   ) {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
   }
@@ -52,10 +61,12 @@ export class DestinationDispatcher {
     this.take(this.options.concurrency);
   }
 
-  /** Takes no more deliveries; those in flight continue. */
+  /** Takes no more deliveries; those in flight continue, and those that wait for the rate limit are given back. */
   stop(): void {
+    this.isStopped = true;
     this.queue = undefined;
     this.rest();
+    this.sender.endWaits();
   }
 
   /** Attempts one delivery and settles it. Never rejects. */
@@ -65,7 +76,7 @@ export class DestinationDispatcher {
     try {
       const outcome = await this.decide(delivery, this.now());
       if (this.released) return;
-      if (await lease.settle(outcome)) this.report(delivery, outcome);
+      if ((await lease.settle(outcome)) && outcome) this.report(delivery, outcome);
     } catch (error) {
       this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`);
     } finally {
@@ -120,16 +131,21 @@ export class DestinationDispatcher {
     this.resumesAt = moment;
     this.pause = setTimeout(
       () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.options.concurrency),
-      Math.max(moment - this.now(), 0),
+      delayUntil(moment, this.now()),
     );
     this.pause.unref();
     const ended = this.now() - this.options.retryWindow;
-    if (this.circuit.windowStart(ended, this.now()) <= ended) this.subscribe(PROBE_CONCURRENCY, ended);
+    if (this.circuit.isOpenSince(ended)) this.subscribe(PROBE_CONCURRENCY, ended);
   }
 
-  private decide(delivery: Readonly<Delivery>, now: number): Promise<DeliveryOutcome> | DeliveryOutcome {
+  /** Its outcome; undefined where it is given back as it was. */
+  private decide(
+    delivery: Readonly<Delivery>,
+    now: number,
+  ): Promise<DeliveryOutcome | undefined> | DeliveryOutcome | undefined {
     const { failedUrls } = delivery;
-    const firstAttemptAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt, now);
+    const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
+    const firstAttemptAt = begunAt ?? now;
     const { retryWindow } = this.options;
     const giveUp = (reason: string): DeliveryOutcome => ({
       state: 'dead',
@@ -137,8 +153,11 @@ export class DestinationDispatcher {
       failedUrls,
     });
     if (now >= firstAttemptAt + retryWindow) return giveUp(WINDOW_OVER);
+    // Before the circuit is asked: a delivery of which nothing is sent must not become its probe.
+    const body = this.transform ? transformBody(this.transform, delivery, now) : delivery.body;
+    if (!Buffer.isBuffer(body)) return body;
     const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
-    if (this.circuit.admits(now, now >= last)) return this.attempt(delivery);
+    if (this.circuit.admits(now, now >= last)) return this.attempt({ ...delivery, firstAttemptAt: begunAt }, body);
     // The window continues while the destination is down; no attempt is counted.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
     const nextAttemptAt = Math.min(this.circuit.holdUntil(now), last);
@@ -146,15 +165,16 @@ export class DestinationDispatcher {
     return { state: 'waiting', nextAttemptAt, failedUrls, firstAttemptAt };
   }
 
-  private async attempt(delivery: Readonly<Delivery>): Promise<DeliveryOutcome> {
+  /** @param body the bytes that are sent, which are the delivery's own unless the destination has a `transform` */
+  private async attempt(delivery: Readonly<Delivery>, body: Buffer): Promise<DeliveryOutcome | undefined> {
     const { probe } = this.circuit;
     let startedAt = this.now();
-    const sent = await this.sender.send(delivery, () => {
+    const sent = await this.sender.send(delivery, body, () => {
       startedAt = this.now();
       return probe > 0 || !this.circuit.isOpen;
     });
-    // The destination went down while the delivery waited for a connection.
-    if (!sent) return this.decide(delivery, this.now());
+    // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
+    if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now());
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
@@ -166,6 +186,7 @@ export class DestinationDispatcher {
     if (change === 'opened') {
       this.logger.error(`Destination ${this.destination} is down: its deliveries wait, save for single probes`);
       this.restUntil(this.circuit.holdUntil(this.now()));
+      this.sender.endWaits();
     } else if (change === 'closed') {
       this.logger.log(`Destination ${this.destination} answers again`);
       this.take(this.options.concurrency);

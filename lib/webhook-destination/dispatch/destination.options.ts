@@ -1,11 +1,35 @@
+import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
+import { isPositiveInteger } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
+import type { BodyTransform } from './body-transform.js';
 import { areHeaders } from './header.rules.js';
-import { isRetryOn, type RetryOn } from './url.outcome.js';
+import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';
+import { isRetryOn, type RetryOn } from './url-outcome.js';
 
 /** Most URLs of one destination. */
 const MAX_URLS = 5;
+
+/** Most entries of `metadata`, and most characters of a name and of a value in it. */
+const MAX_METADATA = 50;
+const MAX_METADATA_NAME = 40;
+const MAX_METADATA_VALUE = 500;
+
+function isMetadata(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value);
+  return (
+    entries.length <= MAX_METADATA &&
+    entries.every(
+      ([name, text]: [string, unknown]) =>
+        name !== '' &&
+        name.length <= MAX_METADATA_NAME &&
+        typeof text === 'string' &&
+        text.length <= MAX_METADATA_VALUE,
+    )
+  );
+}
 
 function isSharedSecret(value: unknown): boolean {
   if (!Array.isArray(value)) return isUsableSecret(value);
@@ -68,4 +92,49 @@ export class DestinationOptions extends RoutingOptions {
   @IfGiven()
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn?: RetryOn;
+
+  /**
+   * Deliveries to it in flight.
+   * @default delivery.concurrency
+   */
+  @IfGiven()
+  @Must('be a whole number above 0', isPositiveInteger)
+  concurrency?: number;
+
+  /**
+   * Most requests to it within any `per` ms, from each process; an attempt makes one to each URL. Deliveries wait for
+   * their turn without using up an attempt. Default: no limit.
+   */
+  @IfGiven()
+  @Must(
+    `have a whole number from 1 to ${MAX_LIMITED_REQUESTS} as requests, and milliseconds above 0, ${MAX_TIMER_DELAY} at most, as per`,
+    isRateLimit,
+  )
+  rateLimit?: DestinationRateLimit;
+
+  /**
+   * Makes the body that is sent, synchronously, before each attempt. Where it returns undefined, nothing is sent, and the
+   * delivery counts as delivered; where it throws, the delivery is dead. Default: the body is sent as it was accepted.
+   */
+  @IfGiven()
+  @Must('be a function', (value) => typeof value === 'function')
+  transform?: BodyTransform;
+
+  /**
+   * Whether the receiver gets `traceparent`. Has no effect yet: this version sends no trace headers.
+   * @default false
+   */
+  @Must('be a boolean', (value) => typeof value === 'boolean')
+  propagateTrace: boolean = false;
+
+  /**
+   * The application's own data about it, such as a tenant's id: at most 50 strings of at most 500 characters, under names
+   * of at most 40. Not sent.
+   * @default {}
+   */
+  @Must(
+    `map at most ${MAX_METADATA} names of 1 to ${MAX_METADATA_NAME} characters to strings of at most ${MAX_METADATA_VALUE}`,
+    isMetadata,
+  )
+  metadata: Record<string, string> = {};
 }

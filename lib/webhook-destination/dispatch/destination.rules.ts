@@ -1,7 +1,7 @@
 import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
-import { ENVIRONMENT, findEnvironmentFaults } from './egress.proxy.js';
+import { ENVIRONMENT, findEnvironmentFaults } from './egress-proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
 
@@ -10,6 +10,13 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
   return [
     ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
       (standardWebhooks ? findKeyFaults(sharedSecret) : []).map((fault) => `destinations[${index}].${fault}`),
+    ),
+    ...destinations.flatMap(({ rateLimit, urls }, index) =>
+      rateLimit && rateLimit.requests < urls.length
+        ? [
+            `destinations[${index}].rateLimit must have requests for each of the ${urls.length} URLs: ${urls.length} or more`,
+          ]
+        : [],
     ),
     ...(delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']

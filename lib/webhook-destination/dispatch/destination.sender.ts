@@ -1,13 +1,14 @@
 import { RelayError } from '../../client/relay.error.js';
 import { errorMessage } from '../../common/error.util.js';
-import type { UrlResult } from '../queue/attempt.record.js';
+import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
-import type { ConnectionPool } from './connection.pool.js';
-import { SteadyClock } from '../queue/steady.clock.js';
+import type { ConnectionPool } from './connection-pool.js';
+import type { RequestLimit } from './request-limit.js';
+import { SteadyClock } from '../queue/steady-clock.js';
 import { parseRetryAfter } from '../../client/retry-after.util.js';
-import { classifyError, classifyStatus, type RetryOn } from './url.outcome.js';
-import type { WebhookHeaders } from './webhook.headers.js';
-import type { WebhookTarget } from './webhook.target.js';
+import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
+import type { WebhookHeaders } from './webhook-headers.js';
+import type { WebhookTarget } from './webhook-target.js';
 
 /** Result of one attempt against one URL. */
 export interface SendResult {
@@ -39,19 +40,42 @@ export class DestinationSender {
     private readonly routes: Route[],
     private readonly maxActive: number,
     private readonly retryOn: RetryOn = 'spec',
+    private readonly limit?: RequestLimit,
   ) {}
 
   /**
-   * Posts to each URL without a permanent failure, concurrently. Resolves at the first success with the results so far;
-   * requests already in flight are not cancelled. Without a success it resolves with all results.
+   * Posts to each URL without a permanent failure, concurrently, once the rate limit admits that. Resolves at the first
+   * success with the results so far; requests already in flight are not cancelled. Without a success it resolves with all
+   * results. If nothing is sent because `endWaits` is called, or `mayBegin` declines, it resolves with undefined.
    *
-   * @param mayBegin asked when there is a connection for the first request; if it declines, nothing is sent, and the
-   * promise resolves with undefined
+   * @param body the bytes that are signed and sent
+   * @param mayBegin asked when there is a connection for the first request
    */
-  send(delivery: Readonly<Delivery>, mayBegin: () => boolean): Promise<SendResult[] | undefined> {
-    const { body, failedUrls } = delivery;
+  async send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: () => boolean): Promise<SendResult[] | undefined> {
+    const { failedUrls } = delivery;
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
+    const count = routes.length;
+    if (this.limit && !this.limit.admits(count) && !(await this.limit.wait(count))) return undefined;
+    return this.postAll(routes, delivery, body, mayBegin);
+  }
+
+  /** Sends nothing of what waits for the rate limit. */
+  endWaits(): void {
+    this.limit?.endWaits();
+  }
+
+  async close(): Promise<void> {
+    this.endWaits();
+    await Promise.all(this.routes.map(({ pool }) => pool.close()));
+  }
+
+  private postAll(
+    routes: Route[],
+    delivery: Readonly<Delivery>,
+    body: Buffer,
+    mayBegin: () => boolean,
+  ): Promise<SendResult[] | undefined> {
     let headers: Record<string, string> | undefined;
     let isDeclined = false;
     const begin = (): Record<string, string> => {
@@ -59,7 +83,7 @@ export class DestinationSender {
         isDeclined = true;
         throw new RelayError('destination_down', 'the destination is down');
       }
-      return (headers ??= this.headers.for(delivery, Date.now()));
+      return (headers ??= this.headers.for(delivery, body, Date.now()));
     };
     return new Promise((resolve) => {
       const results: SendResult[] = [];
@@ -74,20 +98,19 @@ export class DestinationSender {
     });
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.routes.map(({ pool }) => pool.close()));
-  }
-
   /** One request. Never rejects. */
   private async post(route: Route, begin: () => Record<string, string>, body: Buffer): Promise<SendResult> {
     const { id: urlId, shown, authorization } = route.target;
     let start = this.clock.now();
     const duration = () => this.clock.now() - start;
+    let isMade = false;
     route.active++;
     try {
       if (route.active > this.maxActive) throw new RelayError('too_many_requests', 'too many requests are under way');
       const answer = await route.pool.post((waited) => {
         const headers = begin();
+        isMade = true;
+        this.limit?.begin();
         start = this.clock.now() - waited;
         return { headers: authorization === undefined ? headers : { Authorization: authorization, ...headers }, body };
       });
@@ -102,6 +125,7 @@ export class DestinationSender {
       const result = { url: shown, outcome, error: errorMessage(error), duration: duration() };
       return { urlId, result, retryAfter: undefined };
     } finally {
+      if (!isMade) this.limit?.giveBack();
       route.active--;
     }
   }

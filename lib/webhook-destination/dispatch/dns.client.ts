@@ -2,7 +2,7 @@ import { getDefaultResultOrder, type LookupAddress, promises } from 'node:dns';
 import { networkInterfaces } from 'node:os';
 
 import { within } from '../../common/time.util.js';
-import { systemFile } from './system.file.js';
+import { systemFile } from './system-file.js';
 
 /** Wait for the first answer of a server, in ms; doubled for each further try. */
 const TIMEOUT = 1_000;

@@ -44,14 +44,16 @@ export class InterimFilter {
 
   private takeStart(chunk: Buffer): Buffer {
     const rest = this.held.length === 0 ? chunk : Buffer.concat([this.held, chunk]);
-    this.held = NOTHING;
-    if (rest.length >= KNOWN_BY || !isStart(rest)) {
-      this.state = isInterim(rest) ? 'interim' : 'final';
-      this.isLineEmpty = false;
-      return rest;
+    const text = rest.toString('latin1', 0, KNOWN_BY);
+    const mayBeInterim = STARTS.some((start) => start.startsWith(text.slice(0, start.length)));
+    if (mayBeInterim && text.length < KNOWN_BY) {
+      this.held = rest;
+      return NOTHING;
     }
-    this.held = rest;
-    return NOTHING;
+    this.held = NOTHING;
+    this.state = mayBeInterim && !text.endsWith('101') ? 'interim' : 'final';
+    this.isLineEmpty = false;
+    return rest;
   }
 
   /** Drops bytes up to the empty line that ends an answer's head. */
@@ -69,16 +71,6 @@ export class InterimFilter {
     this.dropped += chunk.length;
     return NOTHING;
   }
-}
-
-function isStart(bytes: Buffer): boolean {
-  const text = bytes.toString('latin1', 0, STARTS[0]!.length);
-  return STARTS.some((start) => start.startsWith(text));
-}
-
-function isInterim(bytes: Buffer): boolean {
-  // The first digit decides for nearly every status.
-  return bytes[9] === 0x31 && isStart(bytes) && bytes.toString('latin1', 9, KNOWN_BY) !== '101';
 }
 
 /** Connects as the connector does, and hides interim answers from undici: all bytes pass `push` and `write`. */

@@ -12,8 +12,8 @@ import {
   toCidr,
 } from '../../common/network.util.js';
 import { AddressNotAllowedError } from '../../common/relay.errors.js';
-import { ADDRESS_NOT_ALLOWED } from '../queue/dead.reason.js';
-import { type HostLookup, hostLookup } from './host.lookup.js';
+import { ADDRESS_NOT_ALLOWED } from '../queue/delivery-queue.interface.js';
+import { type HostLookup, hostLookup } from './host-lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 

@@ -5,7 +5,7 @@ import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
 import { errorMessage } from '../../common/error.util.js';
-import type { EgressProxy } from './egress.proxy.js';
+import type { EgressProxy } from './egress-proxy.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
 

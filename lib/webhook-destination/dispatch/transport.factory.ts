@@ -8,22 +8,21 @@ import { checkPeer } from '../../common/peer.check.js';
 import { PackageError } from '../../common/relay.errors.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { BoundedTransport } from './bounded.transport.js';
-import { ConnectionPool } from './connection.pool.js';
-import { proxyChoice } from './egress.proxy.js';
+import { ConnectionPool } from './connection-pool.js';
+import { proxyChoice } from './egress-proxy.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
 import { proxyConnector } from './proxy.connector.js';
-import type { ConnectionTransport } from './receiver.connection.js';
-import { socketBudget } from './socket.budget.js';
-import { isWebhookTransport } from './webhook-transport.interface.js';
+import { socketBudget } from './socket-budget.js';
+import { isWebhookTransport, type TargetTransport } from './webhook-transport.interface.js';
 import { UndiciTransport } from './undici.transport.js';
-import type { WebhookTarget } from './webhook.target.js';
+import type { WebhookTarget } from './webhook-target.js';
 
-/** Makes the connections to one URL. */
-export type PoolFactory = (target: WebhookTarget) => ConnectionPool;
+/** Makes the connections to one URL: `size` at most. */
+export type PoolFactory = (target: WebhookTarget, size: number) => ConnectionPool;
 
-/** Makes the transport of one connection to a URL. */
-type TransportFactory = (target: WebhookTarget) => ConnectionTransport;
+/** Makes the transport of one connection to a URL, which gets its socket from the connector. */
+type TransportFactory = (target: WebhookTarget, connect: buildConnector.connector) => TargetTransport;
 
 /**
  * The connections that the options select.
@@ -32,25 +31,23 @@ type TransportFactory = (target: WebhookTarget) => ConnectionTransport;
  * @throws {OptionsError} where no module provides the `HttpService` that the options name
  */
 export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
-  const { concurrency, timeout } = options;
   const transport = await loadTransport(options, moduleRef);
   const connector = connectorFactory(options);
-  return (target) => new ConnectionPool(socketBudget(), connector(target), transport(target), concurrency, timeout);
+  return (target, size) => {
+    const create = (connect: buildConnector.connector) => transport(target, connect);
+    return new ConnectionPool(socketBudget(), connector(target), create, size, options.timeout);
+  };
 }
 
-async function loadTransport({ timeout, transport }: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
-  if (isWebhookTransport(transport)) {
-    return ({ url }) =>
-      () =>
-        new BoundedTransport(transport, url, timeout);
-  }
-  if (transport === 'undici') return (target) => (connect) => new UndiciTransport(target, connect, timeout);
+async function loadTransport({ transport }: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
+  if (isWebhookTransport(transport)) return ({ url }) => new BoundedTransport(transport, url);
+  if (transport === 'undici') return (target, connect) => new UndiciTransport(target, connect);
 
   const [create, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
   const http = transport === 'axios' ? create() : findHttpService(transport.axios, moduleRef);
-  return (target) => (connect) => {
-    const connection = new UndiciTransport(target, connect, timeout);
-    return new BoundedTransport(new AxiosTransport(http, connection), target.url, timeout, () => connection.close());
+  return (target, connect) => {
+    const connection = new UndiciTransport(target, connect);
+    return new BoundedTransport(new AxiosTransport(http, connection), target.url, () => connection.close());
   };
 }
 

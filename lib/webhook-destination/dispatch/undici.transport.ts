@@ -8,28 +8,24 @@ import {
   type TargetRequest,
   type TargetTransport,
   type WebhookResponse,
-  timeoutError,
 } from './webhook-transport.interface.js';
-import type { WebhookTarget } from './webhook.target.js';
+import type { WebhookTarget } from './webhook-target.js';
 
 /** The default transport: a keep-alive connection of undici. */
 export class UndiciTransport implements TargetTransport {
   private readonly client: Client;
 
-  /** @param timeout longest exchange, in ms */
   constructor(
     private readonly target: WebhookTarget,
     connect: buildConnector.connector,
-    private readonly timeout: number,
   ) {
-    // The exchange has one deadline of its own: a pair of timeouts would let a dripping answer stay open.
+    // The exchange has one deadline, in ConnectionPool: a pair of timeouts would let a dripping answer stay open.
     this.client = new Client(target.origin, { connect: withoutInterim(connect), headersTimeout: 0, bodyTimeout: 0 });
   }
 
-  post({ headers, body }: TargetRequest, waited = 0): Promise<WebhookResponse> {
+  post({ headers, body }: TargetRequest): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(resolve, reject, this.timeout, waited);
-      this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
+      this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, new Exchange(resolve, reject));
     });
   }
 
@@ -40,25 +36,16 @@ export class UndiciTransport implements TargetTransport {
 
 /** Follows one request to its end, without keeping what the receiver sends. */
 class Exchange implements Dispatcher.DispatchHandler {
-  private readonly deadline: NodeJS.Timeout;
-  private controller: Dispatcher.DispatchController | undefined;
-  private expired: Error | undefined;
   private response: WebhookResponse = { status: 0 };
   private size = 0;
 
   constructor(
     private readonly resolve: (response: WebhookResponse) => void,
     private readonly reject: (error: Error) => void,
-    timeout: number,
-    waited: number,
-  ) {
-    this.deadline = setTimeout(() => this.expire(timeoutError(timeout)), timeout - waited);
-  }
+  ) {}
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.expired) controller.abort(this.expired);
-  }
+  /** Without it, undici would call the handler in the way of its older versions. */
+  onRequestStart(): void {}
 
   onResponseStart(
     _controller: Dispatcher.DispatchController,
@@ -76,19 +63,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    clearTimeout(this.deadline);
     this.resolve(this.response);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    clearTimeout(this.deadline);
     this.reject(error);
-  }
-
-  /** Ends the exchange at whatever point it is. */
-  private expire(error: Error): void {
-    this.expired = error;
-    this.reject(error);
-    this.controller?.abort(error);
   }
 }

@@ -1,7 +1,5 @@
 import type { InjectionToken } from '@nestjs/common';
 
-import { RelayError } from '../../client/relay.error.js';
-
 /** One POST to a receiver. */
 export interface WebhookRequest {
   /** Where to, without user info: that is in the headers. */
@@ -52,21 +50,11 @@ export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
 
 /** How requests to one URL go out: one at a time, over a connection of its own. */
 export interface TargetTransport {
-  /**
-   * Resolves with any answer, a redirect included, once its body has ended; rejects when there is none, and with a
-   * {@link timeoutError} when the whole exchange takes longer than `delivery.timeout`.
-   *
-   * @param waited part of the timeout that is over already, in ms; 0 by default
-   */
-  post(request: TargetRequest, waited?: number): Promise<WebhookResponse>;
+  /** Resolves with any answer, a redirect included, once its body has ended; rejects when there is none. */
+  post(request: TargetRequest): Promise<WebhookResponse>;
   /** Drops the connection; what is under way rejects, and nothing goes out any more. */
-  close(): Promise<void>;
+  close(reason?: Error): Promise<void>;
 }
 
 /** Most that is read of an answer before its connection is given up, in bytes. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
-
-/** The error of an exchange that takes longer than `delivery.timeout`, in ms. */
-export function timeoutError(timeout: number): RelayError {
-  return new RelayError('webhook_timeout', `timeout: no complete answer within ${timeout} ms`);
-}

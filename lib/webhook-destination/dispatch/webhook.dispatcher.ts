@@ -5,21 +5,22 @@ import { Subject } from 'rxjs';
 import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
-import { timeOf } from '../queue/steady.clock.js';
-import type { DeliveryEvent } from './delivery.event.js';
+import { timeOf } from '../queue/steady-clock.js';
+import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
 import { DestinationSender } from './destination.sender.js';
-import { proxyChoice } from './egress.proxy.js';
-import { NetworkCheck } from './network.check.js';
+import { proxyChoice } from './egress-proxy.js';
+import { NetworkCheck } from './network-check.js';
 import { NetworkPolicy } from './network.policy.js';
-import { openFilesLimit } from './open-files.limit.js';
-import { socketBudget } from './socket.budget.js';
+import { openFilesLimit } from './open-files-limit.js';
+import { socketBudget } from './socket-budget.js';
+import { RequestLimit } from './request-limit.js';
 import type { PoolFactory } from './transport.factory.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
-import { WebhookHeaders } from './webhook.headers.js';
-import { toWebhookTarget } from './webhook.target.js';
+import { WebhookHeaders } from './webhook-headers.js';
+import { toWebhookTarget } from './webhook-target.js';
 
 /** How long due deliveries are still taken during shutdown, in ms. */
 const DRAIN_TIME = 2_000;
@@ -60,18 +61,22 @@ export class WebhookDispatcher {
     const now = () => timeOf(this.queue);
     const destinations = all.filter(({ enabled }) => enabled);
     for (const destination of destinations) {
-      const routes = destination.urls.map(toWebhookTarget).map((target) => ({
+      const { name, urls, rateLimit, transform } = destination;
+      const { concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
+      const routes = urls.map(toWebhookTarget).map((target) => ({
         target,
-        pool: createPool(target),
+        pool: createPool(target, concurrency),
         active: 0,
       }));
       const sender = new DestinationSender(
         new WebhookHeaders(destination),
         routes,
-        delivery.concurrency * ACTIVE_FACTOR,
-        destination.retryOn ?? delivery.retryOn,
+        concurrency * ACTIVE_FACTOR,
+        retryOn,
+        rateLimit && new RequestLimit(rateLimit),
       );
-      const dispatcher = new DestinationDispatcher(destination.name, sender, delivery, this.events, now);
+      const options = { ...delivery, concurrency };
+      const dispatcher = new DestinationDispatcher(name, sender, options, this.events, now, transform);
       this.#dispatchers.push(dispatcher);
       dispatcher.start(this.queue);
     }

@@ -66,8 +66,8 @@ export class AcceptedMessage implements RoutableMessage {
     this.userId = (userId as string | null | undefined) || undefined;
   }
 
-  get isAscii(): boolean {
-    return this.posted.isAscii;
+  get event(): string | undefined {
+    return this.type === 'track' ? (this.fields.event as string) : undefined;
   }
 
   json(field: BodyField): string | undefined {

@@ -1,6 +1,6 @@
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import { IngestError } from './ingest.error.js';
+import { RequestError } from './request.error.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 import { ParsedMessage, type SharedIntegrations } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
@@ -16,21 +16,23 @@ const MAX_SHARED_BYTES = 16 * 1024 * 1024;
  * The messages of an envelope, with its `context` and `integrations` merged into each; a message's own members take
  * precedence.
  *
- * @throws {IngestError} 400 when the envelope breaks a rule.
+ * @param size bytes of the envelope as it was posted
+ * @throws {RequestError} 400 when the envelope breaks a rule.
  */
-export function parseBatch(envelope: Record<string, unknown>): PostedMessage[] {
+export function parseBatch(envelope: Record<string, unknown>, size: number): PostedMessage[] {
   const { batch } = envelope;
-  if (!Array.isArray(batch)) throw new IngestError(400, 'batch_not_array', 'batch must be an array', 'batch');
+  if (!Array.isArray(batch)) throw new RequestError(400, 'batch_not_array', 'batch must be an array', 'batch');
   if (batch.length > MAX_MESSAGES) {
-    throw new IngestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
+    throw new RequestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
   }
   const shared = sharedField(envelope, 'context');
   const context = shared && new SharedContext(shared.value);
   if (context && context.bytes * batch.length > MAX_SHARED_BYTES) {
     const rule = `context must not exceed ${MAX_SHARED_BYTES} bytes in all messages that it is merged into`;
-    throw new IngestError(400, 'context_too_large', rule, 'context');
+    throw new RequestError(400, 'context_too_large', rule, 'context');
   }
   const integrations = sharedField(envelope, 'integrations');
+  if (!context && !integrations) return batch.map((message) => new ParsedMessage(message, { size }));
   return batch.map((message: unknown) => {
     const merged = isPlainObject(message) ? context?.mergeInto(message.context) : undefined;
     return new ParsedMessage(message, { context: merged, integrations });
@@ -44,13 +46,13 @@ function sharedField(
 ): SharedIntegrations | undefined {
   const value = envelope[field] ?? undefined;
   if (value === undefined) return undefined;
-  if (!isPlainObject(value)) throw new IngestError(400, `${field}_not_object`, `${field} must be an object`, field);
+  if (!isPlainObject(value)) throw new RequestError(400, `${field}_not_object`, `${field} must be an object`, field);
   if (isDeeperThan(value, MAX_DEPTH - 1)) {
     const rule = `${field} must not be nested deeper than ${MAX_DEPTH - 1} levels, one less than a message`;
-    throw new IngestError(400, `${field}_too_deep`, rule, field);
+    throw new RequestError(400, `${field}_too_deep`, rule, field);
   }
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= MAX_MESSAGE_BYTES) return { value, bytes };
   const rule = `${field} must not exceed the ${MAX_MESSAGE_BYTES} bytes of a message`;
-  throw new IngestError(400, `${field}_too_large`, rule, field);
+  throw new RequestError(400, `${field}_too_large`, rule, field);
 }

@@ -1,11 +1,11 @@
-import { isAscii as isAsciiOnly, isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
 import { BodyBuffer } from './body-buffer.util.js';
-import { IngestError } from './ingest.error.js';
+import { RequestError } from './request.error.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 
 /** How long a body may take for its next bytes, or its end, before it is given up, in ms. */
@@ -27,10 +27,17 @@ const BYTE_ORDER_MARK = /^\ufeff/;
 /** Levels of an envelope around its messages. */
 const DEPTH_OF_BATCH = 2;
 
-/** JSON in UTF-8, and as a string where it is ASCII. */
+/** JSON in UTF-8. */
 export interface JsonText {
   bytes: Buffer;
-  text: string | undefined;
+  /** The bytes as Latin-1, a character for each: what is cut out of it becomes the same bytes again, and soonest. */
+  text: string;
+  isAscii: boolean;
+}
+
+/** The JSON that the bytes are in UTF-8. */
+export function toJsonText(bytes: Buffer): JsonText {
+  return { bytes, text: bytes.toString('latin1'), isAscii: isAscii(bytes) };
 }
 
 /** A request's body, inflated: its text, or what a parser of the host has made of it before. */
@@ -40,24 +47,24 @@ export type RequestBody = JsonText | { value: unknown; size: number };
  * Reads a request's body, whatever its content type says: SDKs label it in many ways.
  * Bytes are counted as they come in, and as they are inflated.
  *
- * @throws {IngestError} 413 past 500 KB, 408 when it does not come in time, 400 when it is not UTF-8.
+ * @throws {RequestError} 413 past 500 KB, 408 when it does not come in time, 400 when it is not UTF-8.
  */
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const early = parsedBefore(request);
   if (early) return early;
   const bytes = await readBytes(request);
-  const isAscii = isAsciiOnly(bytes);
-  if (!isAscii && !isUtf8(bytes)) throw new IngestError(400, 'body_not_utf8', 'the body must be UTF-8', 'body');
-  return { bytes, text: isAscii ? bytes.toString('latin1') : undefined };
+  const json = toJsonText(bytes);
+  if (json.isAscii || isUtf8(bytes)) return json;
+  throw new RequestError(400, 'body_not_utf8', 'the body must be UTF-8', 'body');
 }
 
-/** @throws {IngestError} 400 when the body is not JSON. */
+/** @throws {RequestError} 400 when the body is not JSON. */
 export function parseBody(body: RequestBody): unknown {
   if ('value' in body) return body.value;
   try {
-    return JSON.parse(body.text ?? body.bytes.toString().replace(BYTE_ORDER_MARK, ''));
+    return JSON.parse(body.isAscii ? body.text : body.bytes.toString().replace(BYTE_ORDER_MARK, ''));
   } catch {
-    throw new IngestError(400, 'body_not_json', 'the body must be JSON', 'body');
+    throw new RequestError(400, 'body_not_json', 'the body must be JSON', 'body');
   }
 }
 
@@ -89,7 +96,7 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
       outcome();
     };
     const fail = (status: number, code: string, rule: string) =>
-      finish(() => reject(new IngestError(status, code, `the body must ${rule}`, 'body')));
+      finish(() => reject(new RequestError(status, code, `the body must ${rule}`, 'body')));
 
     const stall = setTimeout(
       () => fail(408, 'body_timeout', `bring ${STALL_BYTES} bytes, or its end, every ${STALL_TIME} ms`),
@@ -124,16 +131,16 @@ async function inflate(bytes: Buffer): Promise<Buffer> {
     return await gunzipWhole(bytes, { maxOutputLength: MAX_BATCH_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw new IngestError(400, 'body_not_gzip', 'the body must be gzip, as its Content-Encoding says', 'body');
+    throw new RequestError(400, 'body_not_gzip', 'the body must be gzip, as its Content-Encoding says', 'body');
   }
 }
 
 const tooLarge = () =>
-  new IngestError(413, 'body_too_large', `the body must not exceed ${MAX_BATCH_BYTES} bytes, inflated`, 'body');
+  new RequestError(413, 'body_too_large', `the body must not exceed ${MAX_BATCH_BYTES} bytes, inflated`, 'body');
 
 function isGzipped(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === 'identity' || encoding === '') return false;
-  throw new IngestError(400, 'encoding_unknown', 'Content-Encoding must be gzip or absent', 'Content-Encoding');
+  throw new RequestError(400, 'encoding_unknown', 'Content-Encoding must be gzip or absent', 'Content-Encoding');
 }

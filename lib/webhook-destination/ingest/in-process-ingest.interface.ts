@@ -12,7 +12,7 @@ export interface InProcessIngest {
   readonly sourceNames: readonly string[];
   /** Registers a producer, or answers false when no source has its write key. */
   attach(writeKey: string, producer: InProcessProducer): boolean;
-  /** Takes the body of a `POST /v1/batch`; resolves once the valid messages are in the queue, durably. */
+  /** Takes what the body of a `POST /v1/batch` holds, `{ batch }`, as JSON; resolves once the valid messages are in the queue, durably. */
   acceptBatch(writeKey: string, json: string): Promise<AcceptResult>;
 }
 

@@ -6,12 +6,12 @@ import type { IngestOptions } from './ingest.options.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
 import { parseBody, readBody } from './body.reader.js';
 import { CorsPolicy } from './cors.policy.js';
-import { IngestError, QUEUE_RETRY_AFTER } from './ingest.error.js';
+import { RequestError, QUEUE_RETRY_AFTER } from './request.error.js';
 import type { IngestRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { readPostedBody } from './posted-body.js';
-import { answerError, answerJson } from './json.answer.js';
-import { admitRequest } from './pipeline.limit.js';
+import { answerError, answerJson } from './json-answer.js';
+import { admitRequest } from './pipeline-limit.js';
 import { RequestAdmission } from './request.admission.js';
 import type { SourceRegistry } from './source.registry.js';
 import { readKeyOfHeader } from './write-key-header.util.js';
@@ -54,7 +54,7 @@ export class IngestEndpoint {
       answerJson(request, response, 200, answer);
     } catch (error) {
       this.endConnection(response);
-      answerError(request, response, this.toIngestError(error));
+      answerError(request, response, this.toRequestError(error));
     }
   }
 
@@ -77,17 +77,17 @@ export class IngestEndpoint {
 
     const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
     const [first] = rejected;
-    if (first && route !== 'batch') throw new IngestError(400, first.code, first.message, first.field);
+    if (first && route !== 'batch') throw new RequestError(400, first.code, first.message, first.field);
     if (!first) return SUCCESS;
     if (rejected.length <= MAX_REJECTED) return { ...SUCCESS, rejected };
     return { ...SUCCESS, rejected: rejected.slice(0, MAX_REJECTED), rejectedCount: rejected.length };
   }
 
-  private toIngestError(error: unknown): IngestError {
-    if (error instanceof IngestError) return error;
+  private toRequestError(error: unknown): RequestError {
+    if (error instanceof RequestError) return error;
     // A queue says by itself when it becomes full.
     if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
     const rule = 'the queue takes no messages now; try again later';
-    return new IngestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
+    return new RequestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
   }
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from '../../common/fastify.interface.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
-import { admitRequest } from './pipeline.limit.js';
+import { admitRequest } from './pipeline-limit.js';
 
 /** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
@@ -26,7 +26,7 @@ export class IngestMount {
   constructor(
     private readonly host: HttpAdapterHost,
     prefix: string,
-    private readonly endpoint: IngestEndpoint,
+    readonly endpoint: IngestEndpoint,
   ) {
     const prefixes = taken.get(host) ?? new Set();
     if (prefixes.has(prefix)) {
@@ -36,13 +36,20 @@ export class IngestMount {
     }
     taken.set(host, prefixes.add(prefix));
     this.routes = ingestRoutes(prefix);
+    this.onExpress();
+  }
+
+  /** Comes once the queue is open, and before the server listens. */
+  open(): void {
+    this.onFastify();
+    this.onServer();
   }
 
   /**
-   * To be called before Nest adds its body parsers: an Express application may be served by further servers of the
-   * host's own, or by none, as in serverless runtimes.
+   * Before Nest adds its body parsers: an Express application may be served by further servers of the host's own, or by
+   * none, as in serverless runtimes.
    */
-  onExpress(): void {
+  private onExpress(): void {
     const mount = () => {
       const { httpAdapter } = this.host;
       if (httpAdapter?.getType() !== 'express') return; // Fastify, or an application without HTTP
@@ -56,7 +63,7 @@ export class IngestMount {
   }
 
   /** As {@link onExpress}; where `localhost` has two addresses, Fastify serves one with a server of its own. */
-  onFastify(): void {
+  private onFastify(): void {
     if (this.host.httpAdapter?.getType() !== 'fastify') return;
     this.host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, next) => {
       if (this.take(request.raw, reply.raw)) reply.hijack();
@@ -69,7 +76,7 @@ export class IngestMount {
    * may have given a body parser of its own. What does not come through the server, such as Fastify's `inject()`, comes
    * through the hook or the middleware.
    */
-  onServer(): void {
+  private onServer(): void {
     const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
     if (typeof server?.rawListeners !== 'function') return; // an application without HTTP
     const listeners = server.rawListeners('request') as ((

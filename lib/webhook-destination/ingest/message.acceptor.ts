@@ -1,5 +1,5 @@
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
-import { timeOf } from '../queue/steady.clock.js';
+import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';

@@ -27,7 +27,6 @@ interface ParsedMessageOptions {
 
 /** A message that was parsed, or that was made in this process. */
 export class ParsedMessage implements PostedMessage {
-  readonly isAscii = false;
   readonly value: unknown;
   private readonly fields: Record<string, unknown>;
   private readonly size: number;
@@ -56,14 +55,21 @@ export class ParsedMessage implements PostedMessage {
   }
 
   json(field: BodyField): string | undefined {
-    if (field === 'context' && this.context !== undefined) return this.context;
+    if (field === 'context' && this.context !== undefined) return toLatin1(this.context);
     const value = this.fields[field];
-    return value === null || value === '' ? undefined : JSON.stringify(value);
+    const json = value === null || value === '' ? undefined : JSON.stringify(value);
+    return json === undefined ? undefined : toLatin1(json);
   }
 
   integration(name: string): unknown {
     return memberOf(this.fields.integrations, name) ?? memberOf(this.shared?.value, name);
   }
+}
+
+/** The bytes of a text in UTF-8, as Latin-1. */
+function toLatin1(text: string): string {
+  const bytes = Buffer.from(text);
+  return bytes.length === text.length ? text : bytes.toString('latin1');
 }
 
 /** An object's own value for a name; undefined for anything else. */

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { MAX_MESSAGES, parseBatch } from './batch.parser.js';
 import { parseBody, type RequestBody } from './body.reader.js';
-import { IngestError } from './ingest.error.js';
+import { RequestError } from './request.error.js';
 import type { MessageRoute } from './ingest.routes.js';
 import { ParsedMessage } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
@@ -13,14 +13,14 @@ export interface PostedBody {
   writeKey: unknown;
   /** When the sender posted it, by its own clock. */
   sentAt: unknown;
-  /** @throws {IngestError} 400 when what is around the messages breaks a rule. */
+  /** @throws {RequestError} 400 when what is around the messages breaks a rule. */
   messages: () => PostedMessage[];
 }
 
 /**
  * Reads a body: on the route of a kind one message of that kind, else an envelope of messages.
  *
- * @throws {IngestError} 400 when the body is not JSON.
+ * @throws {RequestError} 400 when the body is not JSON.
  */
 export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBody {
   const scanned = 'bytes' in body ? scanMessages(route, body, MAX_MESSAGES) : undefined;
@@ -32,10 +32,10 @@ export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBo
   return {
     writeKey,
     sentAt,
-    messages: () => (route === 'batch' ? parseBatch(value) : [new ParsedMessage(value, { size, type: route })]),
+    messages: () => (route === 'batch' ? parseBatch(value, size) : [new ParsedMessage(value, { size, type: route })]),
   };
 }
 
 function refuse(): never {
-  throw new IngestError(400, 'body_not_object', 'the body must be an object', 'body');
+  throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
 }

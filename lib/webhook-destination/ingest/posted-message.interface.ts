@@ -4,12 +4,10 @@ import type { BodyField } from '../routing/webhook-body.util.js';
 export interface PostedMessage {
   /** The fields, for the rules. An object that is only passed on to receivers may be stood in for by an empty one. */
   readonly value: unknown;
-  /** Whether its JSON is known to be ASCII. */
-  readonly isAscii: boolean;
   isTooDeep(): boolean;
   /** Whether its JSON, without white space, exceeds the limit of a message. */
   isTooLarge(): boolean;
-  /** JSON of a field; undefined where the field is absent, null or an empty string. */
+  /** JSON of a field, its UTF-8 bytes as Latin-1; undefined where the field is absent, null or an empty string. */
   json(field: BodyField): string | undefined;
   /** The value that its `integrations` have for a name. */
   integration(name: string): unknown;

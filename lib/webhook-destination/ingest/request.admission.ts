@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 
 import { isPublic } from '../../common/network.util.js';
 import type { IngestOptions } from './ingest.options.js';
-import { type AddressReader, createAddressReader } from './client.address.js';
-import { IngestError } from './ingest.error.js';
+import { type AddressReader, createAddressReader } from './client-address.js';
+import { RequestError } from './request.error.js';
 import { RateLimiter } from './rate.limiter.js';
-import { RecentSet } from './recent.set.js';
+import { RecentSet } from './recent-set.js';
 import type { SourceRegistry } from './source.registry.js';
 
 /** Wrong or missing write keys of an address. */
@@ -45,7 +45,7 @@ export class RequestAdmission {
   /**
    * The name of the source that has the key.
    *
-   * @throws {IngestError} 401 where none has, 429 past a limit. Past the limit of wrong keys, an address that stands for
+   * @throws {RequestError} 401 where none has, 429 past a limit. Past the limit of wrong keys, an address that stands for
    * one client gets 429 for right keys as well, so it cannot go on guessing, but for those that it has used before.
    */
   authenticate(writeKey: string | undefined, request: IncomingMessage): string {
@@ -53,7 +53,7 @@ export class RequestAdmission {
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
-      throw new IngestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
+      throw new RequestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {
@@ -65,7 +65,7 @@ export class RequestAdmission {
     return source;
   }
 
-  /** @throws {IngestError} 429 past the limit of requests that want no key. */
+  /** @throws {RequestError} 429 past the limit of requests that want no key. */
   admitKeyless(request: IncomingMessage): void {
     refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'the address', 'request');
   }
@@ -80,5 +80,5 @@ export class RequestAdmission {
 function refuseUntil(wait: number | undefined, who: string, field = 'writeKey'): void {
   if (wait === undefined) return;
   const seconds = Math.ceil(wait / 1000);
-  throw new IngestError(429, 'rate_limited', `${who} must wait ${seconds} s`, field, seconds);
+  throw new RequestError(429, 'rate_limited', `${who} must wait ${seconds} s`, field, seconds);
 }

@@ -1,6 +1,6 @@
 import type { Observable } from 'rxjs';
 
-import type { AttemptRecord } from './attempt.record.js';
+import type { AttemptRecord } from './attempt-record.interface.js';
 
 /** A message accepted for one destination, which may have several URLs. */
 export interface NewDelivery {
@@ -12,7 +12,7 @@ export interface NewDelivery {
   messageId: string;
   /** The user of the message, if it has one. */
   userId: string | undefined;
-  /** The JSON that is stored, signed and sent: the same bytes each time. */
+  /** The JSON that is stored; signed and sent, the same bytes each time, unless the destination has a `transform`. */
   body: Buffer;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
@@ -39,8 +39,21 @@ export interface Delivery extends NewDelivery {
  */
 export type DeliveryOutcome =
   | { state: 'delivered'; attempt: AttemptRecord }
-  | { state: 'waiting'; attempt?: AttemptRecord; nextAttemptAt: number; failedUrls: string[]; firstAttemptAt?: number }
+  | {
+      state: 'waiting';
+      attempt?: AttemptRecord;
+      nextAttemptAt: number;
+      failedUrls: string[];
+      /** When the window began, where that is before the attempt: its destination was down. Only the first one counts. */
+      firstAttemptAt?: number;
+    }
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
+
+/**
+ * Why a delivery is dead that the network policy stopped. The operator's options failed, and not the receiver: once they
+ * are mended, the next start sends it again. An attempt's error begins with it as well.
+ */
+export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
 
 /** A delivery leased for one attempt. It is leased once at a time, until it is settled or the process ends. */
 export interface Lease {
@@ -48,10 +61,11 @@ export interface Lease {
   /**
    * Records the outcome; resolves once it is durable. While the engine cannot write, it waits and tries again.
    *
+   * @param outcome undefined gives the delivery back as it was, due at once: its window does not begin
    * @returns false, with nothing changed, when the lease is over: settled before, purged, or given to somebody else
    * @throws {Error} when the queue closed before it could be recorded: the delivery goes out once more
    */
-  settle(outcome: DeliveryOutcome): Promise<boolean>;
+  settle(outcome: DeliveryOutcome | undefined): Promise<boolean>;
 }
 
 /** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; a lease that ended: `-> waiting`. */
@@ -86,7 +100,7 @@ export interface DeliveryPage {
 
 /** A listed delivery, with its state. */
 export interface DeliveryRecord extends Omit<Delivery, 'body'> {
-  /** The JSON that is sent. */
+  /** The JSON that is sent, unless the destination has a `transform`. */
   body: string;
   state: DeliveryState;
   /** Time of the next attempt, in ms since the epoch, while it is queued or waiting. */

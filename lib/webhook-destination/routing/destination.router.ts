@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import { EventFilter } from './event-filter.js';
 import type { RoutingOptions } from './routing.options.js';
 import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.util.js';
 
@@ -8,17 +9,33 @@ import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.
 export interface RoutableMessage extends MessageJson {
   readonly messageId: string;
   readonly userId: string | undefined;
+  /** Name of the event, of a track message. */
+  readonly event: string | undefined;
   /** What its `integrations` say of a destination, or of `All`; null and undefined say nothing. */
   integration(name: string): unknown;
 }
 
+/** A destination, as routing sees it. */
+interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'enabled' | 'sources' | 'types'> {
+  integration: string;
+  /** Undefined where it gets all events. */
+  events: EventFilter | undefined;
+}
+
 /** Decides which destinations get a message, and what they get: "Destinations" and "Integrations" in docs/specification.md. */
 export class DestinationRouter {
-  private readonly served = new Map<string, RoutingOptions[]>();
-  private readonly destinations: RoutingOptions[];
+  private readonly served = new Map<string, RoutedDestination[]>();
+  private readonly destinations: RoutedDestination[];
 
   constructor(destinations: RoutingOptions[]) {
-    this.destinations = destinations.map(({ name, enabled, sources, types }) => ({ name, enabled, sources, types }));
+    this.destinations = destinations.map(({ name, integration = name, enabled, sources, types, events }) => ({
+      name,
+      integration,
+      enabled,
+      sources,
+      types,
+      events: events && new EventFilter(events),
+    }));
   }
 
   /** One delivery of each message for each destination that is to get it. */
@@ -39,7 +56,7 @@ export class DestinationRouter {
   }
 
   /**
-   * One delete notification for each enabled destination of the source, whatever its `types` are: what a receiver has
+   * One delete notification for each enabled destination of the source, whatever its filters are: what a receiver has
    * got of a user, it must learn to remove.
    */
   routeDeletion(source: string, userId: string, requestedAt: number, acceptedAt: number): NewDelivery[] {
@@ -55,7 +72,7 @@ export class DestinationRouter {
   }
 
   /** The enabled destinations of a source. */
-  private servedBy(source: string): RoutingOptions[] {
+  private servedBy(source: string): RoutedDestination[] {
     let served = this.served.get(source);
     if (!served) {
       served = this.destinations.filter(
@@ -68,7 +85,8 @@ export class DestinationRouter {
 }
 
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on. */
-function takes({ name, types }: RoutingOptions, message: RoutableMessage): boolean {
+function takes({ integration, types, events }: RoutedDestination, message: RoutableMessage): boolean {
   if (types !== undefined && !types.includes(message.type)) return false;
-  return (message.integration(name) ?? message.integration('All')) !== false;
+  if (events !== undefined && message.event !== undefined && !events.takes(message.event)) return false;
+  return (message.integration(integration) ?? message.integration('All')) !== false;
 }

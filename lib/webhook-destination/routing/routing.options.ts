@@ -1,7 +1,12 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { isMessageType } from '../../client/message/message.rules.js';
-import { Must, MustIfPresent } from '../../common/options.rules.js';
+import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
+import { areEventPatterns, MAX_PATTERN_LENGTH, MAX_PATTERNS } from './event-filter.js';
+
+const INTEGRATION = 'be a non-empty string, and not All';
+
+const isIntegration = (value: unknown): boolean => isNonEmptyString(value) && value !== 'All';
 
 /** Whether a value is an array of at least one element, each of which passes. */
 function isFilledArray(value: unknown, passes: (element: unknown) => boolean): boolean {
@@ -11,11 +16,19 @@ function isFilledArray(value: unknown, passes: (element: unknown) => boolean): b
 /** The options of a destination that decide which messages it gets. */
 export class RoutingOptions {
   /**
-   * The key looked for in a message's `integrations`, case sensitive.
+   * Names it in records, events and logs, and in a message's `integrations` unless `integration` is set.
    * @default 'Webhooks'
    */
-  @Must('be a non-empty string, and not All', (value) => isNonEmptyString(value) && value !== 'All')
+  @Must(INTEGRATION, isIntegration)
   name: string = 'Webhooks';
+
+  /**
+   * The key looked for in a message's `integrations`, case sensitive. Several destinations may have the same.
+   * @default name
+   */
+  @IfGiven()
+  @Must(INTEGRATION, isIntegration)
+  integration?: string;
 
   /**
    * Whether messages are sent to it.
@@ -36,4 +49,15 @@ export class RoutingOptions {
     isFilledArray(value, (type) => isMessageType(type) || type === 'delete'),
   )
   types?: (MessageType | 'delete')[];
+
+  /**
+   * Patterns of the names of `track` events that it gets: `*` stands for any text, `!` in front excludes, and case counts.
+   * An exclusion takes precedence wherever it stands; exclusions alone select every other event. At most 100 patterns of
+   * at most 200 characters each. Messages of other types are not filtered; `undefined` is refused. Default: all events.
+   */
+  @MustIfPresent(
+    `be an array of 1 to ${MAX_PATTERNS} event name patterns of 1 to ${MAX_PATTERN_LENGTH} characters each, such as 'Order *' or '!Order Viewed'`,
+    areEventPatterns,
+  )
+  events?: string[];
 }

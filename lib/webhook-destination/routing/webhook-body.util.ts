@@ -20,9 +20,7 @@ export type BodyField = (typeof BODY_FIELDS)[number];
 /** A message as JSON, field by field. */
 export interface MessageJson {
   readonly type: MessageType;
-  /** Whether all JSON of it is known to be ASCII. */
-  readonly isAscii: boolean;
-  /** JSON of a field, or undefined where the message has none. */
+  /** JSON of a field, its UTF-8 bytes as Latin-1, or undefined where the message has none. */
   json(field: BodyField): string | undefined;
 }
 
@@ -64,10 +62,9 @@ const TEMPLATES = Object.fromEntries(
  */
 export function toWebhookBodies(messages: MessageJson[]): Buffer[] {
   const texts = messages.map(toText);
-  const isAscii = messages.every((message) => message.isAscii);
-  const bytes = Buffer.from(texts.join(''), isAscii ? 'latin1' : 'utf8'); // the same bytes, the one sooner
+  const bytes = Buffer.from(texts.join(''), 'latin1');
   let end = 0;
-  return texts.map((text) => bytes.subarray(end, (end += isAscii ? text.length : Buffer.byteLength(text))));
+  return texts.map((text) => bytes.subarray(end, (end += text.length)));
 }
 
 function toText(message: MessageJson): string {

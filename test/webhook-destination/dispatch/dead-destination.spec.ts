@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 
-import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection.pool.js';
-import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery.event.js';
+import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
+import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
 import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
-import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook.headers.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
+import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
+import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
 import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { DeliveryOutcome, Lease } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
@@ -59,7 +59,7 @@ describe('A destination that is down for longer than the retry window, in fake t
           attempts: [],
           failedUrls: [],
         };
-        leases.next({ delivery, settle: (outcome) => Promise.resolve(Boolean(resolve(outcome) ?? true)) });
+        leases.next({ delivery, settle: (outcome) => Promise.resolve(Boolean(resolve(outcome!) ?? true)) });
       });
     return { consumed, hand, isConsumed: () => leases.observed };
   }
@@ -75,6 +75,13 @@ describe('A destination that is down for longer than the retry window, in fake t
     const held = await hand();
     expect([held.state, held.attempt, isConsumed()]).toEqual(['waiting', undefined, false]);
     expect(consumed).toEqual([]);
+
+    // One that was accepted since is tried as the next probe, which does not begin its window anew.
+    const acceptedAt = Date.now();
+    jest.advanceTimersByTime(20_000);
+    expect(consumed.splice(0)).toEqual(['8']);
+    expect(await hand(acceptedAt)).toMatchObject({ state: 'waiting', attempt: {}, firstAttemptAt: acceptedAt });
+    await hand();
 
     jest.advanceTimersByTime(WINDOW);
     expect(consumed.splice(0)).toEqual(['8']);

@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+
 import { describe, expect, it } from '@jest/globals';
 
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -68,5 +70,37 @@ describe('The limits of the specification', () => {
     expect(skipped.length).toBeGreaterThanOrEqual(60 - 8 * 3);
     expect(slow.mostActive).toBe(2);
     expect(fast.webhooks).toHaveLength(60);
+  });
+
+  it('the concurrency of a destination takes the place of that of delivery, in its requests and connections', async () => {
+    const slow = (response: ServerResponse) => void setTimeout(() => response.end(), 100);
+    const few = await receive(slow);
+    const many = await receive(slow);
+    const relay = await Relay.start({
+      destinations: [
+        { name: 'Few', urls: [few.url], concurrency: 2 },
+        { name: 'Many', urls: [many.url], concurrency: 12 },
+      ],
+      delivery: { concurrency: 5 },
+    });
+    cleanUp(() => relay.stop());
+    await relay.track(...Array.from({ length: 24 }, (_, index) => `m${index}`));
+    await relay.settled('delivered', 48);
+    expect([few.mostActive, few.connections]).toEqual([2, 2]);
+    expect([many.mostActive, many.connections]).toEqual([12, 12]);
+  });
+
+  it('a slow URL of a destination gets four times its concurrency', async () => {
+    const slow = await receive(hang);
+    const fast = await receive(status(200));
+    const relay = await Relay.start({
+      destinations: [{ urls: [slow.url, fast.url], concurrency: 1 }],
+      delivery: { timeout: 60_000 },
+    });
+    cleanUp(() => relay.stop());
+    await relay.track(...Array.from({ length: 10 }, (_, index) => `m${index}`));
+    const delivered = await relay.settled('delivered', 10);
+    const skipped = delivered.filter(({ results }) => results.some(({ error }) => error?.startsWith('too many')));
+    expect(skipped).toHaveLength(6);
   });
 });

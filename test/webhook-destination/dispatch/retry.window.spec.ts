@@ -3,12 +3,12 @@ import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 import { Subject } from 'rxjs';
 
-import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection.pool.js';
-import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery.event.js';
+import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
+import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
 import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
-import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook.headers.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
+import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
+import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
 import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';

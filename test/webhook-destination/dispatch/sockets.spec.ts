@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket.budget.js';
+import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { hang, type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';

@@ -6,12 +6,12 @@ import axios from 'axios';
 
 import { AxiosTransport } from '../../../lib/webhook-destination/dispatch/axios.transport.js';
 import { BoundedTransport } from '../../../lib/webhook-destination/dispatch/bounded.transport.js';
-import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection.pool.js';
+import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import { guardedConnector } from '../../../lib/webhook-destination/dispatch/guarded.connector.js';
 import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
-import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket.budget.js';
+import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
 import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
-import { classifyError } from '../../../lib/webhook-destination/dispatch/url.outcome.js';
+import { classifyError } from '../../../lib/webhook-destination/dispatch/url-outcome.js';
 import {
   MAX_RESPONSE_BYTES,
   type TargetRequest,
@@ -20,7 +20,7 @@ import {
   type WebhookResponse,
   type WebhookTransport,
 } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook.target.js';
+import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import {
@@ -50,7 +50,7 @@ interface Exchanges {
 }
 
 type Connector = ReturnType<typeof guardedConnector>;
-type Create = (url: string, connect: Connector, timeout: number) => TargetTransport;
+type Create = (url: string, connect: Connector) => TargetTransport;
 
 /** As an application may write one: the relay's own connections are not used. */
 class FetchTransport implements WebhookTransport {
@@ -73,22 +73,21 @@ const transports: { name: string; guarded: boolean; create: Create }[] = [
   {
     name: 'undici',
     guarded: true,
-    create: (url, ...settings) => new UndiciTransport(toWebhookTarget(url), ...settings),
+    create: (url, connect) => new UndiciTransport(toWebhookTarget(url), connect),
   },
   {
     name: 'axios',
     guarded: true,
-    create: (url, ...settings) => {
-      const [, timeout] = settings;
-      const connection = new UndiciTransport(toWebhookTarget(url), ...settings);
+    create: (url, connect) => {
+      const connection = new UndiciTransport(toWebhookTarget(url), connect);
       const transport = new AxiosTransport(new HttpService(axios.create()), connection);
-      return new BoundedTransport(transport, url, timeout, () => connection.close());
+      return new BoundedTransport(transport, url, () => connection.close());
     },
   },
   {
     name: "application's",
     guarded: false,
-    create: (url, _connect, timeout) => new BoundedTransport(new FetchTransport(), url, timeout),
+    create: (url) => new BoundedTransport(new FetchTransport(), url),
   },
 ];
 
@@ -111,7 +110,7 @@ describe.each(transports)('The $name transport', ({ guarded, create }) => {
     const pool = new ConnectionPool(
       new SocketBudget(),
       connect,
-      (connector) => create(url, connector, timeout),
+      (connector) => create(url, connector),
       connections,
       timeout,
     );

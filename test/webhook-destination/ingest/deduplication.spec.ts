@@ -3,6 +3,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
+import { newDelivery } from '../../support/new-delivery.js';
 import { platforms } from '../../support/platforms.js';
 import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
@@ -78,17 +79,7 @@ describe('The memory of message ids', () => {
     const queue = create(folder.path('relay.db'))();
     await queue.open();
     afterwards(() => queue.close());
-    const add = (messageId: string) =>
-      queue.add([
-        {
-          destination: 'Webhooks',
-          source: 'shop',
-          messageId,
-          userId: 'u1',
-          body: Buffer.from('{}'),
-          acceptedAt: Date.now(),
-        },
-      ]);
+    const add = (messageId: string) => queue.add([newDelivery(messageId)]);
     for (const messageId of ['m0', 'm1', 'm2', 'm3', 'm4', 'm5']) await add(messageId);
     await add('m5');
     expect(await queue.list({})).toHaveLength(6);

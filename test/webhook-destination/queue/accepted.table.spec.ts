@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
 
 import { AcceptedTable } from '../../../lib/webhook-destination/queue/sqlite/accepted.table.js';
-import { migrate } from '../../../lib/webhook-destination/queue/sqlite/sqlite.layout.js';
+import { migrate } from '../../../lib/webhook-destination/queue/sqlite/sqlite-layout.js';
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;

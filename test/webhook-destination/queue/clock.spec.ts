@@ -5,7 +5,7 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { type Lease, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 
-import { SteadyClock } from '../../../lib/webhook-destination/queue/steady.clock.js';
+import { SteadyClock } from '../../../lib/webhook-destination/queue/steady-clock.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { setClock } from '../../support/clock.js';
 import { newDelivery } from '../../support/new-delivery.js';

@@ -129,7 +129,7 @@ describe('The sweep of old records', () => {
   it('says nothing of a sweep that the end of the application cuts short', async () => {
     const { app, service } = await startApp({});
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-    const { queue } = service as unknown as { queue: DeliveryQueue };
+    const { queue } = (service as unknown as { steps: { queue: DeliveryQueue } }).steps;
     let cut = (_error: Error) => {};
     jest.spyOn(queue, 'sweep').mockReturnValueOnce(new Promise((_, reject) => (cut = reject)));
     await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);

@@ -85,10 +85,36 @@ describe('Routing', () => {
     expect(takers(destinations, { integrations: { A: false } })).toEqual(['B', 'toString']);
   });
 
-  it('takes a delete notification to each enabled destination of the source, whatever its types', () => {
+  it('looks for `integration` in place of the name, which several destinations may share', () => {
+    const destinations = [
+      { name: 'customer-1', integration: 'Webhooks' },
+      { name: 'customer-2', integration: 'Webhooks', types: ['page' as const] },
+      { name: 'Webhooks 2' },
+    ];
+    expect(takers(destinations, { integrations: { Webhooks: false } })).toEqual(['Webhooks 2']);
+    expect(takers(destinations, { integrations: { All: false, Webhooks: true } })).toEqual(['customer-1']);
+    // The name does not count beside it.
+    expect(takers(destinations, { integrations: { 'customer-1': false } })).toEqual(['customer-1', 'Webhooks 2']);
+    expect(takers(destinations, { integrations: { All: false, 'customer-1': true } })).toEqual([]);
+  });
+
+  it('takes track messages by the name of their event, and others whatever that is', () => {
+    const destinations = [
+      { name: 'Orders', events: ['Order *', '!Order Viewed'] },
+      { name: 'Rest', events: ['!Order *'] },
+      { name: 'Every' },
+    ];
+    expect(takers(destinations, { event: 'Order Completed' })).toEqual(['Orders', 'Every']);
+    expect(takers(destinations, { event: 'Order Viewed' })).toEqual(['Every']);
+    expect(takers(destinations, { event: 'Cart Viewed' })).toEqual(['Rest', 'Every']);
+    expect(takers(destinations, { type: 'page', event: 'Cart Viewed' })).toEqual(['Orders', 'Rest', 'Every']);
+    expect(takers([{ events: ['Order *'], types: ['page'] }], { event: 'Order Completed' })).toEqual([]);
+  });
+
+  it('takes a delete notification to each enabled destination of the source, whatever its types and events', () => {
     const router = new DestinationRouter(
       [
-        { name: 'A', types: ['track' as const] },
+        { name: 'A', types: ['track' as const], events: ['Order *'] },
         { name: 'B', sources: ['app'] },
         { name: 'C', enabled: false },
       ].map(destination),

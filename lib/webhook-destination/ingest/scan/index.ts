@@ -12,35 +12,24 @@ interface ScannedBody {
 }
 
 /**
- * The messages of posted JSON, most of them without a parse: a scan takes a quarter of the time.
+ * The messages of posted JSON, most of them without a parse, which takes four times as long.
  *
  * @param most messages that a batch may hold
  * @returns undefined when a parser has to judge the text
  */
 export function scanMessages(route: MessageRoute, json: JsonText, most: number): ScannedBody | undefined {
-  const scanner = new MessageScanner(json, route === 'batch' ? undefined : route);
+  const isBatch = route === 'batch';
+  const scanner = new MessageScanner(json, isBatch ? undefined : route);
   const { messages } = scanner;
   try {
-    if (route !== 'batch') {
-      scanner.single();
-      return toBody(messages, messages[0]!.value);
-    }
-    const envelope = scanner.envelope(most);
-    return hasSharedFields(envelope) ? undefined : toBody(messages, envelope);
+    const posted = isBatch ? scanner.envelope(most) : scanner.single();
+    const { writeKey, sentAt, context, integrations } = posted as Record<string, unknown>;
+    // What a batch has for all its messages is merged into each by the parser.
+    if (isBatch && (context ?? integrations ?? null) !== null) return undefined;
+    return { messages, writeKey, sentAt };
   } catch (error) {
     // A fault of the text makes it one for the parser; a fault of ours must be seen.
     if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
     return undefined;
   }
-}
-
-function toBody(messages: PostedMessage[], envelope: unknown): ScannedBody {
-  const { writeKey, sentAt } = (envelope ?? {}) as { writeKey?: unknown; sentAt?: unknown };
-  return { messages, writeKey, sentAt };
-}
-
-/** Whether fields of the batch are to be merged into its messages. */
-function hasSharedFields(envelope: unknown): boolean {
-  const { context, integrations } = envelope as { context?: unknown; integrations?: unknown };
-  return (context ?? integrations ?? null) !== null;
 }

@@ -34,11 +34,13 @@ export class MessageScanner extends JsonScanner {
   /**
    * Takes the text as one message.
    *
+   * @returns its fields
    * @throws UNUSABLE when a parser has to judge the text
    */
-  single(): void {
+  single(): unknown {
     const start = this.expect(OPEN_BRACE, this.space(0));
     if (this.space(this.message(start)) !== this.bytes.length) throw UNUSABLE;
+    return this.messages[0]!.value;
   }
 
   /**

@@ -40,7 +40,6 @@ const SHORTEST_SLICE = 13;
  */
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
-  readonly isAscii: boolean;
   private readonly texts: Partial<Record<BodyField, string>> = {};
 
   /**
@@ -56,11 +55,10 @@ export class ScannedMessage implements PostedMessage {
     private readonly escaped: boolean,
     type?: MessageType,
   ) {
-    this.isAscii = source.text !== undefined;
     for (const field of BODY_FIELDS) {
       const start = spans[PLACES[field]]!;
       const end = spans[PLACES[field] + 1]!;
-      if (end > 0 && !this.isAsGoodAsAbsent(start, end)) this.texts[field] = this.slice(start, end);
+      if (end > 0 && !this.isAsGoodAsAbsent(start, end)) this.texts[field] = source.text.slice(start, end);
     }
     this.value = {
       type: type ?? this.read(spans, 'type'),
@@ -113,10 +111,10 @@ export class ScannedMessage implements PostedMessage {
     if (bytes[start] === OPEN_BRACE) return AN_OBJECT;
     if (bytes[start] === QUOTE) {
       const isCopied = isKept && end - start >= SHORTEST_SLICE;
-      const content = isCopied ? this.copy(start + 1, end - 1) : this.slice(start + 1, end - 1);
+      const content = isCopied ? this.copy(start + 1, end - 1) : this.decode(start + 1, end - 1);
       if (!this.escaped || !content.includes('\\')) return content;
     }
-    return JSON.parse(this.slice(start, end));
+    return JSON.parse(this.decode(start, end));
   }
 
   private parse(spans: Int32Array, field: ScannedField): unknown {
@@ -124,15 +122,16 @@ export class ScannedMessage implements PostedMessage {
     const end = spans[PLACES[field] + 1]!;
     if (end === 0) return undefined;
     const isEmpty = end - start === 2 && this.source.bytes[start] === OPEN_BRACE;
-    return isEmpty ? AN_OBJECT : JSON.parse(this.slice(start, end));
+    return isEmpty ? AN_OBJECT : JSON.parse(this.decode(start, end));
   }
 
-  private slice(start: number, end: number): string {
-    return this.source.text?.slice(start, end) ?? this.copy(start, end);
+  private decode(start: number, end: number): string {
+    const { text, isAscii } = this.source;
+    return isAscii ? text.slice(start, end) : this.copy(start, end);
   }
 
   private copy(start: number, end: number): string {
-    const { bytes, text } = this.source;
-    return bytes.toString(text === undefined ? 'utf8' : 'latin1', start, end);
+    const { bytes, isAscii } = this.source;
+    return bytes.toString(isAscii ? 'latin1' : 'utf8', start, end);
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IQueueBackend, JobType } from 'bullmq';
+import type { JobType } from 'bullmq';
 import { map, Observable, type Subscriber } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
@@ -13,33 +13,37 @@ import type {
   Lease,
   NewDelivery,
 } from '../delivery-queue.interface.js';
-import { type CheckedQuery, checkPage, checkQuery } from '../query.check.js';
+import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
-import { SteadyClock } from '../steady.clock.js';
+import { SteadyClock } from '../steady-clock.js';
 import { AddGroup } from './add-group.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
-import { isLost } from './job.errors.js';
-import { find, listRecords } from './job.finder.js';
-import { removeJob } from './job-leases.js';
-import { STATES, TYPES } from './job.scan.js';
+import { find, listRecords, STATES, TYPES } from './job.finder.js';
+import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { RefusalNotes } from './refusal-notes.js';
-import { note, sweepJobs, toSeen } from './retention-sweep.js';
+import { removeJobs, sweepJobs } from './retention-sweep.js';
 import type { DestinationJobs, SharedStore } from './shared-store.interface.js';
 
 /** How long an acceptance waits for the store, in ms. */
 const ADD_TIMEOUT = 10_000;
 
+/** What this process keeps of a destination. */
+interface OpenQueue extends DestinationJobs {
+  /** Whether the store knows the destination. */
+  isKnown: boolean;
+  consumer: DestinationConsumer | undefined;
+}
+
 /** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements DeliveryQueue {
-  /** Destinations that the store knows of. */
-  private readonly known = new Set<string>();
-  private readonly queues = new Map<string, DestinationJobs>();
+  /** What this process locks its jobs with. */
+  private readonly token = randomUUID();
+  /** Each is made once: a backend adds listeners to the connection that it shares. */
+  private readonly queues = new Map<string, OpenQueue>();
   private readonly clock = new SteadyClock();
+  /** Those that have jobs in flight included, though nobody consumes any more. */
   private readonly consumers = new Set<DestinationConsumer>();
-  private readonly consumed = new Map<string, DestinationConsumer>();
-  /** Made once for each queue: a backend adds listeners to the connection that it shares. */
-  private readonly leasings = new Map<string, { token: string; backend: IQueueBackend }>();
   private readonly group = new AddGroup((deliveries) => this.write(deliveries));
   private readonly refusals: RefusalNotes;
 
@@ -69,35 +73,33 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   }
 
   consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
-    const queueName = toQueueName(destination);
     const leases = new Observable((subscriber: Subscriber<Lease>) => {
-      if (this.consumed.has(destination))
+      const queue = this.queueOf(destination);
+      if (queue.consumer) {
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
-      const { token, backend } = this.leasing(queueName);
+      }
       const consumer = new DestinationConsumer(
-        destination,
-        backend,
-        this.store.waiter(queueName),
-        token,
+        new JobLeases(queue, this.token, this.clock),
+        this.store.waiter(queue.queueName),
         concurrency,
         windowBefore,
         subscriber,
         this.clock,
       );
-      this.consumed.set(destination, consumer);
+      queue.consumer = consumer;
       this.consumers.add(consumer);
       consumer.start();
       return () => {
-        this.consumed.delete(destination);
+        queue.consumer = undefined;
         consumer.stop();
         void consumer.idle().then(() => this.consumers.delete(consumer));
       };
     });
-    return leases.pipe(map((lease) => this.refusals.follow(queueName, lease)));
+    return leases.pipe(map((lease) => this.refusals.follow(toQueueName(destination), lease)));
   }
 
   async idle(): Promise<void> {
-    await Promise.all([...this.consumed.values()].map((consumer) => consumer.idle()));
+    await Promise.all([...this.queues.values()].flatMap(({ consumer }) => consumer?.idle() ?? []));
   }
 
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
@@ -140,10 +142,9 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
       for await (const found of find(this.store, queue, query)) {
-        const seen = found.map(({ job }) => toSeen(job, this.retention.messageIds.age));
-        if (this.isOnce) await note(this.store, queue.queueName, seen);
-        const removed = await Promise.all(seen.map(({ id }) => removeJob(queue.backend, id)));
-        count += removed.filter((isRemoved) => isRemoved).length;
+        const jobs = found.map(({ job }) => job);
+        const remove = (id: string) => removeJob(queue.backend, id);
+        count += await removeJobs(this.store, queue, jobs, this.retention.messageIds.age, remove);
       }
     }
     return count;
@@ -152,17 +153,14 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
   async sweep(): Promise<number> {
     let count = 0;
     for (const queue of await this.queuesOf({})) count += await sweepJobs(this.store, queue, this.retention);
-    await this.store.forgetOld();
+    await this.store.forgetOld?.();
     return count;
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.consumers].map((consumer) => consumer.close()));
     this.consumers.clear();
-    this.consumed.clear();
-    this.leasings.clear();
     this.queues.clear();
-    this.known.clear();
     await this.store.close();
   }
 
@@ -200,17 +198,18 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     deliveries: T[],
     convert: (delivery: T, isOnce: boolean) => NewJob,
   ): Promise<void> {
-    const { queueName, backend } = this.queueOf(destination);
+    const queue = this.queueOf(destination);
+    const { queueName, backend } = queue;
     const { isOnce } = this;
     const jobs = deliveries.map((delivery) => convert(delivery, isOnce));
     const ids = jobs.map(({ jobId }) => jobId);
     const repeated = isOnce ? await this.store.remembered(queueName, ids) : new Set<string>();
-    if (!this.known.has(destination)) {
+    if (!queue.isKnown) {
       await this.store.addDestination(destination);
-      this.known.add(destination);
+      queue.isKnown = true;
     }
     await backend.addJobs(jobs.filter(({ jobId }) => !repeated.has(jobId)));
-    this.store.noteAdded(queueName, jobs.length);
+    this.store.noteAdded?.(queueName, jobs.length);
   }
 
   /** The queues that a query may be about, as the store knows them. */
@@ -219,21 +218,12 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     return all.filter((name) => (destination ?? name) === name).map((name) => this.queueOf(name));
   }
 
-  private leasing(queueName: string): { token: string; backend: IQueueBackend } {
-    let leasing = this.leasings.get(queueName);
-    if (!leasing) {
-      const token = randomUUID();
-      leasing = { token, backend: this.store.backend(queueName, token) };
-      this.leasings.set(queueName, leasing);
-    }
-    return leasing;
-  }
-
-  private queueOf(destination: string): DestinationJobs {
+  private queueOf(destination: string): OpenQueue {
     let queue = this.queues.get(destination);
     if (!queue) {
       const queueName = toQueueName(destination);
-      queue = { destination, queueName, backend: this.store.backend(queueName) };
+      const backend = this.store.backend(queueName, this.token);
+      queue = { destination, queueName, backend, isKnown: false, consumer: undefined };
       this.queues.set(destination, queue);
     }
     return queue;

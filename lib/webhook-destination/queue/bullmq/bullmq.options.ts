@@ -8,42 +8,6 @@ import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retentio
 /** Where the queue lies. */
 export type QueueBackend = 'redis' | 'postgres';
 
-/** Options of {@link bullmqQueue}. */
-export interface BullmqQueueOptions {
-  /**
-   * What holds the queue: Redis 6.2 and later, with `ioredis`, or PostgreSQL 13 and later, with `pg`.
-   * @default 'redis'
-   */
-  backend?: QueueBackend;
-  /**
-   * How to reach it: a URL (`redis://`, `rediss://`, `postgres://`), the options of `ioredis` or of `pg.Pool`, or an
-   * `ioredis` client, an `ioredis` cluster or a `pg.Pool` that the application has. Of the latter the settings are
-   * taken: the queue opens connections of its own with them, and what was passed in is neither used nor closed.
-   */
-  connection: string | object;
-  /**
-   * Sets these queues apart from all else in the store: on Redis the first part of each key (BullMQ's `prefix`; a hash
-   * tag such as `{relay}` on a cluster), on PostgreSQL the schema.
-   * @default 'relay'
-   */
-  prefix?: string;
-  /**
-   * PostgreSQL: make the tables, or bring them up to date, at start. Any number of processes may do so at once.
-   * @default false
-   */
-  migrate?: boolean;
-  /**
-   * How long a start waits for the store, in ms.
-   * @default 10_000
-   */
-  connectTimeout?: number;
-  /**
-   * How long records of ended deliveries are kept, and the ids of messages: the latter by their age, whatever their
-   * number, and at least as long as the record. For all processes that share the queue, the same.
-   */
-  retention?: RetentionOptions;
-}
-
 const PROTOCOLS: Record<QueueBackend, string[]> = {
   redis: ['redis:', 'rediss:'],
   postgres: ['postgres:', 'postgresql:'],
@@ -51,20 +15,52 @@ const PROTOCOLS: Record<QueueBackend, string[]> = {
 
 /** The options, checked and with their defaults. */
 export class CheckedBullmqOptions extends QueueOptions {
+  /**
+   * What holds the queue: Redis 6.2 and later, with `ioredis`, or PostgreSQL 13 and later, with `pg`.
+   * @default 'redis'
+   */
   @Must("be 'redis' or 'postgres'", (value) => typeof value === 'string' && Object.hasOwn(PROTOCOLS, value))
   backend: QueueBackend = 'redis';
 
+  /**
+   * How to reach it: a URL (`redis://`, `rediss://`, `postgres://`), the options of `ioredis` or of `pg.Pool`, or an
+   * `ioredis` client, an `ioredis` cluster or a `pg.Pool` that the application has. Of the latter the settings are
+   * taken: the queue opens connections of its own with them, and what was passed in is neither used nor closed.
+   */
   @Allow() // its rule depends on the backend
   connection!: string | object;
 
+  /**
+   * Sets these queues apart from all else in the store: on Redis the first part of each key (BullMQ's `prefix`; a hash
+   * tag such as `{relay}` on a cluster), on PostgreSQL the schema.
+   * @default 'relay'
+   */
   @Must('be a non-empty string without a colon', (value) => isNonEmptyString(value) && !value.includes(':'))
   prefix: string = 'relay';
 
+  /**
+   * PostgreSQL: make the tables, or bring them up to date, at start. Any number of processes may do so at once.
+   * @default false
+   */
   @Must('be a boolean', (value) => typeof value === 'boolean')
   migrate: boolean = false;
 
+  /**
+   * How long a start waits for the store, in ms.
+   * @default 10_000
+   */
   @Must('be a whole number above 0', isPositiveInteger)
   connectTimeout: number = 10_000;
+}
+
+/** Options of {@link bullmqQueue}. */
+export interface BullmqQueueOptions
+  extends Pick<CheckedBullmqOptions, 'connection'>, Partial<Omit<CheckedBullmqOptions, 'connection' | 'retention'>> {
+  /**
+   * How long records of ended deliveries are kept, and the ids of messages: the latter by their age, whatever their
+   * number, and at least as long as the record. For all processes that share the queue, the same.
+   */
+  retention?: RetentionOptions;
 }
 
 /**

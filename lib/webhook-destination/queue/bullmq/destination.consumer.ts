@@ -1,17 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { IQueueBackend } from 'bullmq';
 import type { Subscriber } from 'rxjs';
 
 import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
-import type { SteadyClock } from '../steady.clock.js';
-import { isLost } from './job.errors.js';
-import { JobLeases, type LeasedJob } from './job-leases.js';
-import type { JobWaiter } from './shared-store.interface.js';
-import { StalledRecovery } from './stalled.recovery.js';
+import type { SteadyClock } from '../steady-clock.js';
+import { isLost, type JobLeases, type LeasedJob } from './job-leases.js';
+import { type JobWaiter, STALLED_INTERVAL } from './shared-store.interface.js';
 
 /** Wait before a store that failed is asked again, in ms. */
 const RETRY_DELAY = 500;
@@ -22,9 +19,9 @@ const LONGEST_LEAST_WAIT = 1_000;
 /** Leases the due jobs of one destination to its subscriber, the oldest first, as long as there are places. */
 export class DestinationConsumer {
   private readonly logger: LimitedLogger;
-  private readonly leases: JobLeases;
-  private readonly recovery: StalledRecovery;
   private readonly closing = new AbortController();
+  private upkeep: NodeJS.Timeout | undefined;
+  private recovering: Promise<void> | undefined;
   private inFlight = 0;
   private stopped = false;
   /** Whether the store had no due job, and nothing has happened since. */
@@ -36,22 +33,19 @@ export class DestinationConsumer {
   private idleWaiters: (() => void)[] = [];
 
   constructor(
-    destination: string,
-    backend: IQueueBackend,
+    private readonly leases: JobLeases,
     private readonly waiter: JobWaiter,
-    token: string,
     private readonly concurrency: number,
     private readonly windowBefore: number,
     private readonly subscriber: Subscriber<Lease>,
     private readonly clock: SteadyClock,
   ) {
-    this.logger = new LimitedLogger(`DeliveryQueue(${destination})`);
-    this.leases = new JobLeases(destination, backend, token, clock);
-    this.recovery = new StalledRecovery(backend, (jobId) => this.leases.has(jobId));
+    this.logger = new LimitedLogger(`DeliveryQueue(${leases.queue.destination})`);
   }
 
   start(): void {
-    this.recovery.start();
+    this.upkeep = setInterval(() => this.keepUp(), STALLED_INTERVAL).unref();
+    this.keepUp();
     void this.run();
   }
 
@@ -59,7 +53,6 @@ export class DestinationConsumer {
   stop(): void {
     if (this.stopped) return;
     this.stopped = true;
-    this.recovery.stop();
     this.waiter.close();
     this.wake();
     this.checkIdle();
@@ -79,6 +72,7 @@ export class DestinationConsumer {
     this.stop();
     this.closing.abort();
     await this.leases.releaseAll();
+    clearInterval(this.upkeep);
   }
 
   /** Tells that there may be a due job. */
@@ -86,6 +80,16 @@ export class DestinationConsumer {
     this.looks++;
     this.drained = false;
     this.wake();
+  }
+
+  /** Keeps the leases of this process alive, and finds those that ended with theirs. */
+  private keepUp(): void {
+    void this.leases.renew();
+    if (this.stopped) return;
+    this.recovering ??= this.leases
+      .recoverStalled()
+      .catch(() => undefined) // fetching fails too, and logs it
+      .finally(() => (this.recovering = undefined));
   }
 
   private async run(): Promise<void> {
@@ -150,7 +154,7 @@ export class DestinationConsumer {
     });
   }
 
-  private async settle(leased: LeasedJob, outcome: DeliveryOutcome): Promise<boolean> {
+  private async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<boolean> {
     try {
       const next = await this.record(leased, outcome);
       if (next) queueMicrotask(() => this.hand(next));
@@ -161,13 +165,13 @@ export class DestinationConsumer {
       throw error;
     } finally {
       const isFull = this.inFlight-- >= this.concurrency;
-      if (isFull || outcome.state === 'waiting') this.look();
+      if (isFull || outcome === undefined || outcome.state === 'waiting') this.look();
       this.checkIdle();
     }
   }
 
   /** Resolves with the job that is to be delivered next; tries again until the store answers. */
-  private async record(leased: LeasedJob, outcome: DeliveryOutcome): Promise<LeasedJob | undefined> {
+  private async record(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<LeasedJob | undefined> {
     for (let isFirst = true; ; isFirst = false) {
       try {
         const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
@@ -182,6 +186,7 @@ export class DestinationConsumer {
 
   private checkIdle(): void {
     if (this.inFlight > 0 || !(this.drained || this.stopped)) return;
+    if (this.stopped) clearInterval(this.upkeep);
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 }

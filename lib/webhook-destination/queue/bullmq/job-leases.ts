@@ -1,19 +1,26 @@
 import type { IQueueBackend, JobJson, MinimalJob } from 'bullmq';
 
 import type { Delivery, DeliveryOutcome } from '../delivery-queue.interface.js';
-import type { SteadyClock } from '../steady.clock.js';
-import { nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
-import { isLost, leaseIsLost } from './job.errors.js';
-import { LOCK_DURATION } from './shared-store.interface.js';
-
-/** Time between two renewals of the locks, in ms. */
-const RENEWAL_INTERVAL = LOCK_DURATION / 3;
+import type { SteadyClock } from '../steady-clock.js';
+import { lacksWindow, nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
+import { type DestinationJobs, LOCK_DURATION } from './shared-store.interface.js';
 
 /** By how much the system's clock must be behind, in ms, for it to have been set back. */
 const MIN_LEAD = 100;
 
 /** Jobs that are made due at once, where BullMQ does not. */
 const MOST_PROMOTED = 100;
+
+/** BullMQ's code for a job that is not locked. */
+const NOT_LOCKED = -2;
+
+/** Its codes for a job that is gone, is not locked, is not in delivery, or is locked by somebody else. */
+const LOST = [-1, NOT_LOCKED, -3, -6];
+
+/** Whether an error says that the lease of a job is over. */
+export function isLost(error: unknown): boolean {
+  return LOST.includes((error as { code?: number }).code ?? 0);
+}
 
 /** All records stay, until they are swept. */
 const KEEP = false;
@@ -33,18 +40,15 @@ export interface NextJob {
 /** The leases of one consumer. It keeps their jobs locked, so that no other process takes them. */
 export class JobLeases {
   private readonly leased = new Map<string, LeasedJob>();
-  private timer: NodeJS.Timeout | undefined;
+  private readonly backend: IQueueBackend;
 
   /** @param token of this process */
   constructor(
-    private readonly destination: string,
-    private readonly backend: IQueueBackend,
+    readonly queue: DestinationJobs,
     private readonly token: string,
     private readonly clock: SteadyClock,
-  ) {}
-
-  has(jobId: string): boolean {
-    return this.leased.has(jobId);
+  ) {
+    this.backend = queue.backend;
   }
 
   /** Leases the next job that is due. */
@@ -55,18 +59,20 @@ export class JobLeases {
   }
 
   /**
-   * Records an outcome, and leases the next due job with it where that is wanted.
+   * Records an outcome, and leases the next due job with it where that is wanted. Without an outcome, the job is put back.
    *
    * @throws {Error} when the lease is over, and then `isLost` holds, or when the store fails
    */
-  async settle(leased: LeasedJob, outcome: DeliveryOutcome, fetchNext: boolean): Promise<NextJob> {
+  async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined, fetchNext: boolean): Promise<NextJob> {
     const { job, delivery } = leased;
     const { backend, token } = this;
-    if (this.leased.get(job.id)?.job !== job) throw leaseIsLost();
+    if (this.leased.get(job.id)?.job !== job) throw Object.assign(new Error('the lease is over'), { code: NOT_LOCKED });
     const now = this.clock.now();
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
-    if (outcome.state === 'delivered') {
+    if (outcome === undefined) {
+      await backend.moveJobFromActiveToWait(job.id, token);
+    } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
       const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome, now) };
@@ -86,15 +92,38 @@ export class JobLeases {
   /** Ends a lease without a word to the store. */
   end({ job }: LeasedJob): void {
     if (this.leased.get(job.id)?.job === job) this.leased.delete(job.id);
-    if (this.leased.size > 0) return;
-    clearInterval(this.timer);
-    this.timer = undefined;
   }
 
   /** Puts a job back that nobody was given. */
   async giveBack(leased: LeasedJob): Promise<void> {
     this.end(leased);
     await this.backend.moveJobFromActiveToWait(leased.job.id, this.token);
+  }
+
+  /** Renews the locks of all leased jobs. One that cannot be renewed shows when its job is settled. */
+  async renew(): Promise<void> {
+    const ids = [...this.leased.keys()];
+    if (ids.length === 0) return;
+    const tokens = ids.map(() => this.token);
+    await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
+  }
+
+  /**
+   * Makes jobs due again whose process has ended without a word. The window of each then begins with the lease that was
+   * lost.
+   */
+  async recoverStalled(): Promise<void> {
+    const { backend } = this;
+    const [active = []] = (await backend.getRanges(['active'], 0, -1)) as unknown as [string[]?];
+    const suspectsOf = Date.now() - LOCK_DURATION / 2;
+    for (const id of active) {
+      if (this.leased.has(id)) continue;
+      const job = await backend.getJobData(id);
+      if (!job?.processedOn || job.processedOn > suspectsOf || !lacksWindow(job)) continue;
+      // A field of its own, so that it overwrites nothing, should the job move on meanwhile.
+      await backend.updateProgress(id, job.processedOn).catch(() => undefined);
+    }
+    await backend.moveStalledJobsToWait();
   }
 
   /** Makes all leased jobs due again; the window of each began with its lease. */
@@ -135,20 +164,9 @@ export class JobLeases {
   }
 
   private begin(job: JobJson): LeasedJob {
-    const leased = { job, delivery: toDelivery(this.destination, job) };
+    const leased = { job, delivery: toDelivery(this.queue.destination, job) };
     this.leased.set(job.id, leased);
-    if (!this.timer) {
-      this.timer = setInterval(() => void this.renew(), RENEWAL_INTERVAL);
-      this.timer.unref();
-    }
     return leased;
-  }
-
-  /** A lock that cannot be renewed shows when its job is settled. */
-  private async renew(): Promise<void> {
-    const ids = [...this.leased.keys()];
-    const tokens = ids.map(() => this.token);
-    await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
   }
 }
 

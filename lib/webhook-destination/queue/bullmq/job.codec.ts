@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import type { JobJson } from 'bullmq';
 
-import type { AttemptRecord } from '../attempt.record.js';
+import type { AttemptRecord } from '../attempt-record.interface.js';
 import type {
   Delivery,
   DeliveryOutcome,
@@ -10,7 +10,7 @@ import type {
   DeliveryState,
   NewDelivery,
 } from '../delivery-queue.interface.js';
-import { type CheckedQuery, matches } from '../query.check.js';
+import { type CheckedQuery, matches } from '../query.util.js';
 import type { StoredJob } from './shared-store.interface.js';
 
 /** What a job holds of its delivery from the start. */
@@ -99,41 +99,29 @@ export function toReplayedData(job: StoredJob, now: number): object {
   return toStorable({ ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } });
 }
 
-/** What the id of a delivery tells. */
-interface DeliveryPlace {
-  queueName: string;
-  jobId: string;
-  acceptedAt: number;
-  seq: number;
-}
-
-/** The id of a delivery. */
-function toDeliveryId({ queueName, jobId, acceptedAt, seq }: DeliveryPlace): string {
-  return [queueName, jobId, acceptedAt, seq].join(':');
-}
-
-/** What an id tells. */
-export function fromDeliveryId(id: string): DeliveryPlace {
-  const [queueName = '', jobId = '', acceptedAt, seq] = id.split(':');
-  return { queueName, jobId, acceptedAt: Number(acceptedAt), seq: Number(seq) };
-}
-
 /** The place of a delivery in the listing: nothing of it ever changes. */
-export interface ListedPlace {
+export interface DeliveryPlace {
+  /** Id of the delivery, made of the names of its queue and its job, and of the other fields. */
   id: string;
   acceptedAt: number;
   seq: number;
 }
 
 /** The place of the delivery that a job stands for. */
-export function placeOf(destination: string, job: StoredJob): ListedPlace {
+export function placeOf(destination: string, job: StoredJob): DeliveryPlace {
   const { id: jobId, timestamp: acceptedAt } = job;
   const seq = seqOf(job);
-  return { id: toDeliveryId({ queueName: toQueueName(destination), jobId, acceptedAt, seq }), acceptedAt, seq };
+  return { id: [toQueueName(destination), jobId, acceptedAt, seq].join(':'), acceptedAt, seq };
+}
+
+/** The place of the delivery with this id, and its job. */
+export function fromDeliveryId(id: string): DeliveryPlace & { queueName: string; jobId: string } {
+  const [queueName = '', jobId = '', acceptedAt, seq] = id.split(':');
+  return { id, queueName, jobId, acceptedAt: Number(acceptedAt), seq: Number(seq) };
 }
 
 /** The order of the listing, the newest first; two processes may add in the same moment. */
-export function compareAge(one: ListedPlace, other: ListedPlace): number {
+export function compareAge(one: DeliveryPlace, other: DeliveryPlace): number {
   if (one.acceptedAt !== other.acceptedAt) return other.acceptedAt - one.acceptedAt;
   if (one.seq !== other.seq) return other.seq - one.seq;
   return one.id === other.id ? 0 : one.id < other.id ? 1 : -1;
@@ -204,16 +192,16 @@ export function toTrace(
   outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>,
   now: number,
 ): string {
-  const history: JobHistory = {
-    firstAttemptAt: delivery.firstAttemptAt ?? outcome.attempt?.startedAt,
-    failedUrls: outcome.failedUrls,
-  };
-  if (outcome.state === 'waiting') {
-    history.firstAttemptAt ??= outcome.firstAttemptAt ?? now;
-    history.nextAttemptAt = outcome.nextAttemptAt;
-  } else {
-    history.isDead = true;
-  }
+  const { failedUrls } = outcome;
+  const startedAt = outcome.attempt?.startedAt;
+  const history: JobHistory =
+    outcome.state === 'waiting'
+      ? {
+          firstAttemptAt: delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? startedAt ?? now,
+          failedUrls,
+          nextAttemptAt: outcome.nextAttemptAt,
+        }
+      : { firstAttemptAt: delivery.firstAttemptAt ?? startedAt, failedUrls, isDead: true };
   const attempts = outcome.attempt ? [...delivery.attempts, outcome.attempt] : delivery.attempts;
   return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
 }

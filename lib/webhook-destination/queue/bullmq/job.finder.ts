@@ -1,11 +1,24 @@
+import type { JobType } from 'bullmq';
+
 import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
-import type { CheckedQuery } from '../query.check.js';
-import { compareAge, fromDeliveryId, type ListedPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
-import { readState, STATES } from './job.scan.js';
+import type { CheckedQuery } from '../query.util.js';
+import { compareAge, fromDeliveryId, type DeliveryPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
 import type { DestinationJobs, JobPlace, SharedStore, StoredJob } from './shared-store.interface.js';
 
 /** Jobs read with one exchange. */
 const CHUNK = 250;
+
+/** Where BullMQ keeps the jobs of each state; a retry that is due counts as queued. */
+export const TYPES: Record<DeliveryState, JobType[]> = {
+  queued: ['wait', 'prioritized'],
+  delivering: ['active'],
+  waiting: ['delayed'],
+  delivered: ['completed'],
+  dead: ['failed'],
+};
+
+/** The states, in the order in which a delivery goes through them. */
+export const STATES = Object.keys(TYPES) as DeliveryState[];
 
 /** A job and its state. */
 interface FoundJob {
@@ -19,10 +32,10 @@ export async function* find(
   queue: DestinationJobs,
   query: CheckedQuery,
 ): AsyncGenerator<FoundJob[]> {
-  for await (const { found } of walk(store, queue, await findPlaces(store, queue, query), query)) yield found;
+  yield* walk(store, queue, await findPlaces(store, queue, query), query);
 }
 
-interface Row extends ListedPlace, FoundJob {
+interface Row extends DeliveryPlace, FoundJob {
   destination: string;
 }
 
@@ -36,7 +49,7 @@ export async function listRecords(
   query: CheckedQuery,
   { limit = 100, after }: DeliveryPage,
 ): Promise<DeliveryRecord[]> {
-  const last = after === undefined ? undefined : { ...fromDeliveryId(after), id: after };
+  const last = after === undefined ? undefined : fromDeliveryId(after);
   let page: Row[] = [];
   for (const queue of queues) {
     const { destination } = queue;
@@ -44,11 +57,13 @@ export async function listRecords(
       (place) => place.acceptedAt <= (last?.acceptedAt ?? Infinity),
     );
     places.sort((one, other) => other.acceptedAt - one.acceptedAt);
-    for await (const { found, next } of walk(store, queue, places, query)) {
+    let read = 0;
+    for await (const found of walk(store, queue, places, query)) {
+      read += CHUNK;
       const rows = found.map(({ job, state }) => ({ ...placeOf(destination, job), destination, job, state }));
       const older = last ? rows.filter((row) => compareAge(row, last) > 0) : rows;
       page = [...page, ...older].sort(compareAge).slice(0, limit);
-      if (page.length === limit && (next?.acceptedAt ?? 0) < (page.at(-1)?.acceptedAt ?? Infinity)) break;
+      if (page.length === limit && (places[read]?.acceptedAt ?? 0) < (page.at(-1)?.acceptedAt ?? Infinity)) break;
     }
   }
   return page.map(({ destination, job, state }) => toRecord(destination, job, state));
@@ -63,24 +78,24 @@ async function findPlaces(store: SharedStore, queue: DestinationJobs, query: Che
   }
   const { queueName, jobId, acceptedAt } = fromDeliveryId(id);
   if (queueName !== queue.queueName) return [];
-  const found = await readState(queue.backend, jobId);
+  const type = await queue.backend.getState(jobId);
+  const found = STATES.find((one) => TYPES[one].includes(type === 'waiting' ? 'wait' : (type as JobType)));
   return found === undefined ? [] : [{ id: jobId, state: found, acceptedAt }];
 }
 
-/** Reads the jobs at these places, in their order and in chunks: those that match, and the place that comes then. */
+/** Reads the jobs at these places, in their order and in chunks, and yields those that match. */
 async function* walk(
   store: SharedStore,
   queue: DestinationJobs,
   places: JobPlace[],
   query: CheckedQuery,
-): AsyncGenerator<{ found: FoundJob[]; next: JobPlace | undefined }> {
+): AsyncGenerator<FoundJob[]> {
   for (let start = 0; start < places.length; start += CHUNK) {
     const chunk = places.slice(start, start + CHUNK);
     const states = new Map(chunk.map(({ id, state }) => [id, state]));
     const jobs = await store.jobs(queue, [...states.keys()]);
-    const found = jobs
+    yield jobs
       .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
       .filter(({ job, state }) => matchesJob(query, queue.destination, job, state));
-    yield { found, next: places[start + CHUNK] };
   }
 }

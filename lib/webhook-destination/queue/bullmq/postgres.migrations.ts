@@ -27,27 +27,19 @@ const STALLED_INDEX = `
   END $$;
 `;
 
-/** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. */
+/** Makes the schema and its tables, or brings them up to date; one process at a time does so, the others wait for it. After an error, the connection must end. */
 export async function migrate(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
-  await run(bullmq, client, schema).catch((cause) => {
-    throw new QueueUnavailableError(`bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`, {
-      cause,
-    });
-  });
-}
-
-async function run(bullmq: typeof import('bullmq'), client: Client, schema: string): Promise<void> {
-  await bullmq.runMigrations(client, schema);
-  await client.query('BEGIN');
   try {
+    await bullmq.runMigrations(client, schema);
+    await client.query('BEGIN');
     await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [bullmq.MIGRATION_ADVISORY_LOCK_KEY, schema]);
     await client.query(`SET LOCAL search_path TO ${bullmq.quoteSchemaName(schema)}`);
     await client.query(TABLES);
     await client.query(STALLED_INDEX);
     await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
+  } catch (cause) {
+    const fault = `bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`;
+    throw new QueueUnavailableError(fault, { cause });
   }
 }
 

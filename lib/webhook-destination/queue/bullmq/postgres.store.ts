@@ -10,7 +10,7 @@ import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadBullmq, loadPg } from './peer.loader.js';
-import { PostgresEvents } from './postgres.events.js';
+import { PostgresEvents } from './postgres-events.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 import {
   BACKEND_SETTINGS,

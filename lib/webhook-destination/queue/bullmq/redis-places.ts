@@ -2,7 +2,7 @@ import type { JobType } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
 
 import type { DeliveryState } from '../delivery-queue.interface.js';
-import { TYPES } from './job.scan.js';
+import { TYPES } from './job.finder.js';
 import type { JobPlace } from './shared-store.interface.js';
 
 /** Types of jobs that BullMQ keeps in a list; all others are in a sorted set. */

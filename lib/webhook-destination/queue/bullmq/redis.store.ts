@@ -118,9 +118,6 @@ export class RedisStore implements SharedStore {
     return this.client.smembers(this.key('destinations'));
   }
 
-  /** Redis clears away as it goes. */
-  noteAdded(): void {}
-
   async remember(queueName: string, deliveries: SeenDelivery[]): Promise<void> {
     const pipeline = this.client.pipeline();
     for (const { id, until } of deliveries) pipeline.set(this.key(queueName, 'seen', id), '', 'PXAT', until);
@@ -130,11 +127,6 @@ export class RedisStore implements SharedStore {
   async remembered(queueName: string, ids: string[]): Promise<Set<string>> {
     const found = await this.client.mget(ids.map((id) => this.key(queueName, 'seen', id)));
     return new Set(ids.filter((_, index) => found[index] !== null));
-  }
-
-  /** Redis lets keys expire by itself. */
-  forgetOld(): Promise<void> {
-    return Promise.resolve();
   }
 
   async close(): Promise<void> {
@@ -155,7 +147,7 @@ export class RedisStore implements SharedStore {
         ? new this.ioredis.Redis(connection, options)
         : new this.ioredis.Redis({ ...(connection as RedisOptions), ...options });
     client.on('error', (error) => this.outage.begin(error));
-    client.on('close', () => this.outage.begin(new Error('the connection is closed')));
+    client.on('close', () => this.outage.begin('the connection is closed'));
     client.on('ready', () => this.outage.end());
     this.clients.add(client);
     return client;

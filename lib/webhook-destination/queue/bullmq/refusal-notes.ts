@@ -1,8 +1,7 @@
 import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
-import { ADDRESS_NOT_ALLOWED } from '../dead.reason.js';
-import type { Lease } from '../delivery-queue.interface.js';
-import type { CheckedQuery } from '../query.check.js';
+import { ADDRESS_NOT_ALLOWED, type Lease } from '../delivery-queue.interface.js';
+import type { CheckedQuery } from '../query.util.js';
 import { note } from './retention-sweep.js';
 import type { SharedStore } from './shared-store.interface.js';
 
@@ -31,7 +30,7 @@ export class RefusalNotes {
       delivery: lease.delivery,
       settle: (outcome) => {
         const settled = lease.settle(outcome);
-        if (outcome.state !== 'dead' || outcome.reason !== ADDRESS_NOT_ALLOWED) return settled;
+        if (outcome?.state !== 'dead' || outcome.reason !== ADDRESS_NOT_ALLOWED) return settled;
         // Not before it is dead: a replay that takes the note away looks once more after that.
         return settled.then(async (isSettled) => {
           if (isSettled) await this.add(queueName);

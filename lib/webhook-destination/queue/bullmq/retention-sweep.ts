@@ -14,7 +14,9 @@ export async function sweepJobs(store: SharedStore, queue: DestinationJobs, rete
   const sweep = async (type: JobType, bounds: Required<RetentionBound>) => {
     for (;;) {
       const past = await findPast(store, queue, type, bounds);
-      count += await remove(store, queue, past, retention.messageIds.age);
+      // One that was replayed meanwhile may be leased: it stays.
+      const remove = async (id: string) => (await queue.backend.remove(id, false)) > 0;
+      count += await removeJobs(store, queue, past, retention.messageIds.age, remove);
       if (past.length === 0) return;
     }
   };
@@ -35,22 +37,22 @@ async function findPast(store: SharedStore, queue: DestinationJobs, type: JobTyp
   return (await range(0, true)).filter(({ finishedOn }) => finishedOn !== undefined && finishedOn <= endedBefore);
 }
 
-async function remove(
+/**
+ * Removes jobs, and remembers their messages for `memory` ms since they were added. Resolves with the number of those
+ * that were removed.
+ */
+export async function removeJobs(
   store: SharedStore,
-  { queueName, backend }: DestinationJobs,
+  { queueName }: DestinationJobs,
   jobs: StoredJob[],
   memory: number,
+  remove: (id: string) => Promise<boolean>,
 ): Promise<number> {
-  const seen = jobs.map((job) => toSeen(job, memory));
+  const seen = jobs.map((job) => ({ id: job.id, until: Math.ceil(seqOf(job) / 1_000) + memory }));
   const isNoted = await note(store, queueName, seen);
-  const removed = await Promise.all(jobs.map(({ id }) => backend.remove(id, false)));
+  const removed = await Promise.all(jobs.map(({ id }) => remove(id)));
   if (!isNoted) await note(store, queueName, seen); // there is some room by now
-  return removed.filter((number) => number > 0).length;
-}
-
-/** What is remembered of a job that is removed, for `memory` ms since it was added. */
-export function toSeen(job: StoredJob, memory: number): SeenDelivery {
-  return { id: job.id, until: Math.ceil(seqOf(job) / 1_000) + memory };
+  return removed.filter((isRemoved) => isRemoved).length;
 }
 
 /**

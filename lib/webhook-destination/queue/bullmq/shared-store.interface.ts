@@ -5,7 +5,7 @@ import type { DeliveryState } from '../delivery-queue.interface.js';
 /** How long a leased job stays locked without a sign of life of its process, in ms. */
 export const LOCK_DURATION = 15_000;
 
-/** Time between two looks for leases that ended with their process, in ms. */
+/** Time between two renewals of the locks, and between two looks for leases that ended with their process, in ms. */
 export const STALLED_INTERVAL = 5_000;
 
 /** What BullMQ's backends are made with. No number of lost leases makes a delivery fail: its retry window does. */
@@ -77,13 +77,13 @@ export interface SharedStore {
   addDestination(destination: string): Promise<void>;
   /** Every destination that ever had deliveries. */
   destinations(): Promise<string[]>;
-  /** Tells that jobs were added to a BullMQ queue, for a store that then has something to clear away. */
-  noteAdded(queueName: string, count: number): void;
+  /** Notes that jobs were added to a BullMQ queue, for a store that must clear away what BullMQ leaves behind. */
+  noteAdded?(queueName: string, count: number): void;
   /** Notes deliveries whose records are about to go. */
   remember(queueName: string, deliveries: SeenDelivery[]): Promise<void>;
   /** Those of the ids that were noted, and may not come again yet. */
   remembered(queueName: string, ids: string[]): Promise<Set<string>>;
-  /** Forgets what may come again; where the store does not do so by itself. */
-  forgetOld(): Promise<void>;
+  /** Forgets what may come again, for a store that does not do so by itself. */
+  forgetOld?(): Promise<void>;
   close(): Promise<void>;
 }

@@ -6,8 +6,17 @@ import type {
   DeliveryRecord,
   NewDelivery,
 } from '../delivery-queue.interface.js';
-import type { CheckedQuery } from '../query.check.js';
+import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
+
+/** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
+export const MAX_BATCH = 256;
+
+/**
+ * Bytes of bodies with which a batch is full, so that little is read for one delivery of it. Those of one request are
+ * seldom as many, unless its batch lends most of them to its messages.
+ */
+export const FULL_BATCH = 512 * 1024;
 
 /** Deliveries accepted together, of one destination, source and moment: they are stored together. */
 export interface StoreBatch {
@@ -44,8 +53,8 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
 
 /** When the window of a settled delivery began; one that was never attempted or put back has none. */
 export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
-  const known = delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
-  return known ?? (outcome?.state === 'waiting' ? (outcome.firstAttemptAt ?? now) : undefined);
+  if (outcome?.state !== 'waiting') return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
+  return delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? outcome.attempt?.startedAt ?? now;
 }
 
 /** How much a claim may find, give or take what is stored together. */

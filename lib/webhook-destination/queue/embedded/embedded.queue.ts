@@ -11,12 +11,11 @@ import type {
   Lease,
   NewDelivery,
 } from '../delivery-queue.interface.js';
-import { checkPage, checkQuery } from '../query.check.js';
+import { checkPage, checkQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
-import { SteadyClock } from '../steady.clock.js';
-import { DestinationFeed, type Settle } from './destination.feed.js';
-import { FULL_BATCH, MAX_BATCH } from './batch-bounds.js';
-import type { DeliveryStore, StoreBatch } from './delivery-store.interface.js';
+import { SteadyClock } from '../steady-clock.js';
+import { DestinationFeed, type Settle } from './destination-feed.js';
+import { type DeliveryStore, FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
 /**
@@ -56,22 +55,20 @@ export class EmbeddedQueue implements DeliveryQueue {
 
   async add(deliveries: NewDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
-    const batches = toBatches(deliveries).map(withOwnMemory);
-    const feeds = batches.map(([{ destination }]) => this.feeds.get(destination));
-    const stored: StoreBatch[] = batches.map((batch, index) => ({
-      deliveries: batch,
-      leased: feeds[index]?.reserve(batch) ?? false,
-    }));
+    const batches = toBatches(deliveries).map((batch) => {
+      const feed = this.feeds.get(batch[0].destination);
+      return { deliveries: batch, feed, leased: feed?.reserve(batch) ?? false };
+    });
     let inserted: Delivery[][];
     try {
-      inserted = await this.store.insert(stored, this.now());
+      inserted = await this.store.insert(batches, this.now());
     } catch (error) {
-      stored.forEach(({ deliveries: batch, leased }, index) => leased && feeds[index]?.release(batch));
+      for (const { deliveries: batch, feed, leased } of batches) if (leased) feed?.push([], batch);
       throw error;
     }
-    stored.forEach(({ deliveries: batch, leased }, index) => {
-      if (leased) feeds[index]?.push(inserted[index]!, batch);
-      else this.feeds.get(batch[0]!.destination)?.wake();
+    batches.forEach(({ deliveries: batch, feed, leased }, index) => {
+      if (leased) feed?.push(inserted[index]!, batch);
+      else this.feeds.get(batch[0].destination)?.wake();
     });
   }
 
@@ -157,6 +154,7 @@ export class EmbeddedQueue implements DeliveryQueue {
     const { writer } = this;
     return ({ delivery, outcome }, onEnd) =>
       writer.write({ delivery, outcome }, () => {
+        this.leased.delete(delivery);
         onEnd();
         if (outcome !== undefined && outcome.state !== 'waiting') return;
         // By now the destination may have another consumer.
@@ -182,7 +180,7 @@ function withOwnMemory(batch: Batch): Batch {
   return batch.map((delivery) => ({ ...delivery, body: Buffer.from(delivery.body) })) as Batch;
 }
 
-/** Puts together what has one destination, source and moment, and keeps the order. */
+/** Puts together what has one destination, source and moment, and keeps the order; in memory of their own. */
 function toBatches(deliveries: NewDelivery[]): Batch[] {
   const open = new Map<string, { batch: Batch; bytes: number }>();
   const batches: Batch[] = [];
@@ -204,5 +202,5 @@ function toBatches(deliveries: NewDelivery[]): Batch[] {
       batches.push(started);
     }
   }
-  return batches;
+  return batches.map(withOwnMemory);
 }

@@ -1,4 +1,3 @@
-import { Fifo } from '../../../client/delivery/fifo.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import type {
   Delivery,
@@ -17,11 +16,8 @@ import {
   type StoreBatch,
   toDelivery,
 } from '../embedded/delivery-store.interface.js';
-import { type CheckedQuery, matches } from '../query.check.js';
+import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
-
-/** Part of the message ids that are forgotten at once: the first of a `Map` are found by passing all that were removed. */
-const PART = 1 / 64;
 
 /** A delivery and the state it is in. */
 interface Entry {
@@ -33,16 +29,47 @@ interface Entry {
   /** When it was leased last, in ms since the epoch. */
   leasedAt: number | undefined;
   reason: string | undefined;
-  /** When it was delivered or died, in ms since the epoch. */
-  endedAt: number;
+  /** When it was settled last, in ms since the epoch. */
+  settledAt: number;
 }
 
-/** What can be claimed for one destination. */
-interface Line {
-  /** Never leased, in the order of acceptance. */
-  fresh: Fifo<Entry>;
-  /** All others, in the order in which they fall due. */
-  retries: Entry[];
+/** What can be claimed for a destination, in the order in which it falls due. */
+class DueList {
+  private entries: Entry[] = [];
+  private head = 0;
+
+  /** The one that falls due next. */
+  get next(): Entry | undefined {
+    return this.entries[this.head];
+  }
+
+  /** Takes what is due and wanted out of the list. */
+  take(limit: number, now: number, isWanted: (entry: Entry) => boolean): Entry[] {
+    const taken: Entry[] = [];
+    const passed: Entry[] = [];
+    for (; taken.length < limit && this.next && this.next.dueAt <= now; this.head++) {
+      (isWanted(this.next) ? taken : passed).push(this.next);
+    }
+    // Now and then, as it moves all that are left.
+    if (passed.length > 0 || this.head * 2 >= this.entries.length) {
+      this.entries = [...passed, ...this.entries.slice(this.head)];
+      this.head = 0;
+    }
+    return taken;
+  }
+
+  /** Adds an entry behind all that fall due no later. */
+  add(entry: Entry): void {
+    let place = this.entries.length;
+    while (place > this.head && this.entries[place - 1]!.dueAt > entry.dueAt) place--;
+    this.entries.splice(place, 0, entry);
+  }
+
+  /** Drops all others. */
+  keep(isKept: (entry: Entry) => boolean): void {
+    this.entries = this.entries.slice(this.head).filter(isKept);
+    this.head = 0;
+  }
 }
 
 /** Deliveries in memory, for tests. */
@@ -50,9 +77,11 @@ export class MemoryStore implements DeliveryStore {
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, the oldest first. */
   private readonly entries = new Map<string, Entry>();
-  private readonly lines = new Map<string, Line>();
+  private readonly due = new Map<string, DueList>();
   /** When each message was accepted, in ms since the epoch, the oldest first. */
   private readonly accepted = new Map<string, number>();
+  /** Goes on at the oldest message: an iterator that begins anew passes all that were removed. */
+  private readonly oldest = this.accepted.keys();
   private lastId = 0;
 
   constructor(private readonly messageIds: Required<RetentionBound>) {}
@@ -60,8 +89,7 @@ export class MemoryStore implements DeliveryStore {
   /** Deliveries that were leased before the queue was closed are due again. */
   open(): Promise<void> {
     this.logger.warn('Deliveries are kept in memory only and are lost when the process ends: use this queue for tests');
-    for (const entry of this.entries.values()) {
-      if (entry.state !== 'delivering') continue;
+    for (const entry of this.find({ state: 'delivering' })) {
       entry.delivery = { ...entry.delivery, firstAttemptAt: entry.delivery.firstAttemptAt ?? entry.leasedAt };
       this.makeDue(entry, 'waiting');
     }
@@ -70,33 +98,34 @@ export class MemoryStore implements DeliveryStore {
 
   insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
     const inserted = batches.map(({ deliveries, leased }) => {
-      const added = deliveries
-        .filter((delivery) => this.isNew(delivery, now))
-        .map((one) => this.create(one, now, leased));
+      const accepted = deliveries.filter((delivery) => this.isNew(delivery, now));
+      const added = accepted.map((delivery) => toDelivery(delivery, String(++this.lastId)));
+      for (const delivery of added) {
+        const leasedAt = leased ? now : undefined;
+        const dueAt = delivery.acceptedAt;
+        const entry: Entry = { delivery, state: 'delivering', dueAt, leasedAt, reason: undefined, settledAt: 0 };
+        this.entries.set(delivery.id, entry);
+        if (!leased) this.makeDue(entry, 'queued');
+      }
       return leased ? added : [];
     });
-    const { count } = this.messageIds;
-    if (this.accepted.size > count * (1 + PART)) this.forget(() => this.accepted.size > count);
     return Promise.resolve(inserted);
   }
 
   claim(destination: string, { deliveries: limit, windowBefore }: ClaimLimit, now: number): Promise<Claim> {
-    const line = this.lineOf(destination);
-    const isWanted = ({ delivery }: Entry) => (delivery.firstAttemptAt ?? delivery.acceptedAt) <= windowBefore;
-    const entries: Entry[] = [];
-    const left: Entry[] = [];
-    let due = 0;
-    for (; entries.length < limit && line.retries[due] && line.retries[due]!.dueAt <= now; due++) {
-      (isWanted(line.retries[due]!) ? entries : left).push(line.retries[due]!);
+    const due = this.dueOf(destination);
+    const claimed = due.take(
+      limit,
+      now,
+      ({ delivery }) => (delivery.firstAttemptAt ?? delivery.acceptedAt) <= windowBefore,
+    );
+    for (const entry of claimed) {
+      entry.state = 'delivering';
+      entry.leasedAt = now;
     }
-    line.retries = [...left, ...line.retries.slice(due)];
-    const hasFresh = () => line.fresh.length > 0 && isWanted(line.fresh.peek()!);
-    while (entries.length < limit && hasFresh()) entries.push(line.fresh.shift()!);
-    for (const entry of entries) Object.assign(entry, { state: 'delivering', leasedAt: now });
-    const nextDueAt = line.retries[0]?.dueAt;
-    const more = entries.length === limit || hasFresh();
-    const deliveries = entries.map(({ delivery }) => delivery);
-    return Promise.resolve({ deliveries, more, nextDueAt: more ? undefined : nextDueAt });
+    const more = claimed.length === limit;
+    const nextDueAt = more ? undefined : due.next?.dueAt;
+    return Promise.resolve({ deliveries: claimed.map(({ delivery }) => delivery), more, nextDueAt });
   }
 
   settle(settlements: Settlement[], now: number): Promise<boolean[]> {
@@ -105,29 +134,23 @@ export class MemoryStore implements DeliveryStore {
 
   list(query: CheckedQuery, { limit = 100, after = 'Infinity' }: DeliveryPage): Promise<DeliveryRecord[]> {
     const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
-    const records = matching
-      .slice(-limit || matching.length)
-      .reverse()
-      .map(({ delivery, state, dueAt, reason }) => ({
-        ...delivery,
-        body: delivery.body.toString(),
-        state,
-        nextAttemptAt: state === 'queued' || state === 'waiting' ? dueAt : undefined,
-        reason,
-      }));
+    const page = matching.slice(-limit || matching.length).reverse();
+    const records = page.map(({ delivery, state, dueAt, reason }) => ({
+      ...delivery,
+      body: delivery.body.toString(),
+      state,
+      nextAttemptAt: isWaiting(state) ? dueAt : undefined,
+      reason,
+    }));
     return Promise.resolve(records);
   }
 
   counts(): Promise<DeliveryCount[]> {
     const counts = new Map<string, DeliveryCount>();
-    for (const {
-      delivery: { destination },
-      state,
-    } of this.entries.values()) {
+    for (const { delivery, state } of this.entries.values()) {
+      const { destination } = delivery;
       const key = `${state} ${destination}`;
-      const counted = counts.get(key);
-      if (counted) counted.count++;
-      else counts.set(key, { destination, state, count: 1 });
+      counts.set(key, { destination, state, count: (counts.get(key)?.count ?? 0) + 1 });
     }
     return Promise.resolve([...counts.values()]);
   }
@@ -136,7 +159,8 @@ export class MemoryStore implements DeliveryStore {
     const dead = this.find(query).filter(({ state }) => state === 'dead');
     for (const entry of dead) {
       entry.delivery = { ...entry.delivery, firstAttemptAt: now, failedUrls: [] };
-      Object.assign(entry, { dueAt: now, reason: undefined });
+      entry.reason = undefined;
+      entry.dueAt = now;
       this.makeDue(entry, 'queued');
     }
     return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
@@ -151,11 +175,14 @@ export class MemoryStore implements DeliveryStore {
   }
 
   sweep(retention: Retention, now: number): Promise<number> {
-    this.forget((acceptedAt) => acceptedAt <= now - this.messageIds.age);
+    for (const [key, acceptedAt] of this.accepted) {
+      if (acceptedAt > now - this.messageIds.age) break;
+      this.accepted.delete(key);
+    }
     const past = (['delivered', 'dead'] as const).flatMap((state) => {
       const { age, count } = retention[state];
       const ended = this.find({ state });
-      return ended.filter(({ endedAt }, index) => index < ended.length - count || endedAt <= now - age);
+      return ended.filter(({ settledAt }, index) => index < ended.length - count || settledAt <= now - age);
     });
     return Promise.resolve(this.remove(past));
   }
@@ -166,35 +193,16 @@ export class MemoryStore implements DeliveryStore {
 
   /** Whether the message is not remembered; it is from now on. */
   private isNew({ destination, source, messageId }: NewDelivery, now: number): boolean {
+    const { age, count } = this.messageIds;
     const key = `${destination.length} ${source.length} ${destination}${source}${messageId}`;
     const acceptedAt = this.accepted.get(key);
-    if (acceptedAt !== undefined && acceptedAt > now - this.messageIds.age) return false;
-    this.accepted.delete(key); // its place is the last one now
-    this.accepted.set(key, now);
-    return true;
-  }
-
-  /** Forgets the oldest messages as long as that holds. */
-  private forget(isPast: (acceptedAt: number) => boolean): void {
-    for (const [key, acceptedAt] of this.accepted) {
-      if (!isPast(acceptedAt)) return;
-      this.accepted.delete(key);
+    if (acceptedAt !== undefined) {
+      if (acceptedAt > now - age) return false;
+      this.accepted.delete(key); // its place is the last one now
     }
-  }
-
-  private create(accepted: NewDelivery, now: number, leased: boolean): Delivery {
-    const delivery = toDelivery(accepted, String(++this.lastId));
-    const entry: Entry = {
-      delivery,
-      state: leased ? 'delivering' : 'queued',
-      dueAt: accepted.acceptedAt,
-      leasedAt: leased ? now : undefined,
-      reason: undefined,
-      endedAt: 0,
-    };
-    this.entries.set(delivery.id, entry);
-    if (!leased) this.lineOf(delivery.destination).fresh.push(entry);
-    return delivery;
+    this.accepted.set(key, now);
+    if (this.accepted.size > count) this.accepted.delete(this.oldest.next().value!);
+    return true;
   }
 
   private settleOne(settlement: Settlement, now: number): boolean {
@@ -202,21 +210,18 @@ export class MemoryStore implements DeliveryStore {
     const entry = this.entries.get(delivery.id);
     if (entry?.state !== 'delivering') return false;
     const { attempts } = delivery;
-    if (outcome === undefined) {
-      this.makeDue(entry, attempts.length === 0 ? 'queued' : 'waiting');
-      return true;
-    }
     entry.delivery = {
       ...delivery,
       firstAttemptAt: firstAttemptAt(settlement, now),
-      attempts: outcome.attempt ? [...attempts, outcome.attempt] : attempts,
-      failedUrls: 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls,
+      attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
+      failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls,
     };
-    Object.assign(entry, { state: outcome.state, endedAt: now });
-    if (outcome.state === 'dead') entry.reason = outcome.reason;
-    if (outcome.state !== 'waiting') return true;
-    entry.dueAt = outcome.nextAttemptAt;
-    this.makeDue(entry, 'waiting');
+    entry.settledAt = now;
+    if (outcome?.state === 'dead') entry.reason = outcome.reason;
+    if (outcome?.state === 'waiting') entry.dueAt = outcome.nextAttemptAt;
+    const state = outcome?.state ?? (attempts.length === 0 ? 'queued' : 'waiting');
+    if (isWaiting(state)) this.makeDue(entry, state);
+    else entry.state = state;
     return true;
   }
 
@@ -227,31 +232,26 @@ export class MemoryStore implements DeliveryStore {
   }
 
   private remove(entries: Entry[]): number {
-    if (entries.length === 0) return 0;
     for (const { delivery } of entries) this.entries.delete(delivery.id);
-    const isThere = ({ delivery }: Entry) => this.entries.has(delivery.id);
-    for (const line of this.lines.values()) {
-      for (const entry of line.fresh.drain()) if (isThere(entry)) line.fresh.push(entry);
-      line.retries = line.retries.filter(isThere);
+    for (const destination of new Set(entries.map(({ delivery }) => delivery.destination))) {
+      this.dueOf(destination).keep(({ delivery }) => this.entries.has(delivery.id));
     }
     return entries.length;
   }
 
-  private makeDue(entry: Entry, state: 'queued' | 'waiting'): void {
+  /** Has an entry wait in its state, behind all that fall due no later. */
+  private makeDue(entry: Entry, state: DeliveryState): void {
     entry.state = state;
-    const { retries } = this.lineOf(entry.delivery.destination);
-    let [low, high] = [0, retries.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (retries[middle]!.dueAt <= entry.dueAt) low = middle + 1;
-      else high = middle;
-    }
-    retries.splice(low, 0, entry);
+    this.dueOf(entry.delivery.destination).add(entry);
   }
 
-  private lineOf(destination: string): Line {
-    let line = this.lines.get(destination);
-    if (!line) this.lines.set(destination, (line = { fresh: new Fifo(), retries: [] }));
-    return line;
+  private dueOf(destination: string): DueList {
+    let due = this.due.get(destination);
+    if (!due) this.due.set(destination, (due = new DueList()));
+    return due;
   }
+}
+
+function isWaiting(state: DeliveryState): boolean {
+  return state === 'queued' || state === 'waiting';
 }

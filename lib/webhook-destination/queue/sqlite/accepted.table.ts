@@ -2,10 +2,12 @@ import type Database from 'libsql';
 
 import type { RetentionBound } from '../retention.options.js';
 import { AcceptedIds, type AcceptedMessages } from './accepted-ids.js';
-import { AcceptedSlices, PART } from './accepted-slices.js';
 
 /** Rows that are read at once. */
-const SLICE = 100;
+const READ_ROWS = 100;
+
+/** What part of the bound of their number is forgotten at once. */
+const PART = 1 / 64;
 
 /** Ids of a row, give or take a batch: they reach their age together. */
 const ROW_IDS = 256;
@@ -24,6 +26,21 @@ interface AcceptedRow extends AcceptedTime {
   batches: string;
 }
 
+/** Rows one after the other that are forgotten together, where there are too many ids. */
+interface Slice {
+  readonly last: number;
+  /** Ids in them. */
+  readonly count: number;
+}
+
+/** What the file remembers; replaced when that changes. */
+interface Remembered {
+  /** The oldest first. */
+  readonly slices: readonly Slice[];
+  /** The last batch that was removed. */
+  readonly removed: number;
+}
+
 /** A row to be written: batches one after the other, each as JSON. */
 interface NewRow {
   lastBatch: number;
@@ -40,13 +57,11 @@ interface NewRow {
  */
 export class AcceptedTable {
   private readonly ids = new AcceptedIds();
-  private readonly slices: AcceptedSlices;
-  /** What the transaction under way has added, and not written yet. */
+  private remembered: Remembered = { slices: [], removed: 0 };
+  /** What it was before the transaction under way. */
+  private committed = this.remembered;
+  /** What that has added, and not written yet. */
   private row: NewRow | undefined;
-  /** The last batch that it has removed. */
-  private removed: number | undefined;
-  /** Makes the slices what they were before it. */
-  private restoreSlices: (() => void) | undefined;
   /** The oldest row that is not past its age, as far as it was looked at. */
   private oldest: AcceptedTime | undefined;
   /** The last batch that is past its age. */
@@ -57,7 +72,6 @@ export class AcceptedTable {
     db: Database.Database,
     private readonly bound: Required<RetentionBound>,
   ) {
-    this.slices = new AcceptedSlices(bound);
     this.statements = {
       insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?)'),
       next: db.prepare('SELECT last_batch, accepted_at FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT 1'),
@@ -70,14 +84,14 @@ export class AcceptedTable {
   recover(now: number): void {
     let last = 0;
     for (;;) {
-      const rows = this.statements.all.all(last, SLICE) as AcceptedRow[];
+      const rows = this.statements.all.all(last, READ_ROWS) as AcceptedRow[];
       for (const row of rows) {
         const batches = toBatches(row);
         for (const messages of batches) this.ids.restore(messages);
-        this.slices.note(row.last_batch, countOf(batches), row.accepted_at);
         last = row.last_batch;
+        this.note(last, batches.flatMap(({ messageIds }) => messageIds).length);
       }
-      if (rows.length < SLICE) break;
+      if (rows.length < READ_ROWS) break;
     }
     this.trim(now);
   }
@@ -104,36 +118,45 @@ export class AcceptedTable {
     const { lastBatch, acceptedAt, batches, count } = this.row;
     this.row = undefined;
     this.statements.insert.run(lastBatch, acceptedAt, `[${batches.join()}]`);
-    this.restoreSlices ??= this.slices.save();
-    this.slices.note(lastBatch, count, acceptedAt);
-    this.trim(acceptedAt);
+    this.note(lastBatch, count);
+    this.forget(this.remembered.removed);
   }
 
   /** Forgets the oldest batches that are past a bound. */
   trim(now: number): void {
-    this.restoreSlices ??= this.slices.save();
-    const last = this.slices.trim(now);
-    if (last === undefined) return;
-    this.statements.remove.run(last);
-    this.removed = last;
+    this.forget(this.firstBatch(now) - 1);
   }
 
   commit(): void {
-    this.ids.commit(this.removed);
-    this.settle();
+    this.ids.commit(this.remembered.removed);
+    this.committed = this.remembered;
   }
 
   /** Makes memory agree with the file again, whose changes were undone. */
   rollback(): void {
     this.ids.rollback();
-    this.restoreSlices?.();
-    this.settle();
+    this.remembered = this.committed;
+    this.row = undefined;
   }
 
-  private settle(): void {
-    this.row = undefined;
-    this.removed = undefined;
-    this.restoreSlices = undefined;
+  /** Counts the ids of a row that comes after all others. */
+  private note(last: number, count: number): void {
+    const slices = [...this.remembered.slices];
+    const open = slices.at(-1);
+    if (open && open.count < this.bound.count * PART) slices.splice(-1, 1, { last, count: open.count + count });
+    else slices.push({ last, count });
+    this.remembered = { ...this.remembered, slices };
+  }
+
+  /** Removes the rows up to one, and those of the oldest slices for as long as there are too many ids. */
+  private forget(upTo: number): void {
+    let last = upTo;
+    const slices = this.remembered.slices.filter((slice) => slice.last > upTo);
+    let excess = countOf(slices) - this.bound.count;
+    for (; excess > 0; excess -= slices.shift()!.count) last = slices[0]!.last;
+    if (last === this.remembered.removed) return;
+    this.statements.remove.run(last);
+    this.remembered = { slices, removed: last };
   }
 
   /** The first batch that is neither past its age nor removed; a row is looked at once, when it reaches its age. */
@@ -143,7 +166,7 @@ export class AcceptedTable {
       this.oldest = this.statements.next.get(this.lastOld) as AcceptedTime | undefined;
       if (!this.oldest) break;
     }
-    return Math.max(this.lastOld, this.removed ?? 0) + 1;
+    return Math.max(this.lastOld, this.remembered.removed) + 1;
   }
 }
 
@@ -157,6 +180,6 @@ function toBatches({ batches }: AcceptedRow): AcceptedMessages[] {
   return listed.map(([batch, destination, source, messageIds]) => ({ batch, destination, source, messageIds }));
 }
 
-function countOf(batches: AcceptedMessages[]): number {
-  return batches.reduce((count, { messageIds }) => count + messageIds.length, 0);
+function countOf(parts: readonly { count: number }[]): number {
+  return parts.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,7 +1,12 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
+import type { NewDelivery } from '../delivery-queue.interface.js';
+
 /** Finds what repeats within 1 MiB, which is all that counts here; faster than the disk would take the bytes. */
 const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 20 };
+
+/** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
+export const BATCH_SLOTS = 4_096;
 
 /** A delivery within its batch: who and what, and the length of its body; null once no record of it is left. */
 export type BatchItem = [messageId: string, userId: string | null, length: number] | null;
@@ -9,12 +14,31 @@ export type BatchItem = [messageId: string, userId: string | null, length: numbe
 /** What became of a delivery of a batch: delivered, with its attempt, or gone into a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
 
-/** The columns `items` and `bodies`, the bodies one after the other; and the messageIds as they are in `items`. */
-export function encodeBatch(deliveries: { messageId: string; userId: string | undefined; body: Buffer }[]): {
+/** The deliveries of a batch as its columns hold them. */
+export interface EncodedBatch {
+  /** JSON of the ids in `items`, so that nobody has to read them there. */
   messageIds: string;
   items: string;
+  /** One after the other. */
   bodies: Uint8Array;
-} {
+}
+
+export function batchOf(id: number): number {
+  return Math.floor(id / BATCH_SLOTS);
+}
+
+/** The positions of deliveries in their batches, by batch. */
+export function toPositions(ids: number[]): Map<number, Set<number>> {
+  const positions = new Map<number, Set<number>>();
+  for (const id of ids) {
+    const others = positions.get(batchOf(id));
+    if (others) others.add(id % BATCH_SLOTS);
+    else positions.set(batchOf(id), new Set([id % BATCH_SLOTS]));
+  }
+  return positions;
+}
+
+export function encodeBatch(deliveries: NewDelivery[]): EncodedBatch {
   const messageIds = JSON.stringify(deliveries.map(({ messageId }) => messageId));
   const userIds = JSON.stringify(deliveries.map(({ userId }) => userId ?? null));
   const bodies = deliveries.map(({ body }) => body);

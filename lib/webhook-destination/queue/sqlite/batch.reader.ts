@@ -1,8 +1,7 @@
 import type Database from 'libsql';
 
-import { type BatchItem, decodeBodies, decodeItems, decodeOutcomes, unpackBodies } from './batch.codec.js';
-import { BATCH_SLOTS, toPositions } from './batch-id.js';
-import type { DeliveryRow, WholeDeliveryRow } from './sqlite.rows.js';
+import { BATCH_SLOTS, decodeBodies, decodeItems, decodeOutcomes, toPositions, unpackBodies } from './batch.codec.js';
+import type { DeliveryRow, WholeRows } from './delivery-rows.js';
 
 /** A batch with its outcomes, but without its bodies, as read from the file. */
 export interface BatchHead {
@@ -31,8 +30,7 @@ export class BatchReader {
         `SELECT id, destination, source, state, accepted_at, leased_at, items, open, entries
          FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?`,
       ),
-      items: db.prepare('SELECT items FROM batch WHERE id = ?'),
-      bodies: db.prepare('SELECT bodies FROM batch WHERE id = ?'),
+      contents: db.prepare('SELECT items, bodies FROM batch WHERE id = ?'),
     };
   }
 
@@ -40,26 +38,27 @@ export class BatchReader {
     return this.statements.head.get(batch) as BatchHead | undefined;
   }
 
-  /** The bodies of a batch that is there, one after the other. */
-  bodies(batch: number, items: BatchItem[]): Uint8Array {
-    return unpackBodies(items, this.stored(batch));
+  /** Both columns of a batch that is there, as they are stored. */
+  contents(batch: number): { items: string; bodies: Uint8Array } {
+    return this.statements.contents.get(batch) as { items: string; bodies: Uint8Array };
   }
 
-  /** The same as they are stored. */
-  stored(batch: number): Uint8Array {
-    return (this.statements.bodies.get(batch) as { bodies: Uint8Array }).bodies;
-  }
-
-  /** The rows, each with its body. A batch is read once for all of its rows: where many are retried, they come mixed. */
-  withBodies(rows: DeliveryRow[]): WholeDeliveryRow[] {
-    const found = new Map<number, Uint8Array>();
-    for (const [batch, positions] of toPositions(rows.map(({ id }) => id))) {
-      const items = decodeItems((this.statements.items.get(batch) as { items: string }).items);
-      const bodies = decodeBodies(items, this.bodies(batch, items));
-      // In memory of its own: a part would reach the other thread with all of the batch.
-      for (const position of positions) found.set(batch * BATCH_SLOTS + position, new Uint8Array(bodies[position]!));
+  /** The rows with their bodies. A batch is read once for all of its rows: where many are retried, they come mixed. */
+  withBodies(rows: DeliveryRow[]): WholeRows {
+    const starts = new Map<number, number>();
+    let size = 0;
+    for (const { id, bytes } of rows) {
+      starts.set(id, size);
+      size += bytes;
     }
-    return rows.map((row) => ({ ...row, body: found.get(row.id)! }));
+    const bodies = Buffer.allocUnsafeSlow(size);
+    for (const [batch, positions] of toPositions(rows.map(({ id }) => id))) {
+      const stored = this.contents(batch);
+      const items = decodeItems(stored.items);
+      const all = decodeBodies(items, unpackBodies(items, stored.bodies));
+      for (const position of positions) bodies.set(all[position]!, starts.get(batch * BATCH_SLOTS + position));
+    }
+    return { rows: JSON.stringify(rows), bodies };
   }
 }
 

@@ -1,11 +1,10 @@
 import type Database from 'libsql';
 
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
-import { FULL_BATCH } from '../embedded/batch-bounds.js';
+import { type ClaimLimit, FULL_BATCH } from '../embedded/delivery-store.interface.js';
 import type { AcceptedTable } from './accepted.table.js';
 import {
-  type BatchItem,
-  type BatchOutcome,
+  BATCH_SLOTS,
+  batchOf,
   decodeItems,
   decodeOutcomes,
   encodeItems,
@@ -15,9 +14,8 @@ import {
   stripItems,
   unpackBodies,
 } from './batch.codec.js';
-import { BATCH_SLOTS } from './batch-id.js';
 import { BatchReader, toRows } from './batch.reader.js';
-import { type ClaimedBatch, type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './sqlite.rows.js';
+import { type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './delivery-rows.js';
 
 interface QueuedRow {
   id: number;
@@ -37,7 +35,7 @@ interface GroupOutcome {
  */
 export class BatchTable {
   readonly reader: BatchReader;
-  /** Positions without outcome of the batches that are leased; what is not here is read from the file. */
+  /** The deliveries without outcome of the batches that are leased; what is not here is read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
   /** The deliveries of the batch that a group has read last: what fails or is given back together is often of one. */
@@ -45,10 +43,7 @@ export class BatchTable {
   private lastId: number;
   private readonly statements;
 
-  constructor(
-    private readonly db: Database.Database,
-    private readonly accepted: AcceptedTable,
-  ) {
+  constructor(private readonly db: Database.Database) {
     this.reader = new BatchReader(db);
     this.statements = {
       insert: db.prepare(
@@ -56,7 +51,7 @@ export class BatchTable {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
       queued: db.prepare('SELECT id, accepted_at FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
-      lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = ? WHERE id = ?`),
+      lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = iif(state = 'r', leased_at, ?) WHERE id = ?`),
       note: db.prepare(
         `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET open = excluded.open, ended_at = excluded.ended_at,
@@ -86,11 +81,7 @@ export class BatchTable {
 
   /** Leases are void that ended with their process or thread; those named go on, as do all of a batch at once. */
   recover(leased: number[]): void {
-    const batches = new Set<number>();
-    for (const id of leased) {
-      const batch = Math.floor(id / BATCH_SLOTS);
-      if (this.pendingOf(batch).has(id % BATCH_SLOTS)) batches.add(batch);
-    }
+    const batches = new Set(leased.filter((id) => this.pendingOf(batchOf(id)).has(id)).map(batchOf));
     this.pending.clear();
     this.db
       .prepare(
@@ -106,10 +97,10 @@ export class BatchTable {
   }
 
   /** Stores a batch, save what repeats an accepted message. */
-  insert(row: NewBatchRow, now: number): InsertedBatch {
+  insert(row: NewBatchRow, accepted: AcceptedTable, now: number): InsertedBatch {
     const { destination, source, acceptedAt, leased, messageIds } = row;
     const id = ++this.lastId;
-    const repeated = this.accepted.add({ batch: id, destination, source, messageIds }, now);
+    const repeated = accepted.add({ batch: id, destination, source, messageIds }, now);
     const size = row.size - repeated.length;
     if (size === 0) return { id, repeated };
     const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
@@ -118,26 +109,28 @@ export class BatchTable {
     this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, packed);
     if (leased) {
       const pending = new Set<number>();
-      for (let position = 0; position < row.size; position++) pending.add(position);
-      for (const position of repeated) pending.delete(position);
+      for (let position = 0; position < row.size; position++) pending.add(id * BATCH_SLOTS + position);
+      for (const position of repeated) pending.delete(id * BATCH_SLOTS + position);
       this.pending.set(id, pending);
     }
     return { id, repeated };
   }
 
-  /** Leases the oldest batches, and takes the room that they need, until it is used up. */
-  claim(destination: string, room: ClaimLimit, now: number): ClaimedBatch[] {
-    const claimed: ClaimedBatch[] = [];
+  /** Leases the oldest batches, and takes the room that they need, until it is used up; rows as they were before. */
+  claim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
+    const claimed: DeliveryRow[] = [];
     // What was leased before is older than all that never was.
     for (const state of ['r', 'q']) {
       if (isUsedUp(room)) break;
       const queued = this.statements.queued.all(destination, state, room.deliveries) as QueuedRow[];
       for (const { id, accepted_at: acceptedAt } of queued) {
         if (isUsedUp(room) || acceptedAt > room.windowBefore) break;
-        const batch = this.lease(id, now);
-        room.deliveries -= batch.pending.length;
-        room.bytes -= batch.bodies.byteLength;
-        claimed.push(batch);
+        const rows = toRows(this.reader.head(id)!).filter(({ state: of }) => of !== 'delivered');
+        this.statements.lease.run(now, id);
+        this.pending.set(id, new Set(rows.map((row) => row.id)));
+        for (const { bytes } of rows) room.bytes -= bytes;
+        room.deliveries -= rows.length;
+        claimed.push(...rows);
       }
     }
     return claimed;
@@ -145,13 +138,12 @@ export class BatchTable {
 
   /** Removes a delivery from the pending ones of a leased batch; false when it is not pending. */
   take(id: number): boolean {
-    const batch = Math.floor(id / BATCH_SLOTS);
-    return this.pendingOf(batch).delete(id % BATCH_SLOTS);
+    return this.pendingOf(batchOf(id)).delete(id);
   }
 
   /** Notes what became of a delivery that was taken: delivered, with the JSON of its attempt, or gone. */
   note(id: number, attempt?: string): void {
-    const batch = Math.floor(id / BATCH_SLOTS);
+    const batch = batchOf(id);
     let outcome = this.group.get(batch);
     if (!outcome) this.group.set(batch, (outcome = { delivered: 0, gone: 0, entries: [] }));
     const position = id % BATCH_SLOTS;
@@ -173,7 +165,7 @@ export class BatchTable {
 
   /** A delivery that has no row of its own, as it would be in one. */
   readDelivery(id: number): DeliveryRow | undefined {
-    const batch = Math.floor(id / BATCH_SLOTS);
+    const batch = batchOf(id);
     if (this.lastRead?.batch !== batch) {
       const head = this.reader.head(batch);
       this.lastRead = head && { batch, rows: new Map(toRows(head).map((row) => [row.id, row])) };
@@ -197,8 +189,8 @@ export class BatchTable {
     }
     const outcomes = decodeOutcomes(head.entries).filter(([position]) => !positions.has(position));
     const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
-    const open = toPending(left, outcomes).size > 0;
-    const stored = this.reader.stored(batch);
+    const open = size > outcomes.length;
+    const stored = this.reader.contents(batch).bodies;
     const unpacked = unpackBodies(items, stored);
     const bodies = packBodies(stripBodies(items, unpacked, positions), unpacked !== stored);
     this.pending.delete(batch);
@@ -215,22 +207,14 @@ export class BatchTable {
     this.pending.delete(batch);
   }
 
-  private lease(id: number, now: number): ClaimedBatch {
-    const { source, state, accepted_at: acceptedAt, leased_at, items, entries } = this.reader.head(id)!;
-    const leasedAt = state === 'r' ? leased_at : undefined;
-    this.statements.lease.run(leasedAt ?? now, id);
-    const decoded = decodeItems(items);
-    const pending = toPending(decoded, decodeOutcomes(entries));
-    this.pending.set(id, pending);
-    return { id, source, acceptedAt, leasedAt, items, bodies: this.reader.bodies(id, decoded), pending: [...pending] };
-  }
-
+  /** The deliveries of a batch that have no outcome, while it is leased. */
   private pendingOf(batch: number): Set<number> {
     const known = this.pending.get(batch);
     if (known) return known;
     const head = this.reader.head(batch);
     if (head?.state !== 'l' || head.open === 0) return new Set();
-    const pending = toPending(decodeItems(head.items), decodeOutcomes(head.entries));
+    const rows = toRows(head).filter(({ state }) => state === 'delivering');
+    const pending = new Set(rows.map(({ id }) => id));
     this.pending.set(batch, pending);
     return pending;
   }
@@ -240,10 +224,4 @@ function withoutRepeated(row: NewBatchRow, repeated: number[]): { items: string;
   const items = decodeItems(row.items);
   const positions = new Set(repeated);
   return { items: encodeItems(stripItems(items, positions)), bodies: stripBodies(items, row.bodies, positions) };
-}
-
-function toPending(items: BatchItem[], outcomes: BatchOutcome[]): Set<number> {
-  const pending = new Set(items.flatMap((item, position) => (item === null ? [] : [position])));
-  for (const [position] of outcomes) pending.delete(position);
-  return pending;
 }

@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 
 import {
+  BATCH_SLOTS,
   type BatchItem,
   decodeItems,
   decodeOutcomes,
@@ -8,8 +9,8 @@ import {
   encodeOutcomes,
   stripBodies,
   stripItems,
+  toPositions,
 } from './batch.codec.js';
-import { BATCH_SLOTS, toPositions } from './batch-id.js';
 
 interface OldRow {
   id: number;

@@ -1,4 +1,4 @@
-import type { AttemptRecord } from '../attempt.record.js';
+import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { Delivery, DeliveryRecord } from '../delivery-queue.interface.js';
 import {
   firstAttemptAt,
@@ -6,16 +6,15 @@ import {
   type StoreBatch,
   toDelivery as toNewDelivery,
 } from '../embedded/delivery-store.interface.js';
-import { decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
-import { BATCH_SLOTS } from './batch-id.js';
+import { BATCH_SLOTS, encodeBatch } from './batch.codec.js';
 import type {
-  ClaimedBatch,
   DeliveredRows,
+  DeliveryRow,
   InsertedBatch,
   NewBatchRow,
   SettlementRow,
-  WholeDeliveryRow,
-} from './sqlite.rows.js';
+  WholeRows,
+} from './delivery-rows.js';
 
 /** A batch as it is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
@@ -30,54 +29,38 @@ export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }:
   return repeated.length === 0 ? inserted : inserted.filter((_, position) => !repeated.includes(position));
 }
 
-/** The pending deliveries of a claimed batch. */
-export function toDeliveries(destination: string, batch: ClaimedBatch): Delivery[] {
-  const { source, acceptedAt, leasedAt } = batch;
-  const items = decodeItems(batch.items);
-  const bodies = decodeBodies(items, batch.bodies);
-  return batch.pending.map((position) => {
-    const [messageId, userId] = items[position]!;
-    return {
-      id: String(batch.id * BATCH_SLOTS + position),
-      destination,
-      source,
-      messageId,
-      userId: userId ?? undefined,
-      body: bodies[position]!,
-      acceptedAt,
-      firstAttemptAt: leasedAt,
-      attempts: [],
-      failedUrls: [],
-    };
+export function toDeliveries(whole: WholeRows): Delivery[] {
+  return parse(whole).map(([delivery]) => delivery);
+}
+
+export function toRecords(whole: WholeRows): DeliveryRecord[] {
+  return parse(whole).map(([delivery, { state, dueAt, reason }]) => {
+    const nextAttemptAt = state === 'queued' || state === 'waiting' ? dueAt : undefined;
+    return { ...delivery, body: delivery.body.toString(), state, nextAttemptAt, reason };
   });
 }
 
-/** The delivery of a row of its own. */
-export function toDelivery(row: WholeDeliveryRow): Delivery {
-  const { destination, source, messageId, userId, acceptedAt, firstAttemptAt } = row;
-  return {
-    id: String(row.id),
-    destination,
-    source,
-    messageId,
-    userId,
-    body: toBuffer(row.body),
-    acceptedAt,
-    firstAttemptAt,
-    attempts: JSON.parse(row.attempts) as AttemptRecord[],
-    failedUrls: JSON.parse(row.failedUrls) as string[],
-  };
-}
-
-/** A row as it is listed. */
-export function toRecord(row: WholeDeliveryRow): DeliveryRecord {
-  const { state, dueAt, reason } = row;
-  const nextAttemptAt = state === 'queued' || state === 'waiting' ? dueAt : undefined;
-  return { ...toDelivery(row), body: toBuffer(row.body).toString(), state, nextAttemptAt, reason };
-}
-
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
+/** The deliveries, each beside its row. */
+function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
+  let end = 0;
+  return (JSON.parse(rows) as DeliveryRow[]).map((row) => {
+    const { destination, source, messageId, userId, acceptedAt, firstAttemptAt } = row;
+    const start = end;
+    end += row.bytes;
+    const delivery = {
+      id: String(row.id),
+      destination,
+      source,
+      messageId,
+      userId,
+      body: Buffer.from(bodies.subarray(start, end)), // a copy: a part would hold the memory of all others
+      acceptedAt,
+      firstAttemptAt,
+      attempts: JSON.parse(row.attempts) as AttemptRecord[],
+      failedUrls: JSON.parse(row.failedUrls) as string[],
+    };
+    return [delivery, row];
+  });
 }
 
 /** Settlements as they are stored. */

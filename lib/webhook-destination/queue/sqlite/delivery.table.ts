@@ -8,9 +8,9 @@ import {
   type SettlementRow,
   toDeliveryRows,
   toIdText,
-} from './sqlite.rows.js';
+} from './delivery-rows.js';
 
-/** Rows that are read at once. */
+/** Rows that are read at once: bytes may use the room up before deliveries do. */
 const SLICE = 100;
 
 /** What became of deliveries that wait for another attempt, died, or were given back; their bodies stay in the batch. */
@@ -22,7 +22,8 @@ export class DeliveryTable {
       insert: db.prepare(
         `INSERT INTO delivery (id, destination, source, message_id, user_id, state, bytes, accepted_at, due_at,
            first_attempt_at, attempts, failed_urls, reason, ended_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         VALUES (:id, :destination, :source, :messageId, :userId, :state, :bytes, :acceptedAt, :dueAt,
+           :firstAttemptAt, :attempts, :failedUrls, :reason, NULL)`,
       ),
       due: db.prepare(
         `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
@@ -36,14 +37,12 @@ export class DeliveryTable {
         `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
       ),
       settle: db.prepare(
-        `UPDATE delivery SET state = ?1, first_attempt_at = ?3, reason = ?6, ended_at = ?7,
-           attempts = iif(?2 IS NULL, attempts, json_insert(attempts, '$[#]', json(?2))),
-           due_at = coalesce(?4, due_at), failed_urls = coalesce(?5, failed_urls)
-         WHERE id = ?8 AND state = 'delivering'`,
-      ),
-      release: db.prepare(
-        `UPDATE delivery SET state = iif(attempts = '[]', 'queued', 'waiting'), first_attempt_at = ?
-         WHERE id = ? AND state = 'delivering'`,
+        `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
+           first_attempt_at = :firstAttemptAt, reason = :reason,
+           ended_at = iif(:state IN ('delivered', 'dead'), :now, NULL),
+           attempts = iif(:attempt IS NULL, attempts, json_insert(attempts, '$[#]', json(:attempt))),
+           due_at = coalesce(:dueAt, due_at), failed_urls = coalesce(:failedUrls, failed_urls)
+         WHERE id = :id AND state = 'delivering'`,
       ),
     };
   }
@@ -72,24 +71,9 @@ export class DeliveryTable {
       .run(time, now);
   }
 
-  /** A delivery whose outcome its batch cannot hold, with its first attempt where it had one. */
-  insert(row: DeliveryRow, { state, attempt, firstAttemptAt, dueAt, failedUrls, reason }: SettlementRow, now: number) {
-    this.statements.insert.run(
-      row.id,
-      row.destination,
-      row.source,
-      toIdText(row.messageId),
-      toIdText(row.userId),
-      state === 'released' ? 'queued' : state,
-      row.bytes,
-      row.acceptedAt,
-      dueAt ?? row.dueAt,
-      firstAttemptAt ?? null,
-      attempt === undefined ? '[]' : `[${attempt}]`,
-      failedUrls ?? '[]',
-      reason ?? null,
-      state === 'dead' ? now : null,
-    );
+  /** Gives a delivery a row of its own, as its batch cannot hold the outcome that it is to have. */
+  insert(row: DeliveryRow): void {
+    this.statements.insert.run({ ...row, messageId: toIdText(row.messageId), userId: toIdText(row.userId) });
   }
 
   /** Leases what is due, the oldest first, and takes its room, until that is used up; rows as they were before. */
@@ -97,15 +81,15 @@ export class DeliveryTable {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {
       const wanted = Math.min(room.deliveries, SLICE);
-      const rows = toDeliveryRows(this.statements.due.all(destination, now, room.windowBefore, wanted));
-      for (const row of rows) {
+      const due = this.statements.due.all(destination, now, room.windowBefore, wanted);
+      for (const row of toDeliveryRows(due)) {
         if (isUsedUp(room)) break;
         this.statements.lease.run(now, row.id);
         room.deliveries--;
         room.bytes -= row.bytes;
         claimed.push(row);
       }
-      if (rows.length < wanted) break;
+      if (due.length < wanted) break;
     }
     return claimed;
   }
@@ -116,20 +100,7 @@ export class DeliveryTable {
   }
 
   /** Settles a leased delivery; false when it is not leased. */
-  settle({ id, state, attempt, firstAttemptAt, dueAt, failedUrls, reason }: SettlementRow, now: number): boolean {
-    if (state === 'released') return this.statements.release.run(firstAttemptAt ?? null, id).changes > 0;
-    const endedAt = state === 'waiting' ? null : now;
-    return (
-      this.statements.settle.run(
-        state,
-        attempt ?? null,
-        firstAttemptAt ?? null,
-        dueAt ?? null,
-        failedUrls ?? null,
-        reason ?? null,
-        endedAt,
-        id,
-      ).changes > 0
-    );
+  settle(settlement: SettlementRow, now: number): boolean {
+    return this.statements.settle.run({ ...settlement, now }).changes > 0;
   }
 }

@@ -4,42 +4,35 @@ import Database from 'libsql';
 
 import type { DeliveryCount } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
-import type { CheckedQuery } from '../query.check.js';
+import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
 import { AcceptedTable } from './accepted.table.js';
 import { BatchTable } from './batch.table.js';
 import { DeliveryTable } from './delivery.table.js';
-import { SqliteLog } from './sqlite.log.js';
-import { prepare } from './sqlite.opening.js';
-import { SqlitePages } from './sqlite.pages.js';
-import { createFile, lastWriteOf, setLastWrite } from './sqlite.place.js';
-import type { SqliteOperations, SqliteWorkerData } from './sqlite.protocol.js';
-import type {
-  ClaimedBatch,
-  DeliveredRows,
-  InsertedBatch,
-  NewBatchRow,
-  SettlementRow,
-  Slice,
-  WholeDeliveryRow,
-} from './sqlite.rows.js';
-import { isUsedUp, toCondition } from './sqlite.rows.js';
-import { SqliteSweep } from './sqlite.sweep.js';
-import { SqliteWalk } from './sqlite.walk.js';
+import { prepare } from './sqlite-layout.js';
+import { SqliteLog } from './sqlite-log.js';
+import { SqlitePages } from './sqlite-pages.js';
+import { createFile, lastWriteOf, setLastWrite } from './sqlite-file.util.js';
+import type { SqliteWorkerData } from './sqlite-worker.interface.js';
+import {
+  type ClaimedRows,
+  type DeliveredRows,
+  type InsertedBatch,
+  isUsedUp,
+  type NewBatchRow,
+  type SettlementRow,
+  type Slice,
+  toCondition,
+  type WholeRows,
+} from './delivery-rows.js';
+import { SqliteSweep } from './sqlite-sweep.js';
+import { SqliteWalk } from './sqlite-walk.js';
 
 /** By how much the system's clock must be behind, in ms, for it to have been set back. */
 const MIN_LEAD = 100;
 
-/** What a claim found. */
-export interface SqliteClaim {
-  rows: WholeDeliveryRow[];
-  batches: ClaimedBatch[];
-  more: boolean;
-  nextDueAt: number | undefined;
-}
-
 /** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
-export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> {
+export class SqliteDatabase {
   private readonly db: Database.Database;
   private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
@@ -48,8 +41,6 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
   private readonly log: SqliteLog;
   /** Whether it holds `maxBytes`. */
   private isFull = false;
-  private readonly isReadOnly: boolean;
-  private readonly maxBytes: number;
   /** Where the file is, behind any link. */
   private readonly path: string;
   /** The queue's time at the last call that planned by it, in ms since the epoch. */
@@ -57,9 +48,8 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
   private readonly walk: SqliteWalk;
   private readonly sweeper: SqliteSweep;
 
-  constructor({ path, messageIds, maxBytes = Infinity, isReadOnly, leased, now }: SqliteWorkerData) {
-    this.isReadOnly = isReadOnly;
-    this.maxBytes = maxBytes;
+  constructor(private readonly data: SqliteWorkerData) {
+    const { path, messageIds, isReadOnly = false, leased, now } = data;
     if (!isReadOnly) createFile(path);
     this.db = new Database(path);
     const realPath = realpathSync(path); // where SQLite keeps the log
@@ -70,7 +60,7 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
     try {
       prepare(this.db, realPath, isReadOnly);
       this.accepted = new AcceptedTable(this.db, messageIds);
-      this.batches = new BatchTable(this.db, this.accepted);
+      this.batches = new BatchTable(this.db);
       this.deliveries = new DeliveryTable(this.db);
       this.pages = new SqlitePages(this.db);
       this.walk = new SqliteWalk(this.db, this.batches);
@@ -93,7 +83,7 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
 
   /** Runs work as one durable unit: all of it or none. */
   transaction(work: () => void): void {
-    if (this.isReadOnly) return work(); // within the transaction that ends with the file's closing
+    if (this.data.isReadOnly) return work(); // within the transaction that ends with the file's closing
     this.log.holdBack();
     this.measure();
     this.db.exec('BEGIN IMMEDIATE');
@@ -116,19 +106,20 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
   insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined {
     if (this.isFull) return undefined;
     this.now = now;
-    return batches.map((batch) => this.batches.insert(batch, now));
+    return batches.map((batch) => this.batches.insert(batch, this.accepted, now));
   }
 
-  claim(destination: string, limit: ClaimLimit, now: number): SqliteClaim {
+  claim(destination: string, limit: ClaimLimit, now: number): ClaimedRows {
     this.now = now;
     const room = { ...limit };
     // What has a window running comes first.
-    const rows = this.batches.reader.withBodies(this.deliveries.claim(destination, room, now));
-    const batches = this.batches.claim(destination, room, now);
+    const found = [...this.deliveries.claim(destination, room, now), ...this.batches.claim(destination, room, now)];
+    const claimed = this.batches.reader.withBodies(found);
     const more = isUsedUp(room);
-    return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
+    return { claimed, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }
 
+  /** Ids of those that were not leased, and so are not settled. */
   settle({ ids, attempts }: DeliveredRows, others: SettlementRow[], now: number): number[] {
     this.now = now;
     const unsettled: number[] = [];
@@ -147,7 +138,7 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
     return unsettled;
   }
 
-  list(query: CheckedQuery, before: number, limit: number): Slice<WholeDeliveryRow[]> {
+  list(query: CheckedQuery, before: number, limit: number): Slice<WholeRows> {
     return this.walk.list(query, before, limit);
   }
 
@@ -155,7 +146,7 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
     return this.walk.purge(query, before);
   }
 
-  /** Overwrites, in a portion of pages, what is left of rows beside those that are there. */
+  /** Overwrites what a portion of pages has beside its rows; answers with the first page of the next portion. */
   scrub(page: number): number | undefined {
     const next = this.pages.scrub(page);
     if (next === undefined) this.log.emptySoon();
@@ -172,7 +163,10 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
     return this.sweeper.run(retention, now);
   }
 
-  /** Gives free pages back, but not while a backup copies the file: the log would hold them all. */
+  /**
+   * Gives a portion of free pages back; answers whether there are more. It gives none back while a backup copies the
+   * file: the log would hold them all.
+   */
   shrink(): boolean {
     if (this.log.isHeldBack) return false;
     const { pages, more } = this.pages.shrink();
@@ -213,8 +207,8 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
   close(): void {
     if (this.db.inTransaction) this.db.exec('ROLLBACK');
     // Elsewhere the file is let go of with the thread.
-    if (process.versions.bun !== undefined && !this.isReadOnly) this.release();
-    if (!this.isReadOnly && this.isAhead) {
+    if (process.versions.bun !== undefined && !this.data.isReadOnly) this.release();
+    if (!this.data.isReadOnly && this.isAhead) {
       this.log.emptySoon(); // or the end of the thread would write to the file
       this.log.empty();
       this.noteTime();
@@ -243,21 +237,23 @@ export class SqliteDatabase implements Omit<SqliteOperations, 'open' | 'close'> 
 
   /** Learns whether the file is full: its pages in use, and its log. */
   private measure(): void {
-    if (this.maxBytes === Infinity) return;
+    const { maxBytes } = this.data;
+    if (maxBytes === undefined) return;
     const used = this.pages.usedBytes();
-    if (used + this.log.size() >= this.maxBytes) this.log.shorten();
-    this.isFull = used + this.log.size() >= this.maxBytes;
+    if (used + this.log.size() >= maxBytes) this.log.shorten();
+    this.isFull = used + this.log.size() >= maxBytes;
   }
 
   private settleOne(settlement: SettlementRow, now: number): boolean {
     const { id, state, attempt } = settlement;
-    if (!this.batches.take(id)) return this.deliveries.settle(settlement, now);
-    if (state === 'delivered') {
-      this.batches.note(id, attempt);
-    } else {
-      this.deliveries.insert(this.batches.readDelivery(id)!, settlement, now);
+    if (this.batches.take(id)) {
+      if (state === 'delivered') {
+        this.batches.note(id, attempt);
+        return true;
+      }
+      this.deliveries.insert(this.batches.readDelivery(id)!);
       this.batches.note(id);
     }
-    return true;
+    return this.deliveries.settle(settlement, now);
   }
 }

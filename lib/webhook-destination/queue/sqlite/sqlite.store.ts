@@ -10,22 +10,14 @@ import type {
   StoreBatch,
   StoreOwner,
 } from '../embedded/delivery-store.interface.js';
-import type { CheckedQuery } from '../query.check.js';
+import type { CheckedQuery } from '../query.util.js';
 import { QueueFullError } from '../queue-full.error.js';
-import type { Retention, RetentionBound } from '../retention.options.js';
-import type { Slice } from './sqlite.rows.js';
-import { toBatchRow, toDeliveries, toDelivery, toInserted, toRecord, toSettlementRows } from './delivery.mapper.js';
-import { queueMessage, SqliteThread } from './sqlite.thread.js';
+import type { Retention } from '../retention.options.js';
+import type { SqliteFileOptions } from './sqlite-worker.interface.js';
+import type { Slice } from './delivery-rows.js';
+import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows } from './delivery.mapper.js';
+import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
-
-/** What a store is made with, beside its path. */
-export interface SqliteStoreOptions {
-  messageIds: Required<RetentionBound>;
-  /** Size in bytes from which nothing is inserted. */
-  maxBytes?: number | undefined;
-  /** Whether nothing is to change in the file. */
-  isReadOnly?: boolean;
-}
 
 /** Deliveries in a SQLite file, written by a thread of its own. When the thread ends, another one is started. */
 export class SqliteStore implements DeliveryStore {
@@ -42,7 +34,7 @@ export class SqliteStore implements DeliveryStore {
 
   constructor(
     path: string,
-    private readonly options: SqliteStoreOptions,
+    private readonly options: SqliteFileOptions,
   ) {
     this.path = resolve(path);
     this.thread = new SqliteThread(this.path, (reason) => {
@@ -58,9 +50,8 @@ export class SqliteStore implements DeliveryStore {
   }
 
   private startThread(): Promise<void> {
-    const { messageIds, maxBytes, isReadOnly = false } = this.options;
     const leased = this.owner?.leased().map(Number) ?? [];
-    return this.thread.start({ messageIds, maxBytes, isReadOnly, leased, now: this.owner?.now() ?? Date.now() });
+    return this.thread.start({ ...this.options, leased, now: this.owner?.now() ?? Date.now() });
   }
 
   private async reopen(): Promise<void> {
@@ -80,9 +71,8 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
-    const { rows, batches, more, nextDueAt } = await this.thread.call('claim', destination, limit, now);
-    const batched = batches.flatMap((batch) => toDeliveries(destination, batch));
-    return { deliveries: [...rows.map(toDelivery), ...batched], more, nextDueAt };
+    const { claimed, ...claim } = await this.thread.call('claim', destination, limit, now);
+    return { ...claim, deliveries: toDeliveries(claimed) };
   }
 
   async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
@@ -95,7 +85,7 @@ export class SqliteStore implements DeliveryStore {
     let before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
     while (found.length < limit) {
       const { result, next } = await this.thread.call('list', query, before, limit - found.length);
-      found.push(...result.map(toRecord));
+      found.push(...toRecords(result));
       if (next === undefined) break;
       before = next;
     }

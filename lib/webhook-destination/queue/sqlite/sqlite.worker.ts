@@ -1,9 +1,9 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
-import { checkCopy } from './copy-check.js';
+import { checkCopy } from './backup-copy.util.js';
 import { SqliteDatabase } from './sqlite.database.js';
-import { reasonOf } from './sqlite.faults.js';
-import type { CopyCheckData, SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite.protocol.js';
+import { reasonOf } from './sqlite-fault.util.js';
+import type { CopyCheckData, SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite-worker.interface.js';
 import { ThreadLock } from './thread-lock.js';
 
 const port = parentPort!;
@@ -37,30 +37,22 @@ function runTogether(calls: SqliteCall[]): SqliteAnswer[] {
   return answers;
 }
 
-function runAlone(call: SqliteCall): SqliteAnswer {
-  try {
-    return runTogether([call])[0]!;
-  } catch (error) {
-    return { id: call.id, error: reasonOf(error, data.path) };
-  }
-}
-
 /** What has come since the last commit. */
 function collect(first: SqliteCall[]): SqliteCall[] {
   const calls = [...first];
-  for (;;) {
-    const next = receiveMessageOnPort(port);
-    if (!next) return calls;
+  for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
     calls.push(...(next.message as SqliteCall[]));
   }
+  return calls;
 }
 
 function runAll(calls: SqliteCall[]): SqliteAnswer[] {
   try {
     return runTogether(calls);
-  } catch {
+  } catch (error) {
+    if (calls.length === 1) return [{ id: calls[0]!.id, error: reasonOf(error, data.path) }];
     // One call's fault is not that of the others.
-    return calls.map(runAlone);
+    return calls.flatMap((call) => runAll([call]));
   }
 }
 

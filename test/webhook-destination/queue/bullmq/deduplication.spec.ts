@@ -3,18 +3,15 @@ import { Logger } from '@nestjs/common';
 import type { DeliveryQueue, Lease, NewDelivery } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore, redisStore, type SharedPlace } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDelivery => ({
-  destination: 'Webhooks',
-  source: 'shop',
-  messageId,
+  ...newDelivery(messageId),
   userId: 'u1',
-  body: Buffer.from('{}'),
-  acceptedAt: Date.now(),
   ...fields,
 });
 

@@ -414,6 +414,37 @@ export function itConforms(engine: QueueEngine): void {
         ]);
       });
 
+      it('gives one back as it was, due at once, to the same consumer and to the next', async () => {
+        await queue.add(messages(2));
+        const { leases, subscription } = consume();
+        const [first, second] = await leased(2, leases);
+        await second!.settle(waiting(0, AT));
+        const [, , retried] = await leased(3, leases);
+        expect(await first!.settle(undefined)).toBe(true);
+        expect(await first!.settle(undefined)).toBe(false);
+        const [, , , again] = await leased(4, leases);
+        expect(again!.delivery).toEqual(first!.delivery);
+
+        subscription.unsubscribe();
+        await Promise.all([again!.settle(undefined), retried!.settle(undefined)]);
+        expect(await count('delivering')).toBe(0);
+        await reopen();
+        const next = consume().leases;
+        await leased(2, next);
+        const byId = (id: string) => next.find(({ delivery }) => delivery.messageId === id)!.delivery;
+        expect(byId('m0')).toEqual(first!.delivery);
+        expect(byId('m1')).toEqual(retried!.delivery);
+      });
+
+      it('keeps when the window began, where that was before the attempt', async () => {
+        await queue.add([message('m1')]);
+        const { leases } = consume();
+        const [lease] = await leased(1, leases);
+        await lease!.settle({ ...waiting(10), firstAttemptAt: AT - 5 } as DeliveryOutcome);
+        const [, again] = await leased(2, leases);
+        expect(again!.delivery).toMatchObject({ firstAttemptAt: AT - 5, attempts: [{}] });
+      });
+
       it('changes nothing the second time', async () => {
         await queue.add([message('m1')]);
         const { leases } = consume();

@@ -1,0 +1,68 @@
+import { getMetadataStorage } from 'class-validator';
+import { isPromise } from 'node:util/types';
+
+import { isClassWithRules, nestedClassOf, type PropertyRule, rulesOf, toInstance } from './class-metadata.util.js';
+import type { PlanFault } from './event-check.util.js';
+import type { EventClass } from './tracking-plan.interface.js';
+
+type Fields = Record<string, unknown>;
+
+/**
+ * The rules of class-validator that an event breaks: those of its `validateSync`, without making messages, which may hold
+ * values, and without leaving the promise of an asynchronous rule to reject unheard. Asynchronous rules are skipped.
+ */
+export function findClassFaults(type: EventClass, properties: object, parent = ''): PlanFault[] {
+  const object = toInstance(type, properties) as Fields;
+  return [...rulesOf(type)].flatMap(([property, rules]) => {
+    const value = object[property];
+    const conditions = rules.filter((rule) => rule.type === 'conditionalValidation');
+    if (!conditions.every(({ constraints: [holds] }) => (holds as Condition)(object, value))) return [];
+    return rules.flatMap((rule) => {
+      const path = parent + property;
+      if (rule.type === 'nestedValidation') return nestedFaults(type, rule, value, path);
+      return brokenRules(rule, object, value).map((name) => ({ property: path, rule: name }));
+    });
+  });
+}
+
+type Condition = (object: Fields, value: unknown) => boolean;
+
+/** Names of the constraints of a rule that a value, or one of its elements, does not meet. */
+function brokenRules(rule: PropertyRule, object: Fields, value: unknown): string[] {
+  if (!rule.constraintCls || rule.validateIf?.(object, value) === false) return [];
+  const { constraints, propertyName: property, target } = rule;
+  const targetName = typeof target === 'string' ? target : target.name;
+  const args = { value, constraints, targetName, object, property };
+  const values = rule.each && isCollection(value) ? [...value.values()] : [value];
+  return getMetadataStorage()
+    .getTargetValidatorConstraints(rule.constraintCls)
+    .filter(({ async, instance }) => !async && !values.every((element) => meets(instance.validate(element, args))))
+    .map(({ name }) => name ?? rule.type);
+}
+
+function meets(verdict: unknown): boolean {
+  if (!isPromise(verdict)) return Boolean(verdict);
+  verdict.catch(() => undefined);
+  return true;
+}
+
+/** The faults of an object in the event, or of objects in an array; none where their class is unknown. */
+function nestedFaults(type: EventClass, rule: PropertyRule, value: unknown, path: string): PlanFault[] {
+  if (value === undefined) return [];
+  if (isCollection(value)) {
+    return elementsOf(value).flatMap(([key, element]) => nestedFaults(type, rule, element, `${path}.${String(key)}`));
+  }
+  if (typeof value !== 'object' || value === null) return [{ property: path, rule: rule.type }];
+  const own: unknown = value.constructor;
+  const nested = isClassWithRules(own) ? own : nestedClassOf(type, rule);
+  return nested ? findClassFaults(nested, value, `${path}.`) : [];
+}
+
+type Collection = unknown[] | Set<unknown> | Map<unknown, unknown>;
+
+const isCollection = (value: unknown): value is Collection =>
+  Array.isArray(value) || value instanceof Set || value instanceof Map;
+
+/** With the key in a map, and the index in others. */
+const elementsOf = (value: Collection): [key: unknown, element: unknown][] =>
+  value instanceof Map ? [...value] : [...[...value].entries()];

@@ -1,0 +1,45 @@
+import { toPrintable } from '../../common/printable.util.js';
+import { findClassFaults } from './class-check.util.js';
+import type { StandardIssue, StandardSchemaV1 } from './standard-schema.interface.js';
+import { definitionOf } from './tracked-event.decorator.js';
+import type { EventClass } from './tracking-plan.interface.js';
+
+/** A rule of the tracking plan that an event breaks: never the value, which may be personal. */
+export interface PlanFault {
+  /** Path of the property; `properties` where it is all of them. */
+  property: string;
+  /** Name of the rule, such as `isString` of class-validator or `invalid_type` of zod. */
+  rule: string;
+}
+
+/** The rules of an event class that properties break. Never throws. */
+export function findPlanFaults(type: EventClass, properties: object): PlanFault[] {
+  const schema = definitionOf(type)?.schema;
+  try {
+    const faults = schema ? schemaFaults(schema, properties) : findClassFaults(type, properties);
+    return faults.map(({ property, rule }) => ({ property: toPrintable(property.slice(0, 100)), rule }));
+  } catch {
+    return [{ property: 'properties', rule: 'a rule threw' }];
+  }
+}
+
+function schemaFaults(schema: StandardSchemaV1, properties: object): PlanFault[] {
+  const result = schema['~standard'].validate({ ...properties });
+  if ('then' in result) {
+    result.then(undefined, () => undefined);
+    return [{ property: 'properties', rule: 'its schema is asynchronous' }];
+  }
+  return (result.issues ?? []).map((issue) => ({ property: pathOf(issue), rule: ruleOf(issue) }));
+}
+
+function pathOf({ path = [] }: StandardIssue): string {
+  const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment));
+  return keys.join('.') || 'properties';
+}
+
+/** The name of the rule. Messages may hold values, so it is the `code` of zod and arktype, or the `type` of valibot. */
+function ruleOf(issue: StandardIssue): string {
+  const { code, type } = issue as { code?: unknown; type?: unknown };
+  const rule = code ?? type;
+  return typeof rule === 'string' && /^\w{1,40}$/.test(rule) ? rule : 'schema';
+}

@@ -1,0 +1,113 @@
+import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
+import { RelayError } from '../relay.error.js';
+import type { BatchTransport, Refusal } from './batch-transport.interface.js';
+import type { DeliverySettings } from './delivery-settings.interface.js';
+import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
+import { readBody } from './response-body.util.js';
+import { isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
+
+/** Product token of every request. */
+const USER_AGENT = 'nestjs-analytics-relay/1.0';
+
+/**
+ * One attempt to send a batch.
+ *
+ * A class, because V8 keeps the maps of object literals with getters, and so what their closures refer to.
+ */
+class BatchRequest implements HTTPClientRequest {
+  readonly method = 'POST';
+  private isAborted = false;
+  private controller: AbortController | undefined;
+  private stop: (() => void) | undefined;
+
+  constructor(
+    readonly url: string,
+    readonly headers: Record<string, string>,
+    readonly body: string,
+    readonly httpRequestTimeout: number,
+  ) {}
+
+  get data(): Record<string, unknown> {
+    return JSON.parse(this.body) as Record<string, unknown>;
+  }
+
+  // Made on first use: an AbortController costs as much as stringifying several events.
+  get signal(): AbortSignal | undefined {
+    if (!this.controller && typeof AbortController === 'function') {
+      this.controller = new AbortController();
+      if (this.isAborted) this.controller.abort();
+    }
+    return this.controller?.signal;
+  }
+
+  onAbort(stop: () => void): void {
+    this.stop = stop;
+    if (this.isAborted) stop();
+  }
+
+  /** Tells the HTTP client to stop. */
+  abort(): void {
+    this.isAborted = true;
+    this.controller?.abort();
+    this.stop?.();
+  }
+}
+
+/** Posts batches to the collection service. */
+export class HttpTransport implements BatchTransport {
+  readonly envelopeBytes: number;
+  // Private at run time too: inspecting or logging the client never shows the write key.
+  readonly #headers: Record<string, string>;
+  readonly #tail: string;
+
+  constructor(
+    private readonly settings: DeliverySettings,
+    writeKey: string,
+    private readonly emitter: AnalyticsEmitter,
+  ) {
+    this.#headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': USER_AGENT,
+      Authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`,
+    };
+    this.#tail = `],"writeKey":${JSON.stringify(writeKey)},"sentAt":"`;
+    this.envelopeBytes = Buffer.byteLength(this.bodyOf(''));
+  }
+
+  async send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<Refusal | undefined> {
+    const { emitter } = this;
+    const { url, httpRequestTimeout, httpClient } = this.settings;
+    const headers = { ...this.#headers, ...(attempt > 0 && { 'X-Retry-Count': String(attempt) }) };
+    const request = new BatchRequest(url, headers, this.bodyOf(events), httpRequestTimeout);
+    onAbort(() => request.abort());
+    if (emitter.isHeard('http_request')) {
+      emitter.emit('http_request', { url, method: 'POST', headers: { ...headers }, body: request.body });
+    }
+    const response = await httpClient.makeRequest(request);
+    const body = await readBody(response);
+    const { status, statusText } = response;
+    if (emitter.isHeard('http_response')) {
+      emitter.emit('http_response', { status, statusText, url, headers: lowerCaseNames(response.headers), body });
+    }
+    return isDelivered(status) ? undefined : toRefusal(response);
+  }
+
+  private bodyOf(events: string): string {
+    return `{"batch":[${events}${this.#tail}${new Date().toISOString()}"}`;
+  }
+}
+
+function toRefusal({ status, statusText, headers }: HTTPResponse): Refusal {
+  return {
+    reason: new RelayError('http_status', `[${status}] ${statusText}`),
+    isRetried: isRetried(status),
+    retryAfter: status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined,
+  };
+}
+
+function lowerCaseNames(headers: HTTPResponse['headers']): Record<string, string> {
+  if (!headers) return {};
+  const entries =
+    typeof headers.entries === 'function' ? (headers.entries as Headers['entries'])() : Object.entries(headers);
+  return Object.fromEntries([...entries].map(([name, value]) => [name.toLowerCase(), String(value)]));
+}

@@ -1,0 +1,55 @@
+import { isNonEmptyString } from '../../common/value.util.js';
+import { RequestError } from '../ingest/request.error.js';
+import { MAX_NAMES } from '../queue/query.util.js';
+
+/** Most users of one deletion: one pass over the queue serves them all, and the request is held in memory. */
+export const MAX_USERS = MAX_NAMES;
+
+/** Whose data is deleted, and of which sources. */
+export interface DeletionRequest {
+  /** The user, or one more of `userIds`. */
+  userId?: string | undefined;
+  /** Several users, 1,000 at most. */
+  userIds?: string[] | undefined;
+  /** Names of the sources affected, at least one. Default: every source. */
+  sources?: string[] | undefined;
+}
+
+/** A valid request. */
+interface CheckedDeletion {
+  /** Each user once. */
+  userIds: string[];
+  /** Each source affected once; undefined for all of them. */
+  sources: string[] | undefined;
+}
+
+/**
+ * @param known names of all sources
+ * @throws {RequestError} 400, that names the field at fault
+ */
+export function checkDeletion(request: unknown, known: string[]): CheckedDeletion {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    const rule = 'a deletion must be an object with userId or userIds';
+    throw new RequestError(400, 'body_not_object', rule, 'body');
+  }
+  const { userId, userIds, sources } = request as Record<keyof DeletionRequest, unknown>;
+  const isList = userIds === undefined || Array.isArray(userIds);
+  const users: unknown[] = isList ? [...((userIds as unknown[] | undefined) ?? [])] : [];
+  if (userId !== undefined) users.push(userId);
+  if (!isList || users.length === 0 || !users.every(isNonEmptyString)) {
+    const rule = 'userId, or each of userIds, must be a non-empty string';
+    throw new RequestError(400, 'user_id_not_string', rule, 'userId');
+  }
+  const unique = [...new Set(users)];
+  if (unique.length > MAX_USERS) {
+    const rule = `userIds must be ${MAX_USERS} users at most; this request has ${unique.length}`;
+    throw new RequestError(400, 'too_many_users', rule, 'userIds');
+  }
+  if (sources === undefined) return { userIds: unique, sources };
+  const names = new Set<unknown>(Array.isArray(sources) ? sources : []);
+  if (names.size === 0 || names.size > MAX_NAMES || ![...names].every((name) => known.includes(name as string))) {
+    const rule = `sources must be a list of 1 to ${MAX_NAMES} names of sources`;
+    throw new RequestError(400, 'source_unknown', rule, 'sources');
+  }
+  return { userIds: unique, sources: [...names] as string[] };
+}

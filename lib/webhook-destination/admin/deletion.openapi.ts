@@ -1,0 +1,24 @@
+import type { RouteDescription, Schema } from '../../common/openapi.util.js';
+import { MAX_USERS } from './deletion-request.js';
+
+const names: Schema = { type: 'array', items: { type: 'string' } };
+
+/** What the OpenAPI document of the application says of `POST /v1/delete`. */
+export const DELETION_DESCRIPTION: RouteDescription = {
+  summary: 'Delete what is queued and kept of users, and notify the destinations of their sources',
+  operationId: 'analytics_delete',
+  authorization: 'Bearer',
+  schema: {
+    type: 'object',
+    properties: { userId: { type: 'string' }, userIds: { ...names, maxItems: MAX_USERS }, sources: names },
+    description: 'userId or userIds; all sources, unless some are named',
+  },
+  answers: {
+    200: 'The notifications are in the queue, durably',
+    400: 'Malformed, or a source is unknown',
+    401: 'The admin token is wrong',
+    403: 'The guard does not let the caller in, or a page of another site sent the request',
+    415: 'Content-Type is not application/json',
+    503: 'The deletion was not done',
+  },
+};

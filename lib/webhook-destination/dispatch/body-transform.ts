@@ -1,0 +1,62 @@
+import type { MessageType } from '../../client/message/message.interface.js';
+import { errorMessage } from '../../common/error.util.js';
+import { toPrintable } from '../../common/printable.util.js';
+import { isDiscardedPromise } from '../../common/promise.util.js';
+import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+
+/** Most characters of an error's message in the reason of a dead delivery. */
+const MAX_REASON_LENGTH = 500;
+
+/** The message whose body a {@link BodyTransform} receives. */
+export interface TransformedMessage {
+  /** `delete` for a delete notification. */
+  type: MessageType | 'delete';
+  /** Name of the event, of a track message. */
+  event?: string | undefined;
+  userId?: string | undefined;
+  messageId: string;
+  /** Name of its source. */
+  source: string;
+  /** Name of the destination. */
+  destination: string;
+}
+
+/**
+ * Makes the body that is sent from the body of a message, which it may change. Returns an object that JSON can hold, or
+ * undefined to send nothing.
+ */
+export type BodyTransform = (body: Record<string, unknown>, message: TransformedMessage) => object | undefined;
+
+/** The body that is sent in place of the delivery's, or the outcome of a delivery of which nothing is sent. */
+export function transformBody(
+  transform: BodyTransform,
+  delivery: Readonly<Delivery>,
+  now: number,
+): Buffer | DeliveryOutcome {
+  const { source, destination, messageId, userId, failedUrls } = delivery;
+  try {
+    const body = JSON.parse(delivery.body.toString()) as Record<string, unknown>;
+    const { type, event } = body as unknown as TransformedMessage;
+    const made: unknown = transform(body, { type, event, userId, messageId, source, destination });
+    if (made === undefined) return { state: 'delivered', attempt: { startedAt: now, results: [] } };
+    return toJson(made);
+  } catch (error) {
+    return { state: 'dead', reason: `transform failed: ${messageOf(error)}`, failedUrls };
+  }
+}
+
+function toJson(made: unknown): Buffer {
+  if (isDiscardedPromise(made)) throw new TypeError('it returned a promise, and must be synchronous');
+  const json = typeof made === 'object' && made !== null ? (JSON.stringify(made) as string | undefined) : undefined;
+  if (json === undefined) throw new TypeError('it must return an object that JSON can hold, or undefined');
+  return Buffer.from(json);
+}
+
+/** The message of whatever was thrown, as text that every queue can store. */
+function messageOf(error: unknown): string {
+  try {
+    return toPrintable(errorMessage(error).slice(0, MAX_REASON_LENGTH));
+  } catch {
+    return 'it threw a value without a message';
+  }
+}

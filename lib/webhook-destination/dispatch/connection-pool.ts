@@ -1,0 +1,183 @@
+import type { buildConnector } from 'undici';
+
+import { Fifo } from '../../client/delivery/fifo.js';
+import { RelayError } from '../../client/relay.error.js';
+import { ClosedError } from '../../common/relay.errors.js';
+import { type ConnectionTransport, ReceiverConnection } from './receiver-connection.js';
+import type { SocketBudget } from './socket-budget.js';
+import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
+
+/** Makes the request once there is a connection for it. `waited` is the part of the timeout that has elapsed, in ms. */
+export type PrepareRequest = (waited: number) => TargetRequest;
+
+/** A request that waits or is under way. */
+interface PendingRequest {
+  prepare: PrepareRequest;
+  resolve: (response: WebhookResponse) => void;
+  reject: (error: unknown) => void;
+  /** When its time began to run, in ms of `performance.now()`. */
+  startedAt: number;
+  /** Set while its time runs. */
+  deadline: NodeJS.Timeout | undefined;
+  expired: boolean;
+  /** What it is under way on. */
+  connection: ReceiverConnection | undefined;
+}
+
+/** The keep-alive connections to one URL, opened on demand within the budget of the process. */
+export class ConnectionPool {
+  private readonly connections = new Set<ReceiverConnection>();
+  /** The last one used is reused first, so that surplus connections reach their keep-alive timeout. */
+  private readonly idle: ReceiverConnection[] = [];
+  private readonly waiting = new Fifo<PendingRequest>();
+  private closed = false;
+
+  /** Connections in use. */
+  busy = 0;
+
+  /**
+   * @param size connections at most
+   * @param timeout longest exchange, in ms
+   */
+  constructor(
+    private readonly budget: SocketBudget,
+    private readonly connect: buildConnector.connector,
+    private readonly create: ConnectionTransport,
+    private readonly size: number,
+    private readonly timeout: number,
+  ) {}
+
+  /**
+   * Resolves with any answer. Waiting for the budget of the process does not count towards the timeout; waiting for one
+   * of `size` connections does, because they are in use by the same receiver.
+   */
+  post(prepare: PrepareRequest): Promise<WebhookResponse> {
+    return new Promise((resolve, reject) => {
+      const untimed = { startedAt: 0, deadline: undefined, expired: false, connection: undefined };
+      const request: PendingRequest = { prepare, resolve, reject, ...untimed };
+      if (this.hasIdle && this.waiting.length === 0 && this.budget.admits(this)) {
+        this.busy++;
+        void this.exchange(request, this.takeIdle()!);
+        return;
+      }
+      this.waiting.push(request);
+      if (this.busy < this.size) this.budget.request(this);
+      else this.startTime(request);
+    });
+  }
+
+  /** Drops all connections; pending requests reject. */
+  async close(): Promise<void> {
+    this.closed = true;
+    this.budget.withdraw(this);
+    for (const { deadline, reject } of this.waiting.drain()) {
+      clearTimeout(deadline);
+      reject(new ClosedError('the connections were closed'));
+    }
+    for (const connection of this.idle.splice(0)) this.budget.unpark(connection);
+    await Promise.all([...this.connections].map((connection) => this.end(connection)));
+  }
+
+  /** Whether a request waits for a connection, and may have one. */
+  get wants(): boolean {
+    while (this.waiting.peek()?.expired) this.waiting.shift();
+    return this.waiting.length > 0 && this.busy < this.size;
+  }
+
+  /** Whether a connection is idle. */
+  get hasIdle(): boolean {
+    return this.idle.length > 0;
+  }
+
+  /** Takes the next request, with an idle connection if there is one; returns a function that starts it. */
+  next(): () => void {
+    this.busy++;
+    const request = this.waiting.shift()!;
+    const connection = this.takeIdle();
+    return () => void this.exchange(request, connection ?? this.open());
+  }
+
+  /** Closes an idle connection; `onClosed` is called when another may take its place. */
+  giveUp(connection: ReceiverConnection, onClosed: () => void): void {
+    this.removeIdle(connection);
+    this.connections.delete(connection);
+    void connection.close(onClosed);
+  }
+
+  private open(): ReceiverConnection {
+    const connection = new ReceiverConnection(this.connect, this.create, () => {
+      // A connection in use is handled at the end of its exchange.
+      if (!this.removeIdle(connection)) return;
+      this.connections.delete(connection);
+      this.budget.release();
+    });
+    this.connections.add(connection);
+    return connection;
+  }
+
+  /** Makes a request on a connection. Never rejects. */
+  private async exchange(request: PendingRequest, connection: ReceiverConnection): Promise<void> {
+    let isUsable = true;
+    try {
+      if (this.closed) throw new ClosedError('the connections were closed');
+      if (request.expired) return;
+      const message = request.prepare(request.deadline ? performance.now() - request.startedAt : 0);
+      isUsable = false;
+      request.connection = connection;
+      if (!request.deadline) this.startTime(request);
+      const response = await connection.post(message);
+      isUsable = true;
+      request.resolve(response);
+    } catch (error) {
+      request.reject(error);
+    } finally {
+      clearTimeout(request.deadline);
+      if (isUsable && connection.isOpen && !this.closed) this.park(connection);
+      else void this.end(connection);
+    }
+  }
+
+  /** One deadline for the wait and the exchange, however the transport works. */
+  private startTime(request: PendingRequest): void {
+    request.startedAt = performance.now();
+    request.deadline = setTimeout(() => {
+      const fault = `timeout: no complete answer within ${this.timeout} ms`;
+      const error = new RelayError('webhook_timeout', fault);
+      request.expired = true;
+      request.reject(error);
+      if (request.connection) void this.end(request.connection, error);
+    }, this.timeout);
+  }
+
+  private park(connection: ReceiverConnection): void {
+    this.busy--;
+    this.idle.push(connection);
+    this.budget.park(connection, this);
+    if (this.wants) this.budget.request(this);
+  }
+
+  /** Closes a connection that was in use. */
+  private end(connection: ReceiverConnection, reason?: Error): Promise<void> {
+    const onClosed = () => {
+      if (!this.connections.delete(connection)) return;
+      this.busy--;
+      this.budget.release();
+      if (this.wants) this.budget.request(this);
+    };
+    return connection.close(onClosed, reason);
+  }
+
+  private takeIdle(): ReceiverConnection | undefined {
+    const connection = this.idle.pop();
+    if (connection) this.budget.unpark(connection);
+    return connection;
+  }
+
+  private removeIdle(connection: ReceiverConnection): boolean {
+    const index = this.idle.indexOf(connection);
+    if (index < 0) return false;
+    this.idle.splice(index, 1);
+    this.budget.unpark(connection);
+    return true;
+  }
+}

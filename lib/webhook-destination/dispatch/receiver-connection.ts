@@ -1,0 +1,58 @@
+import type { buildConnector } from 'undici';
+
+import { ClosedError } from '../../common/relay.errors.js';
+import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
+
+/** Makes the transport of one connection, which gets its socket from the connector. */
+export type ConnectionTransport = (connect: buildConnector.connector) => TargetTransport;
+
+/** A connection to one URL, with a transport of its own; it knows whether its socket is open. */
+export class ReceiverConnection {
+  private readonly transport: TargetTransport;
+  /** Sockets that connect or are open. */
+  private sockets = 0;
+  private closed = false;
+
+  /** @param onGone called when its socket has closed, from either side */
+  constructor(
+    connect: buildConnector.connector,
+    create: ConnectionTransport,
+    private onGone: () => void,
+  ) {
+    this.transport = create((options, callback) => {
+      this.sockets++;
+      connect(options, (...[error, socket]) => {
+        if (error) {
+          this.leave();
+          return callback(error, null);
+        }
+        socket.once('close', () => this.leave());
+        if (!this.closed) return callback(null, socket);
+        socket.destroy();
+        callback(new ClosedError('the connection was closed'), null);
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.sockets > 0;
+  }
+
+  /** @see TargetTransport.post */
+  post(request: TargetRequest): Promise<WebhookResponse> {
+    return this.transport.post(request);
+  }
+
+  /** Drops it; a pending request rejects. Once no socket is left, `onClosed` is called instead of `onGone`. */
+  close(onClosed: () => void, reason?: Error): Promise<void> {
+    this.closed = true;
+    this.onGone = onClosed;
+    const closing = this.transport.close(reason);
+    if (!this.isOpen) this.onGone();
+    return closing;
+  }
+
+  private leave(): void {
+    if (--this.sockets === 0) this.onGone();
+  }
+}

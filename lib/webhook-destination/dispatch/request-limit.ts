@@ -1,0 +1,118 @@
+import { Fifo } from '../../client/delivery/fifo.js';
+import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
+import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
+
+/** Most requests of a limit: the times of as many are kept. */
+export const MAX_LIMITED_REQUESTS = 100_000;
+
+/** How many requests a destination gets in how much time, from each process. */
+export interface DestinationRateLimit {
+  /** Requests within any `per` ms, at most; from 1 to 100,000. An attempt makes one to each URL. */
+  requests: number;
+  /** In ms. */
+  per: number;
+}
+
+/** Whether a value is such a limit, and no more. */
+export function isRateLimit(value: unknown): boolean {
+  const { requests, per, ...others } = (value ?? {}) as Partial<DestinationRateLimit>;
+  if (Object.keys(others).length > 0) return false;
+  return (
+    isPositiveInteger(requests) && requests <= MAX_LIMITED_REQUESTS && isPositiveNumber(per) && per <= MAX_TIMER_DELAY
+  );
+}
+
+/** Requests that wait until all of them may be made. */
+interface Waiter {
+  count: number;
+  resolve: (isAdmitted: boolean) => void;
+}
+
+/**
+ * Bounds the requests to a destination: each one admitted takes a place, which is free again `per` ms after the request
+ * was made, or at once if it was not made.
+ */
+export class RequestLimit {
+  private readonly per: number;
+  private free: number;
+  /** Of the requests made last, the oldest first. */
+  private readonly made = new Fifo<{ endsAt: number }>();
+  private readonly waiting = new Fifo<Waiter>();
+  /** Runs while requests wait. */
+  private timer: NodeJS.Timeout | undefined;
+
+  /** @param now in ms; never goes back */
+  constructor(
+    { requests, per }: DestinationRateLimit,
+    private readonly now: () => number = () => performance.now(),
+  ) {
+    this.free = requests;
+    this.per = per;
+  }
+
+  /** Whether so many requests may be made now. */
+  admits(count: number): boolean {
+    this.admitWaiting();
+    if (this.waiting.length > 0 || this.free < count) return false;
+    this.free -= count;
+    return true;
+  }
+
+  /** Resolves with true once so many requests may be made, in the order of the calls; with false when waits are ended. */
+  wait(count: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.waiting.push({ count, resolve });
+      this.admitWaiting();
+    });
+  }
+
+  /** An admitted request is made now. */
+  begin(): void {
+    this.made.push({ endsAt: this.now() + this.per });
+    this.admitWaiting();
+  }
+
+  /** An admitted request is not made. */
+  giveBack(): void {
+    this.free++;
+    this.admitWaiting();
+  }
+
+  /** Admits none of the requests that wait. */
+  endWaits(): void {
+    for (const { resolve } of this.waiting.drain()) resolve(false);
+    this.admitWaiting();
+  }
+
+  private admitWaiting(): void {
+    const now = this.now();
+    while ((this.made.peek()?.endsAt ?? Infinity) <= now) {
+      this.made.shift();
+      this.free++;
+    }
+    for (let next = this.waiting.peek(); next && next.count <= this.free; next = this.waiting.peek()) {
+      this.waiting.shift();
+      this.free -= next.count;
+      next.resolve(true);
+    }
+    this.setTimer(now);
+  }
+
+  private setTimer(now: number): void {
+    if (this.waiting.length === 0) {
+      clearTimeout(this.timer);
+      this.timer = undefined;
+      return;
+    }
+    const oldest = this.made.peek();
+    if (this.timer || !oldest) return;
+    this.timer = setTimeout(
+      () => {
+        this.timer = undefined;
+        this.admitWaiting();
+      },
+      Math.ceil(oldest.endsAt - now),
+    );
+    this.timer.unref();
+  }
+}

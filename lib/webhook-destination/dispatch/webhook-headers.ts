@@ -1,0 +1,52 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+
+import type { DestinationOptions } from './destination.options.js';
+import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import { hmacOf } from '../receiver/signature.util.js';
+import { signStandardWebhook } from '../receiver/standard-webhook.util.js';
+import { toStandardKey } from '../receiver/webhook-secret.rules.js';
+import { toMessageIdHeader, toWebhookId } from './webhook-id.util.js';
+
+/** Product token of every webhook. */
+const USER_AGENT = 'nestjs-analytics-relay/1.0';
+
+/**
+ * Makes the headers of one destination's requests, with the signatures.
+ * @see docs/specification.md, "Webhook requests" and "Signatures"
+ */
+export class WebhookHeaders {
+  private readonly common: Record<string, string>;
+  private readonly current: KeyObject | undefined;
+  private readonly previous: KeyObject | undefined;
+  private readonly standard: KeyObject[];
+
+  constructor({ headers, sharedSecret, standardWebhooks = true }: DestinationOptions) {
+    const secrets = [sharedSecret ?? []].flat();
+    const standardKeys = standardWebhooks ? secrets.flatMap((secret) => toStandardKey(secret) ?? []) : [];
+    this.common = { ...headers, 'Content-Type': 'application/json', 'User-Agent': USER_AGENT };
+    [this.current, this.previous] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
+    this.standard = standardKeys.map((key) => createSecretKey(key));
+  }
+
+  /**
+   * The headers of one attempt.
+   *
+   * @param body the bytes that are sent
+   * @param now when it is sent, in ms since the epoch
+   */
+  for({ source, messageId }: NewDelivery, body: Buffer, now: number): Record<string, string> {
+    const headers: Record<string, string> = { ...this.common, 'X-Message-Id': toMessageIdHeader(messageId) };
+    if (this.current) headers['X-Signature'] = hmacOf(body, this.current);
+    if (this.previous) headers['X-Signature-Previous'] = hmacOf(body, this.previous);
+    if (this.standard.length > 0) {
+      const id = toWebhookId(source, messageId);
+      const timestamp = String(Math.floor(now / 1000));
+      headers['webhook-id'] = id;
+      headers['webhook-timestamp'] = timestamp;
+      headers['webhook-signature'] = this.standard
+        .map((key) => signStandardWebhook(id, timestamp, body, key))
+        .join(' ');
+    }
+    return headers;
+  }
+}

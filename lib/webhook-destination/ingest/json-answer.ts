@@ -1,0 +1,35 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { RequestError } from './request.error.js';
+
+/** How long the rest of a refused body is read and dropped, in ms: a client that still sends would not see the answer. */
+const DISCARD_TIME = 2_000;
+
+/** Answers with JSON, whether or not the request has been read to its end. */
+export function answerJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
+  const json = JSON.stringify(body);
+  const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(json) };
+  // A request that no socket brought, as in a serverless runtime, is never `complete`.
+  if (request.complete || request.readableEnded) response.writeHead(status, headers).end(json);
+  else answerEarly(request, response.writeHead(status, { ...headers, Connection: 'close' }), json);
+}
+
+/** Answers with the rule that was broken. What came together with the head is read by then, so that it can end well. */
+export function answerError(request: IncomingMessage, response: ServerResponse, error: RequestError): void {
+  const { status, code, message, field, retryAfter } = error;
+  if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter);
+  const answer = () => answerJson(request, response, status, { code, message, field });
+  if (request.complete) answer();
+  else setImmediate(answer);
+}
+
+/** Answers before the body is read: a connection that is closed on a client that still sends loses the answer. */
+function answerEarly(request: IncomingMessage, response: ServerResponse, json: string): void {
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, DISCARD_TIME).unref();
+  response.write(json);
+  request.once('end', end).once('close', end).resume();
+}

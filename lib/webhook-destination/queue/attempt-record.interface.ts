@@ -1,0 +1,27 @@
+/**
+ * Result class of an attempt: delivered, failed and retryable, or failed permanently.
+ *
+ * @see docs/specification.md, "Delivery attempts"
+ */
+export type OutcomeClass = 'success' | 'temporary' | 'permanent';
+
+/** Result of one attempt against one URL. */
+export interface UrlResult {
+  /** The URL, without user info and query. */
+  url: string;
+  outcome: OutcomeClass;
+  /** HTTP status of the response, if there was one. */
+  status?: number;
+  /** Why there was no response. */
+  error?: string;
+  /** Duration of the exchange, in ms. */
+  duration: number;
+}
+
+/** One attempt, as stored with its delivery. */
+export interface AttemptRecord {
+  /** When it began, in ms since the epoch. */
+  startedAt: number;
+  /** Results of its URLs known when it was settled; none if the destination's `transform` sent nothing. */
+  results: UrlResult[];
+}

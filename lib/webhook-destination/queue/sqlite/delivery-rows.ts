@@ -1,0 +1,132 @@
+import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
+import type { Claim, ClaimLimit } from '../embedded/delivery-store.interface.js';
+import { type CheckedQuery, matches } from '../query.util.js';
+import type { EncodedBatch } from './batch.codec.js';
+
+/** A delivery as a row of its own, but for its body. */
+export interface DeliveryRow extends Omit<Delivery, 'id' | 'body' | 'attempts' | 'failedUrls'> {
+  id: number;
+  state: DeliveryState;
+  /** Length of its body, which stays in the batch. */
+  bytes: number;
+  dueAt: number;
+  /** JSON, as it is stored. */
+  attempts: string;
+  /** JSON, as it is stored. */
+  failedUrls: string;
+  reason: string | undefined;
+}
+
+/** Deliveries as they leave the thread. */
+export interface WholeRows {
+  /** JSON of the `DeliveryRow`s, which crosses sooner than objects. */
+  rows: string;
+  /** Their bodies, one after the other. */
+  bodies: Uint8Array;
+}
+
+/** The columns of a `DeliveryRow`. The ids come as JSON, as the driver ends a text at U+0000. */
+export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS messageId,
+  json_quote(user_id) AS userId, state, bytes, accepted_at AS acceptedAt, due_at AS dueAt,
+  first_attempt_at AS firstAttemptAt, attempts, failed_urls AS failedUrls, reason`;
+
+/** The rows that were read as `DELIVERY_COLUMNS`, where null is undefined. */
+export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
+  return (rows as (DeliveryRow & { userId: string })[]).map((row) => ({
+    ...row,
+    messageId: fromIdText(JSON.parse(row.messageId) as string)!,
+    userId: fromIdText(JSON.parse(row.userId) as string | null) ?? undefined,
+    firstAttemptAt: row.firstAttemptAt ?? undefined,
+    reason: row.reason ?? undefined,
+  }));
+}
+
+/** Whether a row matches a query. */
+export function matchesRow(query: CheckedQuery, row: DeliveryRow): boolean {
+  return matches(query, { ...row, id: String(row.id) }, row.state, row.reason);
+}
+
+/**
+ * An id as its column holds it. UTF-8 has no lone surrogates, and would make all of them one character, so an id that
+ * has one is stored as JSON after U+0000.
+ */
+export function toIdText(id: string | undefined): string | null {
+  return id !== undefined && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : (id ?? null);
+}
+
+function fromIdText(text: string | null): string | null {
+  return text?.startsWith('\0') ? (JSON.parse(text.slice(1)) as string) : text;
+}
+
+/** A batch on its way into the file. */
+export interface NewBatchRow extends EncodedBatch {
+  destination: string;
+  source: string;
+  acceptedAt: number;
+  /** Its deliveries. */
+  size: number;
+  leased: boolean;
+}
+
+/** A batch that is in the file now. */
+export interface InsertedBatch {
+  id: number;
+  /** Positions of deliveries that were left out, as their messages had been accepted before; in ascending order. */
+  repeated: number[];
+}
+
+/** What a claim found, as `Claim`. */
+export interface ClaimedRows extends Omit<Claim, 'deliveries'> {
+  claimed: WholeRows;
+}
+
+/** Deliveries that the first attempt delivered, as most are: lists cross to the thread sooner than objects. */
+export interface DeliveredRows {
+  ids: number[];
+  /** JSON of the attempt of each. */
+  attempts: string[];
+}
+
+/** The outcome of a leased delivery, or, as `released`, that it is given back. */
+export interface SettlementRow {
+  id: number;
+  state: 'delivered' | 'waiting' | 'dead' | 'released';
+  /** JSON of the attempt, if one was made. */
+  attempt?: string | undefined;
+  firstAttemptAt?: number | undefined;
+  dueAt?: number;
+  /** JSON of the URLs that failed permanently. */
+  failedUrls?: string;
+  reason?: string;
+}
+
+/** A part of a long walk over the file, so that no call holds up the others for long. */
+export interface Slice<T> {
+  result: T;
+  /** Id that the next part begins below; undefined when this was the last. */
+  next: number | undefined;
+}
+
+/** Whether a claim has found as much as it may. */
+export function isUsedUp({ deliveries, bytes }: ClaimLimit): boolean {
+  return deliveries <= 0 || bytes <= 0;
+}
+
+/** A query as an SQL condition on the table `delivery`, and its parameters. */
+export function toCondition(query: CheckedQuery): { sql: string; parameters: unknown[] } {
+  const { acceptedBefore = Number.MAX_SAFE_INTEGER, id, messageId, userId } = query;
+  const terms = ['accepted_at < ?'];
+  const parameters: unknown[] = [acceptedBefore];
+  const add = (column: string, values: readonly unknown[]) => {
+    terms.push(`${column} IN (${values.map(() => '?').join(', ')})`);
+    parameters.push(...values);
+  };
+  if (id !== undefined) add('id', [Number(id)]);
+  for (const column of ['destination', 'state', 'reason'] as const) {
+    if (query[column] !== undefined) add(column, [query[column]]);
+  }
+  if (query.source) add('source', [...query.source]);
+  if (messageId !== undefined) add('message_id', [toIdText(messageId)]);
+  if (userId) add('user_id', Array.from(userId, toIdText));
+  return { sql: terms.join(' AND '), parameters };
+}

@@ -1,0 +1,190 @@
+import type { Worker } from 'node:worker_threads';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
+import { explainThreadError } from './sqlite.driver.cjs';
+import type {
+  SqliteAnswer,
+  SqliteCall,
+  SqliteOperation,
+  SqliteOperations,
+  SqliteWorkerData,
+} from './sqlite-worker.interface.js';
+import { ThreadLock } from './thread-lock.js';
+import { startWorker } from './worker.factory.js';
+
+/** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
+const GROUP_INTERVAL = 3;
+
+/** A group this large is posted immediately: the thread takes it as soon as it is free. */
+const FULL_GROUP = 12;
+
+/** Longest wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
+const EXIT_WAIT = 5_000;
+
+interface PendingCall {
+  resolve: (result: never) => void;
+  reject: (error: Error) => void;
+}
+
+/** A message about the queue in a file. */
+export function queueMessage(path: string, reason: string): string {
+  return `SQLite queue ${path}: ${reason}`;
+}
+
+/**
+ * The thread that runs the SQL of one file, so that disk never blocks the event loop. Calls go to it in groups. When it
+ * ends, its calls reject, and it can be started again.
+ */
+export class SqliteThread {
+  private worker: Worker | undefined;
+  private ended: Promise<void> | undefined;
+  private failure: Error | undefined;
+  /** Whether its end would be a fault. */
+  private isOpen = false;
+  private readonly pending = new Map<number, PendingCall>();
+  /** The calls of the next group. */
+  private outbox: SqliteCall[] = [];
+  /** Whether a timer will post it. */
+  private scheduled = false;
+  private lastPostAt = -Infinity;
+  private lastCallId = 0;
+
+  /** @param onFault called with what is wrong when the thread ends, though nobody closed it */
+  constructor(
+    private readonly path: string,
+    private readonly onFault: (reason: string) => void,
+  ) {
+    this.failure = new ClosedError(queueMessage(path, 'it is not open'));
+  }
+
+  /** Starts it, unless it runs; resolves once the file is open. */
+  async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'driver'>): Promise<void> {
+    if (this.isOpen) return;
+    const { path } = this;
+    const memory = ThreadLock.allocate();
+    const worker = startWorker({ ...data, path, lock: memory }, (reason) => queueMessage(path, reason));
+    const lock = new ThreadLock(memory);
+    const letFinish = () => lock.acquire(EXIT_WAIT);
+    process.once('exit', letFinish);
+    this.worker = worker;
+    this.failure = undefined;
+    worker.unref();
+    worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
+    worker.on('error', (error) => {
+      const reason = explainThreadError(error);
+      this.fail(this.isOpen ? `its thread has ended (${reason})` : reason);
+    });
+    this.ended = new Promise((resolve) => {
+      worker.on('exit', () => {
+        process.off('exit', letFinish);
+        if (this.worker === worker) this.handleEnd();
+        resolve();
+      });
+    });
+    try {
+      await this.call('open');
+      this.isOpen = true;
+    } catch (error) {
+      await this.close().catch(() => undefined);
+      this.failure = error as Error;
+      throw error;
+    }
+  }
+
+  /** Closes the file, and resolves once the thread has ended. */
+  async close(): Promise<void> {
+    this.isOpen = false;
+    if (!this.worker || this.failure) return;
+    try {
+      await this.call('close');
+    } finally {
+      this.fail('it is closed', ClosedError);
+      // The driver lets go of the file only with its thread, which runs to its end by itself.
+      this.worker.ref();
+      await this.ended;
+    }
+  }
+
+  /** Rejects when the thread has ended, or ends before it has answered. */
+  call<O extends SqliteOperation>(
+    operation: O,
+    ...args: Parameters<SqliteOperations[O]>
+  ): Promise<ReturnType<SqliteOperations[O]>> {
+    return new Promise((resolve, reject) => {
+      if (this.failure) return reject(this.failure);
+      const id = ++this.lastCallId;
+      if (this.pending.size === 0) this.worker?.ref();
+      this.pending.set(id, { resolve, reject });
+      this.outbox.push({ id, operation, args } as SqliteCall);
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.outbox.length >= FULL_GROUP) return this.post();
+    // While the thread is at work, calls wait for its answer.
+    const isIdle = this.pending.size === this.outbox.length;
+    if (this.scheduled || this.outbox.length === 0 || !isIdle) return;
+    this.scheduled = true;
+    const post = () => {
+      this.scheduled = false;
+      this.post();
+    };
+    const wait = this.lastPostAt + GROUP_INTERVAL - performance.now();
+    if (wait > 0) setTimeout(post, wait);
+    else setImmediate(post);
+  }
+
+  private post(): void {
+    const calls = this.outbox;
+    if (calls.length === 0) return;
+    this.outbox = [];
+    this.lastPostAt = performance.now();
+    this.send(calls);
+  }
+
+  private send(calls: SqliteCall[]): void {
+    try {
+      this.worker?.postMessage(calls, calls.flatMap(memoryOf));
+    } catch (error) {
+      // One call's fault is not that of the others.
+      if (calls.length > 1) for (const call of calls) this.send([call]);
+      else this.receive([{ id: calls[0]!.id, error: errorMessage(error) }]);
+    }
+  }
+
+  private receive(answers: SqliteAnswer[]): void {
+    for (const { id, result, error } of answers) {
+      const call = this.pending.get(id);
+      this.pending.delete(id);
+      if (error) call?.reject(this.explain(error));
+      else call?.resolve(result as never);
+    }
+    if (this.pending.size === 0) this.worker?.unref();
+    this.schedule();
+  }
+
+  private handleEnd(): void {
+    this.fail('its thread has ended');
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.onFault(this.failure!.message);
+  }
+
+  private fail(reason: string, Type: typeof ClosedError | typeof QueueUnavailableError = QueueUnavailableError): void {
+    this.failure ??= new Type(queueMessage(this.path, reason));
+    for (const { reject } of this.pending.values()) reject(this.failure);
+    this.pending.clear();
+    this.outbox = [];
+  }
+
+  private explain(reason: string): Error {
+    return new QueueUnavailableError(queueMessage(this.path, reason));
+  }
+}
+
+/** Memory that goes over to the thread instead of being copied: it was made for the call. */
+function memoryOf(call: SqliteCall): ArrayBuffer[] {
+  return call.operation === 'insert' ? call.args[0].map(({ bodies }) => bodies.buffer as ArrayBuffer) : [];
+}

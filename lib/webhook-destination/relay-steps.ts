@@ -1,0 +1,46 @@
+import type { HttpAdapterHost } from '@nestjs/core';
+
+import type { Concealed } from '../common/concealed.value.js';
+import { AdminMount } from './admin/admin.mount.js';
+import { DeletionEndpoint } from './admin/deletion.endpoint.js';
+import { UserDeletion } from './admin/user-deletion.js';
+import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import { IngestEndpoint } from './ingest/ingest.endpoint.js';
+import { IngestMount } from './ingest/ingest.mount.js';
+import { IngestOptions } from './ingest/ingest.options.js';
+import { MessageAcceptor } from './ingest/message.acceptor.js';
+import { SourceRegistry } from './ingest/source.registry.js';
+import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { DestinationRouter } from './routing/destination.router.js';
+import type { WebhookDestinationOptions } from './webhook-destination.options.js';
+
+/** A message's way, step by step: source, rules, routing, queue, dispatch; and the ways in. */
+export class RelaySteps {
+  readonly queue: DeliveryQueue;
+  readonly sources: SourceRegistry;
+  readonly acceptor: MessageAcceptor;
+  readonly dispatcher: WebhookDispatcher;
+  readonly deletion: UserDeletion;
+  /** First part of all routes. */
+  readonly prefix: string;
+  /** Undefined where the options leave it out. */
+  readonly ingest: IngestMount | undefined;
+  readonly admin: AdminMount | undefined;
+
+  constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
+    const { sources, destinations, queue, ingest, mode, admin } = concealed.reveal();
+    this.queue = queue();
+    this.sources = new SourceRegistry(sources);
+    const router = new DestinationRouter(destinations);
+    this.acceptor = new MessageAcceptor(router, this.queue);
+    this.dispatcher = new WebhookDispatcher(this.queue, concealed);
+    const names = sources.map(({ name }) => name);
+    this.deletion = new UserDeletion(names, router, this.queue);
+
+    this.prefix = (ingest ?? new IngestOptions()).prefix;
+    if (ingest && mode !== 'deliver') {
+      this.ingest = new IngestMount(host, this.prefix, new IngestEndpoint(this.sources, this.acceptor, ingest));
+    }
+    if (admin) this.admin = new AdminMount(host, this.prefix, new DeletionEndpoint(this.deletion), admin);
+  }
+}
