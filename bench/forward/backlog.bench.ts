@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { DrainCost, FillCost } from './backlog.process.js';
-import { Child } from './child.js';
+import { Child } from '../support/child.js';
 import { removePlace, sharedOptions } from './shared.stores.js';
-import { type Goal, median, printTable } from './table.js';
+import { type Goal, median, printTable } from '../support/table.js';
 
 const FEW = 10_000;
 
@@ -41,10 +41,10 @@ interface Measured {
 /** What it costs to put so many into a place, and then to drain a part of them; each round has a place to warm up in. */
 async function measureOnce(engine: Engine, { place }: Place, added: number): Promise<Measured> {
   const warmUp = await createPlace(engine);
-  const [receiver, { url }] = await Child.start<{ url: string }>('receiver');
+  const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver');
   const run = async <T>(task: 'fill' | 'drain'): Promise<T> => {
     const [child, cost] = await Child.start<T>(
-      'backlog.process',
+      '../forward/backlog.process',
       task,
       engine,
       url,

@@ -9,8 +9,8 @@ import {
 } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
-import { Counter } from './contender.js';
-import { BATCH, CONCURRENCY, SECRET, trackMessage, webhookBody, WRITE_KEY } from './messages.js';
+import { Counter } from '../support/counter.js';
+import { BATCH, CONCURRENCY, SECRET, trackMessage, webhookBody, WRITE_KEY } from '../support/messages.js';
 import { type SharedEngine, sharedOptions } from './shared.stores.js';
 import { storeCpu } from './store.cpu.js';
 

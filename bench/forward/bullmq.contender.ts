@@ -8,8 +8,9 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Job, Queue } from 'bullmq';
 import { firstValueFrom } from 'rxjs';
 
-import { type Contender, Counter } from './contender.js';
-import { CONCURRENCY, SECRET, type TrackMessage, webhookBody } from './messages.js';
+import { Counter } from '../support/counter.js';
+import type { Contender } from './contender.js';
+import { CONCURRENCY, SECRET, type TrackMessage, webhookBody } from '../support/messages.js';
 import { REDIS_URL, removePlace } from './shared.stores.js';
 
 let receiver = '';

@@ -3,7 +3,7 @@ import type { Contender } from './contender.js';
 import { floor } from './floor.contender.js';
 import { handWrittenBullmq } from './bullmq.contender.js';
 import { handWritten } from './hand-written.contender.js';
-import { trackMessage } from './messages.js';
+import { trackMessage } from '../support/messages.js';
 import { relay } from './relay.contender.js';
 
 /** The columns. */

@@ -1,7 +1,5 @@
-import type { TrackMessage } from './messages.js';
-
-/** Resolves once this many messages have been delivered since the start. */
-export type Delivered = (count: number) => Promise<void>;
+import type { Delivered } from '../support/counter.js';
+import type { TrackMessage } from '../support/messages.js';
 
 /** One way of forwarding, as the bench drives it. */
 export interface Contender {
@@ -9,22 +7,4 @@ export interface Contender {
   queue(messages: TrackMessage[], receiver: string): Promise<{ start(): Promise<void>; close(): Promise<void> }>;
   /** Takes batches over HTTP and forwards them. */
   serve(receiver: string): Promise<{ url: string; delivered: Delivered; close(): Promise<void> }>;
-}
-
-/** Counts up to what is waited for. */
-export class Counter {
-  private count = 0;
-  private target = Infinity;
-  private resolve: () => void = () => undefined;
-
-  readonly increment = (): void => {
-    if (++this.count >= this.target) this.resolve();
-  };
-
-  readonly reached: Delivered = (target) =>
-    new Promise((resolve) => {
-      this.target = target;
-      this.resolve = resolve;
-      if (this.count >= target) resolve();
-    });
 }

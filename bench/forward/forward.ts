@@ -1,12 +1,12 @@
 // npm run bench:forward: what forwarding costs, beside the floor and beside what one writes by hand.
-import { Child } from './child.js';
+import { Child } from '../support/child.js';
 import type { Cost, Report, Scenario } from './contender.process.js';
 import { measureBacklog } from './backlog.bench.js';
 import { measureIsolation } from './isolation.bench.js';
-import { option } from './option.js';
-import type { ReceiverReport } from './receiver.js';
+import { option } from '../support/option.js';
+import type { ReceiverReport } from '../support/receiver.js';
 import { measureScaled } from './scaled.bench.js';
-import { type Goal, median, printGoals, printTable } from './table.js';
+import { type Goal, median, printGoals, printTable } from '../support/table.js';
 
 const full = process.argv.includes('--full');
 const only = option('only')?.split(';');
@@ -27,15 +27,15 @@ const WARM_UP = 10_000;
 const ROUNDS = full ? 5 : 3;
 
 async function runDispatch(contender: string, receiver: string): Promise<Cost> {
-  const [child] = await Child.start('contender.process', contender);
+  const [child] = await Child.start('../forward/contender.process', contender);
   const cost = await child.ask<Cost>({ do: 'dispatch', receiver, warmUp: WARM_UP, count: COUNT });
   await child.stop();
   return cost;
 }
 
 async function runWholeWay(contender: string, receiver: string): Promise<Cost> {
-  const [child] = await Child.start('contender.process', contender);
-  const [load] = await Child.start('load');
+  const [child] = await Child.start('../forward/contender.process', contender);
+  const [load] = await Child.start('../forward/load');
   const { url } = await child.ask<Extract<Report, { url: string }>>({ do: 'serve', receiver });
   const run = async (prefix: string, count: number, delivered: number) => {
     const measured = child.ask<Cost>({ do: 'measure', delivered });
@@ -50,7 +50,7 @@ async function runWholeWay(contender: string, receiver: string): Promise<Cost> {
 
 /** One run, with a receiver of its own that checks what it gets. */
 async function run(scenario: Scenario, contender: string): Promise<Cost> {
-  const [receiver, { url }] = await Child.start<{ url: string }>('receiver');
+  const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver');
   const cost = await (scenario === 'dispatch' ? runDispatch : runWholeWay)(contender, url);
   const report = await receiver.ask<ReceiverReport>({});
   await receiver.stop();

@@ -6,8 +6,9 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { firstValueFrom, from, mergeMap, Subject } from 'rxjs';
 
-import { type Contender, Counter } from './contender.js';
-import { CONCURRENCY, SECRET, type TrackMessage, webhookBody } from './messages.js';
+import { Counter } from '../support/counter.js';
+import type { Contender } from './contender.js';
+import { CONCURRENCY, SECRET, type TrackMessage, webhookBody } from '../support/messages.js';
 
 /** Where the forwarder posts to, set before the application is made. */
 let receiver = '';

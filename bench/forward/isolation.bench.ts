@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Pool } from 'undici';
 
-import { Child } from './child.js';
-import { trackMessage, WRITE_KEY } from './messages.js';
-import { type Goal, median, printTable } from './table.js';
+import { Child } from '../support/child.js';
+import { trackMessage, WRITE_KEY } from '../support/messages.js';
+import { type Goal, median, printTable } from '../support/table.js';
 
 /** Messages a second; far below what the relay can do, so that latency is not a queue's. */
 const RATE = 200;
@@ -33,7 +33,7 @@ async function measure(withDead: boolean, duration: number): Promise<number[]> {
   // It accepts connections, and never answers.
   const dead = createServer((request) => void request.resume());
   const urls = [await listen(healthy), ...(withDead ? [await listen(dead)] : [])];
-  const [relay, { url }] = await Child.start<{ url: string }>('isolation.process', ...urls);
+  const [relay, { url }] = await Child.start<{ url: string }>('../forward/isolation.process', ...urls);
   const pool = new Pool(url, { connections: 8 });
   const start = performance.now();
   for (let index = 0; performance.now() - start < WARM_UP + duration; index++) {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
-import { SECRET, WRITE_KEY } from './messages.js';
+import { SECRET, WRITE_KEY } from '../support/messages.js';
 
 const [healthy, dead] = process.argv.slice(2) as [string, string | undefined];
 const folder = mkdtempSync(join(tmpdir(), 'relay-bench-'));

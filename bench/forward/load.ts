@@ -1,7 +1,7 @@
 // Posts messages in batches to an endpoint, as SDKs do, with a few requests in flight.
 import { Pool } from 'undici';
 
-import { BATCH, trackMessage, WRITE_KEY } from './messages.js';
+import { BATCH, trackMessage, WRITE_KEY } from '../support/messages.js';
 
 /** Requests in flight. */
 const CONNECTIONS = 8;

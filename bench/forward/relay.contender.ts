@@ -2,47 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Module, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import {
-  type DeliveryQueueFactory,
-  memoryQueue,
-  type NewDelivery,
-  type RelayMode,
-  sqliteQueue,
-  WebhookDestinationModule,
-  WebhookDestinationService,
-} from 'nestjs-analytics-relay';
+import { memoryQueue, type NewDelivery, sqliteQueue, WebhookDestinationService } from 'nestjs-analytics-relay';
 
-import { type Contender, Counter } from './contender.js';
-import { CONCURRENCY, SECRET, type TrackMessage, webhookBody, WRITE_KEY } from './messages.js';
+import { Counter } from '../support/counter.js';
+import { type TrackMessage, webhookBody } from '../support/messages.js';
+import { RelayModule, type Transport } from '../support/relay.module.js';
+import type { Contender } from './contender.js';
 import { type SharedEngine, sharedQueue } from './shared.stores.js';
-
-type Transport = 'undici' | 'axios';
-
-@Module({})
-export class RelayModule {
-  static with(
-    queue: DeliveryQueueFactory,
-    receiver: string,
-    transport: Transport,
-    mode: RelayMode = 'all',
-  ): DynamicModule {
-    return {
-      module: RelayModule,
-      imports: [
-        WebhookDestinationModule.forRoot({
-          sources: [{ name: 'shop', writeKey: WRITE_KEY }],
-          destinations: [{ urls: [receiver], sharedSecret: SECRET }],
-          queue,
-          mode,
-          delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY, transport },
-        }),
-      ],
-    };
-  }
-}
 
 /** The messages as ingest puts them into the queue. */
 export function toDeliveries(messages: TrackMessage[], acceptedAt = Date.now()): NewDelivery[] {

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { fillByHand } from './bullmq.contender.js';
-import { Child } from './child.js';
-import { trackMessage } from './messages.js';
-import type { ReceiverReport } from './receiver.js';
+import { Child } from '../support/child.js';
+import { trackMessage } from '../support/messages.js';
+import type { ReceiverReport } from '../support/receiver.js';
 import { toDeliveries } from './relay.contender.js';
 import { removePlace, type SharedEngine, sharedOptions } from './shared.stores.js';
 import { storeCpu } from './store.cpu.js';
-import { type Goal, printTable } from './table.js';
+import { type Goal, printTable } from '../support/table.js';
 
 type Kind = SharedEngine | 'hand-written';
 
@@ -42,10 +42,10 @@ async function fill(kind: Kind, prefix: string, count: number): Promise<void> {
 async function run(kind: Kind, processes: number, count: number): Promise<ScaledCost> {
   const options = sharedOptions(kind === 'hand-written' ? 'redis' : kind);
   await fill(kind, options.prefix!, count);
-  const [receiver, { url }] = await Child.start<{ url: string }>('receiver');
+  const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver');
   const children: Child[] = [];
   for (let index = 0; index < processes; index++) {
-    children.push((await Child.start('scaled.process', kind, options.prefix!, url))[0]);
+    children.push((await Child.start('../forward/scaled.process', kind, options.prefix!, url))[0]);
   }
   const engine = kind === 'postgres' ? 'postgres' : 'redis';
   for (const child of children) child.tell('start');

@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { startWorker } from './bullmq.contender.js';
-import { RelayModule } from './relay.contender.js';
+import { RelayModule } from '../support/relay.module.js';
 import { type SharedEngine, sharedOptions } from './shared.stores.js';
 
 const [kind, prefix, receiver] = process.argv.slice(2) as [SharedEngine | 'hand-written', string, string];

@@ -5,7 +5,7 @@ export type Shape = 'batch' | 'single';
 export const BATCH = 15;
 export const WRITE_KEY = 'wk_bench';
 
-/** An event of 600 bytes, as SDKs send it. */
+/** An event of 600 bytes, as SDKs send it: with names that are not ASCII, and prices with cents. */
 function event(id: number) {
   return {
     type: 'track',
@@ -15,11 +15,11 @@ function event(id: number) {
     timestamp: '2026-01-01T00:00:00.000Z',
     properties: {
       orderId: `order-${String(id).padStart(12, '0')}`,
-      total: 149.9,
+      total: 122.48,
       currency: 'EUR',
       products: [
-        { sku: 'sku-1', name: 'Product with a readable name', price: 19.9, quantity: 1 },
-        { sku: 'sku-2', name: 'Another one', price: 130, quantity: 1 },
+        { sku: 'sku-1', name: 'Hängematte, Größe M', price: 119.99, quantity: 1 },
+        { sku: 'sku-2', name: 'Crème fraîche à 30 %', price: 2.49, quantity: 1 },
       ],
     },
     context: {

@@ -11,7 +11,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AnalyticsModule, AnalyticsService, sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
-import { SECRET } from '../forward/messages.js';
+import { SECRET } from '../support/messages.js';
 
 /** What the bench asks for: so many events a second, for so many seconds. */
 export interface Load {

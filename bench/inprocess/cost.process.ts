@@ -1,7 +1,6 @@
 // One application that records events and forwards them, or the floor. Arguments: contender, URL of the receiver.
 import 'reflect-metadata';
 
-import { createHmac } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,16 +14,16 @@ import {
   AnalyticsService,
   memoryQueue,
   sqliteQueue,
-  WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
-import { Pool } from 'undici';
 
-import { Counter } from '../forward/contender.js';
-import { CONCURRENCY, SECRET, trackMessage, WRITE_KEY, webhookBody } from '../forward/messages.js';
+import { Counter } from '../support/counter.js';
+import { Poster, toWebhook } from '../support/poster.js';
+import { trackMessage, WRITE_KEY } from '../support/messages.js';
+import { RelayModule } from '../support/relay.module.js';
 
 /** In one application, in process or through its own HTTP endpoint; and the least that can be done. */
-type Contender = 'floor' | 'memory' | 'sqlite' | 'memory, HTTP' | 'sqlite, HTTP';
+export type CostContender = 'floor' | 'memory' | 'sqlite' | 'memory, HTTP' | 'sqlite, HTTP';
 
 /** Events recorded in each turn of the event loop. */
 const EVENTS_A_TURN = 30;
@@ -32,7 +31,7 @@ const EVENTS_A_TURN = 30;
 /** Events under way at most. */
 const MAX_UNDER_WAY = 600;
 
-const [contender, receiver] = process.argv.slice(2) as [Contender, string];
+const [contender, receiver] = process.argv.slice(2) as [CostContender, string];
 
 interface Way {
   record: (index: number) => void;
@@ -40,28 +39,9 @@ interface Way {
 }
 
 function floor(): Way {
-  const { origin, pathname } = new URL(receiver);
-  const pool = new Pool(origin, { connections: CONCURRENCY });
-  const delivered = new Counter();
-  const post = async (index: number) => {
-    const message = trackMessage(`${process.pid}-${index}`);
-    const body = webhookBody(message);
-    const { statusCode, body: answer } = await pool.request({
-      path: pathname,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'floor/1.0',
-        'x-message-id': message.messageId,
-        'x-signature': createHmac('sha1', SECRET).update(body).digest('hex'),
-      },
-      body,
-    });
-    await answer.dump();
-    if (statusCode !== 200) throw new Error(`answered ${statusCode}`);
-    delivered.increment();
-  };
-  return { record: (index) => void post(index), delivered };
+  const poster = new Poster(receiver);
+  const record = (index: number) => poster.post([toWebhook(trackMessage(`${process.pid}-${index}`))]);
+  return { record, delivered: poster.delivered };
 }
 
 async function relay(): Promise<Way> {
@@ -72,12 +52,8 @@ async function relay(): Promise<Way> {
       useFactory: () => ({ writeKey: WRITE_KEY, maxQueueSize: 100_000, ...(isOverHttp && { host: url }) }),
     }),
   ];
-  const forwarding = WebhookDestinationModule.forRoot({
-    sources: [{ name: 'shop', writeKey: WRITE_KEY }],
-    destinations: [{ urls: [receiver], sharedSecret: SECRET }],
-    queue: contender.startsWith('memory') ? memoryQueue() : sqliteQueue({ path: join(folder, 'relay.db') }),
-    delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY },
-  });
+  const queue = contender.startsWith('memory') ? memoryQueue() : sqliteQueue({ path: join(folder, 'relay.db') });
+  const forwarding = RelayModule.with(queue, receiver, 'undici');
   @Module({ imports: [forwarding] })
   class Forwarding {}
   let url = '';

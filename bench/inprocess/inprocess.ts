@@ -1,14 +1,15 @@
 // npm run bench:inprocess: what it costs an application to record an event and to forward it to a webhook itself, and how
 // soon the event is in its SQLite file, synced.
-import { Child } from '../forward/child.js';
-import { option } from '../forward/option.js';
-import { type Goal, median, printGoals, printTable } from '../forward/table.js';
+import { Child } from '../support/child.js';
+import { option } from '../support/option.js';
+import { type Goal, median, printGoals, printTable } from '../support/table.js';
 import type { Latencies } from './app.process.js';
+import type { CostContender } from './cost.process.js';
 
-const CONTENDERS = ['floor', 'memory', 'sqlite', 'memory, HTTP', 'sqlite, HTTP'];
+const CONTENDERS: CostContender[] = ['floor', 'memory', 'sqlite', 'memory, HTTP', 'sqlite, HTTP'];
 
 /** Most CPU per event from `track()` to the signed POST, as a multiple of the floor. */
-const COST_GOALS: Record<string, number> = { memory: 1.3, sqlite: 1.6 };
+const COST_GOALS: Partial<Record<CostContender, number>> = { memory: 1.3, sqlite: 1.6 };
 const WARM_UP = 6_000;
 const EVENTS = 15_000;
 
@@ -17,11 +18,11 @@ const RATE = 1_000;
 const SECONDS = 10;
 
 /** CPU per event of each contender in each round, in us. */
-async function costs(): Promise<Map<string, number[]>> {
-  const cpu = new Map<string, number[]>();
+async function costs(): Promise<Map<CostContender, number[]>> {
+  const cpu = new Map<CostContender, number[]>();
   for (let round = 0; round < ROUNDS; round++) {
     for (const contender of CONTENDERS) {
-      const [receiver, { url }] = await Child.start<{ url: string }>('../forward/receiver');
+      const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver');
       const [process] = await Child.start('../inprocess/cost.process', contender, url);
       await process.ask({ count: WARM_UP });
       const answer = await process.ask<{ cpu: number }>({ count: EVENTS });
@@ -55,7 +56,7 @@ const rows: string[][] = [];
 let worst = 0;
 for (let round = 0; round < (option('only') === 'cost' ? 0 : ROUNDS); round++) {
   for (const interval of INTERVALS) {
-    const [receiver, { url }] = await Child.start<{ url: string }>('../forward/receiver');
+    const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver');
     const [app] = await Child.start(
       '../inprocess/app.process',
       url,

@@ -10,7 +10,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
-import { SECRET, WRITE_KEY } from '../forward/messages.js';
+import { SECRET, WRITE_KEY } from '../support/messages.js';
 import { type SoakDestination, type SoakPlan, toIndex } from './soak.plan.js';
 
 /** What the process takes up. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Pool } from 'undici';
 
-import { BATCH, trackMessage, WRITE_KEY } from '../forward/messages.js';
+import { BATCH, trackMessage, WRITE_KEY } from '../support/messages.js';
 import type { SoakLedger } from './soak.ledger.js';
 import { toMessageId } from './soak.plan.js';
 

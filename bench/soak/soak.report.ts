@@ -1,4 +1,4 @@
-import { type Goal, median, printTable } from '../forward/table.js';
+import { type Goal, median, printTable } from '../support/table.js';
 import type { RelayFigures } from './relay.process.js';
 import type { SoakLedger } from './soak.ledger.js';
 import { DESTINATIONS, type SoakPlan } from './soak.plan.js';

@@ -2,9 +2,9 @@
 // --engine=sqlite|redis, --minutes=20, --rate=300, --kills=0. What grows or is lost makes it fail.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Child } from '../forward/child.js';
-import { option } from '../forward/option.js';
-import { printGoals } from '../forward/table.js';
+import { Child } from '../support/child.js';
+import { option } from '../support/option.js';
+import { printGoals } from '../support/table.js';
 import type { RelayReport } from './relay.process.js';
 import { SoakLedger } from './soak.ledger.js';
 import { SoakLoad } from './soak.load.js';

@@ -1,7 +1,7 @@
 // npm run bench:track: what @Track costs on an HTTP route, beside the same route without it, delivery included.
-import { Child } from '../forward/child.js';
-import { option } from '../forward/option.js';
-import { median, printTable } from '../forward/table.js';
+import { Child } from '../support/child.js';
+import { option } from '../support/option.js';
+import { median, printTable } from '../support/table.js';
 import type { ContenderName, Platform } from './server.process.js';
 
 const ROUNDS = Number(option('rounds') ?? 15);
