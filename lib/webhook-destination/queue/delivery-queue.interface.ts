@@ -1,6 +1,7 @@
 import type { Observable } from 'rxjs';
 
 import type { AttemptRecord } from './attempt-record.interface.js';
+import type { RegistryStore } from './registry-store.interface.js';
 
 /** A message accepted for one destination, which may have several URLs. */
 export interface NewDelivery {
@@ -162,6 +163,10 @@ export interface DeliveryQueue {
   purge(query: DeliveryQuery): Promise<number>;
   /** Removes the records of delivered and dead deliveries that are past their retention; resolves with their number. */
   sweep(): Promise<number>;
+  /** Makes the waiting deliveries of a destination due now, as it is removed; resolves with their number. */
+  expedite?(destination: string): Promise<number>;
+  /** Where `registry: 'store'` keeps sources and destinations; usable while the queue is open. */
+  readonly registry?: RegistryStore;
   /** Releases what is leased, finishes what is being written, and closes. */
   close(): Promise<void>;
 }

@@ -1,0 +1,31 @@
+import type { Observable } from 'rxjs';
+
+export type RegistryKind = 'source' | 'destination';
+
+/** A source or a destination, as it is kept beside the deliveries. */
+export interface RegistryRecord {
+  kind: RegistryKind;
+  /** Unique within its kind. */
+  name: string;
+  /** Above that of every change made before, of whichever record. */
+  revision: number;
+  /** Text that the registry alone understands; undefined where the record was removed. */
+  document: string | undefined;
+}
+
+/**
+ * Where an engine keeps sources and destinations that change while the application runs.
+ * A removed record leaves its name and revision for at least 30 days, so that every process learns of it.
+ */
+export interface RegistryStore {
+  /** The records that changed after a revision, the oldest change first; all of them after 0. */
+  read(after: number): Promise<RegistryRecord[]>;
+  /**
+   * Puts a record, or removes it where `document` is undefined, if its revision is still `expected`: 0 where there is
+   * none, or it was removed. Resolves, once that is durable, with its new revision; with undefined, and nothing changed,
+   * when somebody else changed it meanwhile.
+   */
+  write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined>;
+  /** Emits when another process may have changed something; absent where this process alone has the store. */
+  readonly changed$?: Observable<void>;
+}
