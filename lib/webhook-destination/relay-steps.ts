@@ -34,8 +34,8 @@ export class RelaySteps {
     const router = new DestinationRouter(destinations);
     this.acceptor = new MessageAcceptor(router, this.queue);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed);
-    const names = sources.map(({ name }) => name);
-    this.deletion = new UserDeletion(names, router, this.queue);
+    for (const destination of destinations) this.dispatcher.put(destination);
+    this.deletion = new UserDeletion(this.sources, router, this.queue);
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {

@@ -116,7 +116,7 @@ export class WebhookDestinationService
 
   /** @internal */
   get sourceNames(): string[] {
-    return this.options.reveal().sources.map(({ name }) => name);
+    return this.steps.sources.names;
   }
 
   /** @internal */

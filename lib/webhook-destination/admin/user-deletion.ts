@@ -17,7 +17,7 @@ export interface DeletionResult {
 /** Removes users' deliveries, and sends delete notifications to the receivers. */
 export class UserDeletion {
   constructor(
-    private readonly sources: string[],
+    private readonly sources: { readonly names: string[] },
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
   ) {}
@@ -29,7 +29,7 @@ export class UserDeletion {
    * @throws {RequestError} that names the field at fault
    */
   async request(request: unknown): Promise<DeletionResult> {
-    const { userIds, sources } = checkDeletion(request, this.sources);
+    const { userIds, sources } = checkDeletion(request, this.sources.names);
     // Later than everything accepted so far. A notification is a delivery of the user's too, and `purge` must spare it.
     const acceptedAt = timeOf(this.queue) + 1;
     let portion: NewDelivery[] = [];
@@ -40,7 +40,7 @@ export class UserDeletion {
       portion = [];
     };
     for (const userId of userIds) {
-      for (const source of sources ?? this.sources) {
+      for (const source of sources ?? this.sources.names) {
         portion.push(...this.router.routeDeletion(source, userId, Date.now(), acceptedAt));
         if (portion.length >= PORTION) await add();
       }

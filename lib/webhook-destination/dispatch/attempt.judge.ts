@@ -4,6 +4,9 @@ import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../que
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry.schedule.js';
 
+/** Reason of a delivery whose destination was removed. */
+export const DESTINATION_REMOVED = 'destination removed';
+
 /** Reason of a delivery whose retry window has ended. */
 export const WINDOW_OVER = 'the retry window is over';
 
@@ -11,6 +14,7 @@ export const WINDOW_OVER = 'the retry window is over';
  * The outcome of a delivery from each URL's result of one attempt.
  *
  * @param startedAt when the attempt began, by the queue's time, in ms since the epoch; `now` likewise
+ * @param paused how long the destination was paused since the first attempt, in ms: the window is so much longer
  * @see docs/specification.md, "Delivery attempts"
  */
 export function judgeAttempt(
@@ -19,6 +23,7 @@ export function judgeAttempt(
   options: DeliveryOptions,
   startedAt: number,
   now: number,
+  paused = 0,
 ): DeliveryOutcome {
   const attempt = { startedAt, results: sent.map(({ result }) => result) };
   if (sent.some(({ result }) => result.outcome === 'success')) return { state: 'delivered', attempt };
@@ -38,7 +43,7 @@ export function judgeAttempt(
     {
       now,
       attempts: attempts.length + 1,
-      firstAttemptAt,
+      firstAttemptAt: firstAttemptAt + paused,
       // The earliest Retry-After counts, so that one URL does not hold up the others. It is by the system's clock.
       retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + now - Date.now(),
     },

@@ -11,11 +11,13 @@ import {
   type DeliveryQueue,
   type Lease,
 } from '../queue/delivery-queue.interface.js';
-import { judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
+import { DESTINATION_REMOVED, judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
 import { type BodyTransform, transformBody } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
-import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
+import type { DeliveryEvent } from './delivery-event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
+import { OutcomeReporter } from './outcome.reporter.js';
+import { type Pause, pausedTime } from './pause.util.js';
 import { lastAttemptAt } from './retry.schedule.js';
 import { isFailure } from './url-outcome.js';
 
@@ -25,6 +27,13 @@ import { isFailure } from './url-outcome.js';
  */
 const PROBE_CONCURRENCY = 8;
 
+/** The options of a destination's dispatcher. */
+interface DispatcherOptions extends DeliveryOptions {
+  transform?: BodyTransform | undefined;
+  /** When it was paused. */
+  pauses?: readonly Pause[];
+}
+
 /**
  * Takes the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination is
  * down, deliveries stay in the queue: between probes, none is taken.
@@ -32,14 +41,16 @@ const PROBE_CONCURRENCY = 8;
 export class DestinationDispatcher {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly circuit: CircuitBreaker;
+  private readonly reporter: OutcomeReporter;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
   /** Runs while no delivery is taken. */
-  private pause: NodeJS.Timeout | undefined;
+  private restTimer: NodeJS.Timeout | undefined;
   private resumesAt = Infinity;
   private inFlight = 0;
   private onIdle: (() => void) | undefined;
   private isStopped = false;
+  private isRemoved = false;
   private released = false;
   /** Whether the network policy stopped the last attempt: then it is why deliveries are held back. */
   private isRefused = false;
@@ -47,12 +58,12 @@ export class DestinationDispatcher {
   constructor(
     private readonly destination: string,
     private readonly sender: DestinationSender,
-    private readonly options: DeliveryOptions,
-    private readonly events: Subject<DeliveryEvent>,
+    private readonly options: DispatcherOptions,
+    events: Subject<DeliveryEvent>,
     private readonly now: () => number = () => Date.now(),
-    private readonly transform?: BodyTransform,
   ) {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
+    this.reporter = new OutcomeReporter(events);
   }
 
   /** Starts to take deliveries. */
@@ -61,9 +72,15 @@ export class DestinationDispatcher {
     this.take(this.options.concurrency);
   }
 
-  /** Takes no more deliveries; those in flight continue, and those that wait for the rate limit are given back. */
-  stop(): void {
+  /**
+   * Takes no more deliveries; requests under way continue, and deliveries that wait for the rate limit or a connection
+   * are given back.
+   *
+   * @param isRemoved whether the destination is no more: what is not delivered by the last attempt is dead
+   */
+  stop(isRemoved = false): void {
     this.isStopped = true;
+    this.isRemoved ||= isRemoved;
     this.queue = undefined;
     this.rest();
     this.sender.endWaits();
@@ -74,9 +91,10 @@ export class DestinationDispatcher {
     const { delivery } = lease;
     this.inFlight++;
     try {
-      const outcome = await this.decide(delivery, this.now());
+      const decided = await this.decide(delivery, this.now());
       if (this.released) return;
-      if ((await lease.settle(outcome)) && outcome) this.report(delivery, outcome);
+      const outcome = this.isRemoved ? ended(delivery, decided) : decided;
+      if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
     } catch (error) {
       this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`);
     } finally {
@@ -96,6 +114,7 @@ export class DestinationDispatcher {
   async close(): Promise<void> {
     this.released = true;
     this.logger.end();
+    this.reporter.end();
     await this.sender.close();
   }
 
@@ -115,7 +134,7 @@ export class DestinationDispatcher {
   }
 
   private rest(): void {
-    clearTimeout(this.pause);
+    clearTimeout(this.restTimer);
     this.resumesAt = Infinity;
     this.subscription?.unsubscribe();
     this.subscription = undefined;
@@ -129,13 +148,14 @@ export class DestinationDispatcher {
     if (!this.queue || moment >= this.resumesAt) return;
     this.rest();
     this.resumesAt = moment;
-    this.pause = setTimeout(
+    this.restTimer = setTimeout(
       () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.options.concurrency),
       delayUntil(moment, this.now()),
     );
-    this.pause.unref();
-    const ended = this.now() - this.options.retryWindow;
-    if (this.circuit.isOpenSince(ended)) this.subscribe(PROBE_CONCURRENCY, ended);
+    this.restTimer.unref();
+    // Some more may be over, if it was paused before their windows began; those are given up when they are due.
+    const over = this.now() - this.options.retryWindow - this.pausedSince(0);
+    if (this.circuit.isOpenSince(over)) this.subscribe(PROBE_CONCURRENCY, over);
   }
 
   /** Its outcome; undefined where it is given back as it was. */
@@ -146,17 +166,18 @@ export class DestinationDispatcher {
     const { failedUrls } = delivery;
     const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
     const firstAttemptAt = begunAt ?? now;
-    const { retryWindow } = this.options;
+    const { retryWindow, transform } = this.options;
+    const windowStart = firstAttemptAt + this.pausedSince(firstAttemptAt);
     const giveUp = (reason: string): DeliveryOutcome => ({
       state: 'dead',
       reason: this.circuit.isOpen && this.isRefused ? ADDRESS_NOT_ALLOWED : reason,
       failedUrls,
     });
-    if (now >= firstAttemptAt + retryWindow) return giveUp(WINDOW_OVER);
+    if (now >= windowStart + retryWindow) return giveUp(WINDOW_OVER);
     // Before the circuit is asked: a delivery of which nothing is sent must not become its probe.
-    const body = this.transform ? transformBody(this.transform, delivery, now) : delivery.body;
+    const body = transform ? transformBody(transform, delivery, now) : delivery.body;
     if (!Buffer.isBuffer(body)) return body;
-    const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
+    const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
     if (this.circuit.admits(now, now >= last)) return this.attempt({ ...delivery, firstAttemptAt: begunAt }, body);
     // The window continues while the destination is down; no attempt is counted.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
@@ -171,15 +192,22 @@ export class DestinationDispatcher {
     let startedAt = this.now();
     const sent = await this.sender.send(delivery, body, () => {
       startedAt = this.now();
-      return probe > 0 || !this.circuit.isOpen;
+      return !this.isStopped && (probe > 0 || !this.circuit.isOpen);
     });
     // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
     if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
-    const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now());
+    const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
+    const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now(), paused);
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));
     return outcome;
+  }
+
+  /** How long the destination was paused since a moment, in ms: that time does not count towards the window. */
+  private pausedSince(moment: number): number {
+    const { pauses = [] } = this.options;
+    return pauses.length === 0 ? 0 : pausedTime(pauses, moment, this.now());
   }
 
   private applyChange(change: CircuitChange): void {
@@ -192,18 +220,13 @@ export class DestinationDispatcher {
       this.take(this.options.concurrency);
     }
   }
+}
 
-  private report(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): void {
-    if (outcome.state === 'delivered' && !this.events.observed) return;
-    const event = toDeliveryEvent(delivery, outcome);
-    if (!event) return;
-    if (event.type === 'retry') {
-      this.logger.limited('warn', `${summary(event)}; next attempt at ${new Date(event.nextAttemptAt).toISOString()}`);
-    } else if (event.type === 'dead') {
-      this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
-    }
-    this.events.next(event);
-  }
+/** What becomes of a delivery whose destination was removed meanwhile. */
+function ended({ failedUrls }: Readonly<Delivery>, outcome: DeliveryOutcome | undefined): DeliveryOutcome {
+  if (outcome && outcome.state !== 'waiting') return outcome;
+  const attempt = outcome?.attempt && { attempt: outcome.attempt };
+  return { state: 'dead', reason: DESTINATION_REMOVED, failedUrls: outcome?.failedUrls ?? failedUrls, ...attempt };
 }
 
 /**
@@ -217,11 +240,4 @@ function refuses(sent: SendResult[]): boolean {
       status === undefined ? outcome === 'permanent' : !isFailure(status),
     )
   );
-}
-
-function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {
-  const delivery = `Message ${JSON.stringify(messageId)} to ${destination}`;
-  if (results.length === 0) return `${delivery} after ${attempt} attempts`;
-  const answers = results.map(({ url, status, error }) => `${url}: ${status ?? error}`).join(', ');
-  return `${delivery}, attempt ${attempt} failed (${answers})`;
 }

@@ -15,7 +15,7 @@ const CHECK_TIME = 30_000;
 const CONCURRENCY = 16;
 
 /**
- * Resolves the destinations' names after the start: warns about names that the network policy refuses and about plain
+ * Resolves destinations' names after the start, or as they are put: warns about names that the network policy refuses and about plain
  * http URLs, and replays deliveries that the policy had stopped and allows now.
  */
 export class NetworkCheck {
@@ -29,15 +29,15 @@ export class NetworkCheck {
   constructor(
     private readonly policy: NetworkPolicy,
     private readonly queue: DeliveryQueue,
-    private readonly destinations: DestinationOptions[],
     private readonly proxyFor: ProxyChoice,
   ) {}
 
   /** Never rejects. */
-  async run(): Promise<void> {
+  async run(destinations: DestinationOptions[]): Promise<void> {
     const end = Date.now() + CHECK_TIME;
-    const checks = from(this.destinations).pipe(mergeMap((destination) => this.check(destination, end), CONCURRENCY));
+    const checks = from(destinations).pipe(mergeMap((destination) => this.check(destination, end), CONCURRENCY));
     await lastValueFrom(checks, { defaultValue: undefined });
+    this.answers.clear();
   }
 
   stop(): void {

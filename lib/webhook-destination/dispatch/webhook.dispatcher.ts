@@ -2,9 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Subject } from 'rxjs';
 
+import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
+import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import type { Delivery, DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
@@ -15,6 +18,9 @@ import { proxyChoice } from './egress-proxy.js';
 import { NetworkCheck } from './network-check.js';
 import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files-limit.js';
+import { OutcomeReporter } from './outcome.reporter.js';
+import type { Pause } from './pause.util.js';
+import { RemovedDestination } from './removed.destination.js';
 import { socketBudget } from './socket-budget.js';
 import { RequestLimit } from './request-limit.js';
 import type { PoolFactory } from './transport.factory.js';
@@ -31,10 +37,9 @@ const STOP_TIME = 5_000;
 /** Concurrent requests to one URL, as a multiple of the concurrency. */
 const ACTIVE_FACTOR = 4;
 
-/** The options of the module that dispatch uses. */
-interface DispatchOptions {
-  destinations: DestinationOptions[];
-  delivery: DeliveryOptions;
+/** A destination, with the times in which it was paused. */
+export interface PausableDestination extends DestinationOptions {
+  pauses?: readonly Pause[];
 }
 
 /** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
@@ -42,7 +47,13 @@ export class WebhookDispatcher {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly events = new Subject<DeliveryEvent>();
   // Private, because they contain URLs, headers and keys.
-  readonly #dispatchers: DestinationDispatcher[] = [];
+  readonly #destinations = new Map<string, PausableDestination>();
+  readonly #dispatchers = new Map<string, DestinationDispatcher>();
+  /** Those that were replaced, and have requests under way. */
+  readonly #leaving = new Set<DestinationDispatcher>();
+  /** Set while this process delivers. */
+  #createPool: PoolFactory | undefined;
+  private readonly removed = new Map<string, RemovedDestination>();
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
 
@@ -51,39 +62,114 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: Concealed<DispatchOptions>,
+    private readonly options: Concealed<{ delivery: DeliveryOptions }>,
   ) {}
+
+  /** Delivers to a destination from now on, in place of the one of this name. */
+  put(destination: PausableDestination): void {
+    const { name } = destination;
+    this.removed.get(name)?.stop();
+    this.#destinations.set(name, destination);
+    if (!this.#createPool) return;
+    this.open(destination);
+    if (isActive(destination)) void this.#check?.run([destination]);
+  }
+
+  /** Sends nothing to the destination any more, and ends its deliveries. */
+  remove(name: string): void {
+    this.#destinations.delete(name);
+    this.leave(name, true);
+    this.removed.get(name)?.stop();
+    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
+    this.removed.set(name, removed);
+    void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
+  }
 
   /** Starts to deliver. */
   start(createPool: PoolFactory): void {
-    const { delivery, destinations: all } = this.options.reveal();
+    const { delivery } = this.options.reveal();
     this.leaveBudget = this.joinBudget();
-    const now = () => timeOf(this.queue);
-    const destinations = all.filter(({ enabled }) => enabled);
-    for (const destination of destinations) {
-      const { name, urls, rateLimit, transform } = destination;
-      const { concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
-      const routes = urls.map(toWebhookTarget).map((target) => ({
-        target,
-        pool: createPool(target, concurrency),
-        active: 0,
-      }));
-      const sender = new DestinationSender(
-        new WebhookHeaders(destination),
-        routes,
-        concurrency * ACTIVE_FACTOR,
-        retryOn,
-        rateLimit && new RequestLimit(rateLimit),
-      );
-      const options = { ...delivery, concurrency };
-      const dispatcher = new DestinationDispatcher(name, sender, options, this.events, now, transform);
-      this.#dispatchers.push(dispatcher);
-      dispatcher.start(this.queue);
-    }
+    this.#createPool = createPool;
+    for (const destination of this.#destinations.values()) this.open(destination);
     if (isWebhookTransport(delivery.transport)) return; // it is responsible for its connections
     const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
-    this.#check = new NetworkCheck(policy, this.queue, destinations, proxyChoice(delivery.proxy));
-    void this.#check.run();
+    this.#check = new NetworkCheck(policy, this.queue, proxyChoice(delivery.proxy));
+    void this.#check.run([...this.#destinations.values()].filter(isActive));
+  }
+
+  /**
+   * Sends a message to a destination now, once, and outside the queue.
+   *
+   * @throws {RelayError} where this process does not deliver
+   */
+  async test(destination: DestinationOptions, delivery: Delivery): Promise<AttemptRecord> {
+    if (!this.#createPool) throw new RelayError('not_delivering', 'this process does not deliver, and cannot test');
+    const sender = this.createSender(destination, this.#createPool);
+    const startedAt = timeOf(this.queue);
+    try {
+      const sent = await sender.send(delivery, delivery.body, () => true);
+      return { startedAt, results: (sent ?? []).map(({ result }) => result) };
+    } finally {
+      await sender.close();
+    }
+  }
+
+  /** Delivers what is due, for a bounded time; the rest stays in the queue. */
+  async stop(): Promise<void> {
+    this.#check?.stop();
+    this.#createPool = undefined;
+    for (const removed of this.removed.values()) removed.stop();
+    const abort = new AbortController();
+    const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
+    const end = after(STOP_TIME);
+    await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
+    for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
+    const all = [...this.#dispatchers.values(), ...this.#leaving];
+    await Promise.race([Promise.all(all.map((dispatcher) => dispatcher.idle())), end]);
+    abort.abort();
+    await Promise.all(all.map((dispatcher) => dispatcher.close()));
+    this.leaveBudget();
+    this.events.complete();
+  }
+
+  private open(destination: PausableDestination): void {
+    const { name, transform, pauses } = destination;
+    this.leave(name);
+    if (!this.#createPool || !isActive(destination)) return;
+    const { delivery } = this.options.reveal();
+    const { concurrency = delivery.concurrency } = destination;
+    const sender = this.createSender(destination, this.#createPool);
+    const options = { ...delivery, concurrency, transform, pauses };
+    const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
+    this.#dispatchers.set(name, dispatcher);
+    dispatcher.start(this.queue);
+  }
+
+  private leave(name: string, isRemoved = false): void {
+    const dispatcher = this.#dispatchers.get(name);
+    if (!dispatcher) return;
+    this.#dispatchers.delete(name);
+    this.#leaving.add(dispatcher);
+    dispatcher.stop(isRemoved);
+    const close = async () => {
+      await dispatcher.idle();
+      await dispatcher.close();
+      this.#leaving.delete(dispatcher);
+    };
+    close().catch((error) => this.logger.warn(`Connections to ${name} could not be closed: ${errorMessage(error)}`));
+  }
+
+  private createSender(destination: DestinationOptions, createPool: PoolFactory): DestinationSender {
+    const { delivery } = this.options.reveal();
+    const { urls, rateLimit, concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
+    const routes = urls.map(toWebhookTarget).map((target) => ({
+      target,
+      pool: createPool(target, concurrency),
+      active: 0,
+    }));
+    const headers = new WebhookHeaders(destination);
+    const limit = rateLimit && new RequestLimit(rateLimit);
+    return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit);
   }
 
   private joinBudget(): () => void {
@@ -97,20 +183,9 @@ export class WebhookDispatcher {
     }
     return budget.join(maxSockets);
   }
+}
 
-  /** Delivers what is due, for a bounded time; the rest stays in the queue. */
-  async stop(): Promise<void> {
-    this.#check?.stop();
-    const abort = new AbortController();
-    const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
-    const idle = () => Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.idle()));
-    const end = after(STOP_TIME);
-    await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
-    for (const dispatcher of this.#dispatchers) dispatcher.stop();
-    await Promise.race([idle(), end]);
-    abort.abort();
-    await Promise.all(this.#dispatchers.map((dispatcher) => dispatcher.close()));
-    this.leaveBudget();
-    this.events.complete();
-  }
+/** Whether deliveries go out to it now. */
+function isActive({ enabled, pauses = [] }: PausableDestination): boolean {
+  return enabled && pauses.every(({ to }) => to !== undefined);
 }

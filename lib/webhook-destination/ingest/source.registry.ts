@@ -2,17 +2,43 @@ import { hash } from 'node:crypto';
 
 import type { SourceOptions } from './source.options.js';
 
+/** A source, with the key that it had before while that is still accepted. */
+export interface KeyedSource extends SourceOptions {
+  previousKey?: string;
+}
+
 /** Finds the source of a write key. It compares digests, so the time taken reveals nothing about a key. */
 export class SourceRegistry {
-  private readonly names: Map<string, string>;
+  /** By the digest of the write key. */
+  private readonly byKey = new Map<string, string>();
+  /** The digests of each source's keys. */
+  private readonly digests = new Map<string, string[]>();
 
-  constructor(sources: SourceOptions[]) {
-    this.names = new Map(sources.map(({ name, writeKey }) => [digest(writeKey), name]));
+  constructor(sources: KeyedSource[] = []) {
+    for (const source of sources) this.put(source);
+  }
+
+  /** The names of all sources. */
+  get names(): string[] {
+    return [...this.digests.keys()];
+  }
+
+  /** Accepts the keys of a source from now on, in place of those that it had. */
+  put({ name, writeKey, previousKey }: KeyedSource): void {
+    this.remove(name);
+    const digests = [writeKey, ...(previousKey === undefined ? [] : [previousKey])].map(digest);
+    this.digests.set(name, digests);
+    for (const key of digests) this.byKey.set(key, name);
+  }
+
+  remove(name: string): void {
+    for (const key of this.digests.get(name) ?? []) if (this.byKey.get(key) === name) this.byKey.delete(key);
+    this.digests.delete(name);
   }
 
   /** The name of the source that has this write key, or undefined where none has. */
   find(writeKey: string): string | undefined {
-    return this.names.get(digest(writeKey));
+    return this.byKey.get(digest(writeKey));
   }
 }
 

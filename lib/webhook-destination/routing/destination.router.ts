@@ -16,7 +16,7 @@ export interface RoutableMessage extends MessageJson {
 }
 
 /** A destination, as routing sees it. */
-interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'enabled' | 'sources' | 'types'> {
+interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'sources' | 'types'> {
   integration: string;
   /** Undefined where it gets all events. */
   events: EventFilter | undefined;
@@ -24,18 +24,42 @@ interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'enabled' | 's
 
 /** Decides which destinations get a message, and what they get: "Destinations" and "Integrations" in docs/specification.md. */
 export class DestinationRouter {
+  /** The enabled destinations of each source, as far as they have been asked for. */
   private readonly served = new Map<string, RoutedDestination[]>();
-  private readonly destinations: RoutedDestination[];
+  /** The enabled destinations, by name. */
+  private readonly destinations = new Map<string, RoutedDestination>();
+  /** Those that name their sources, by source; those that do not, below undefined. */
+  private readonly wanting = new Map<string | undefined, Set<RoutedDestination>>();
 
-  constructor(destinations: RoutingOptions[]) {
-    this.destinations = destinations.map(({ name, integration = name, enabled, sources, types, events }) => ({
-      name,
-      integration,
-      enabled,
-      sources,
-      types,
-      events: events && new EventFilter(events),
-    }));
+  constructor(destinations: RoutingOptions[] = []) {
+    for (const destination of destinations) this.put(destination);
+  }
+
+  /** Routes to a destination from now on, in place of the one of this name. */
+  put({ name, integration = name, enabled, sources, types, events }: RoutingOptions): void {
+    this.remove(name);
+    if (!enabled) return;
+    const destination = { name, integration, sources, types, events: events && new EventFilter(events) };
+    this.destinations.set(name, destination);
+    for (const source of sources ?? [undefined]) {
+      const wanting = this.wanting.get(source);
+      if (wanting) wanting.add(destination);
+      else this.wanting.set(source, new Set([destination]));
+    }
+    this.forgetServed(sources);
+  }
+
+  /** Routes nothing to the destination any more. */
+  remove(name: string): void {
+    const destination = this.destinations.get(name);
+    if (!destination) return;
+    this.destinations.delete(name);
+    for (const source of destination.sources ?? [undefined]) {
+      const wanting = this.wanting.get(source)!;
+      wanting.delete(destination);
+      if (wanting.size === 0) this.wanting.delete(source);
+    }
+    this.forgetServed(destination.sources);
   }
 
   /** One delivery of each message for each destination that is to get it. */
@@ -75,12 +99,16 @@ export class DestinationRouter {
   private servedBy(source: string): RoutedDestination[] {
     let served = this.served.get(source);
     if (!served) {
-      served = this.destinations.filter(
-        ({ enabled, sources }) => enabled && (sources === undefined || sources.includes(source)),
-      );
+      served = [...(this.wanting.get(undefined) ?? []), ...(this.wanting.get(source) ?? [])];
       this.served.set(source, served);
     }
     return served;
+  }
+
+  /** @param sources those concerned; undefined for all */
+  private forgetServed(sources: string[] | undefined): void {
+    if (!sources) this.served.clear();
+    else for (const source of sources) this.served.delete(source);
   }
 }
 

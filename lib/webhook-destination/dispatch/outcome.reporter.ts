@@ -1,0 +1,36 @@
+import type { Subject } from 'rxjs';
+
+import { LimitedLogger } from '../../common/limited.logger.js';
+import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
+
+/** Tells what became of a destination's deliveries: as events, and failures as log lines too. */
+export class OutcomeReporter {
+  private readonly logger = new LimitedLogger('WebhookDispatcher');
+
+  constructor(private readonly events: Subject<DeliveryEvent>) {}
+
+  report(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): void {
+    if (outcome.state === 'delivered' && !this.events.observed) return;
+    const event = toDeliveryEvent(delivery, outcome);
+    if (!event) return;
+    if (event.type === 'retry') {
+      this.logger.limited('warn', `${summary(event)}; next attempt at ${new Date(event.nextAttemptAt).toISOString()}`);
+    } else if (event.type === 'dead') {
+      this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
+    }
+    this.events.next(event);
+  }
+
+  /** Writes how many lines were left out. */
+  end(): void {
+    this.logger.end();
+  }
+}
+
+function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {
+  const delivery = `Message ${JSON.stringify(messageId)} to ${destination}`;
+  if (results.length === 0) return `${delivery} after ${attempt} attempts`;
+  const answers = results.map(({ url, status, error }) => `${url}: ${status ?? error}`).join(', ');
+  return `${delivery}, attempt ${attempt} failed (${answers})`;
+}

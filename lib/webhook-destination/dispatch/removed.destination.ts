@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { fromEvent, lastValueFrom, mergeMap, takeUntil } from 'rxjs';
+
+import { errorMessage } from '../../common/error.util.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
+import type { DeliveryOutcome, DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { DESTINATION_REMOVED } from './attempt.judge.js';
+import type { OutcomeReporter } from './outcome.reporter.js';
+
+/** Deliveries ended at once. */
+const CONCURRENCY = 64;
+
+/** Wait before what others accepted until they learned of the removal is ended too, in ms. */
+const LATE = 15_000;
+
+/** Wait after a failure of the queue, in ms. */
+const RETRY_DELAY = 1_000;
+
+/** Ends the deliveries of a destination that was removed: they become dead. */
+export class RemovedDestination {
+  private readonly logger = new LimitedLogger('WebhookDispatcher');
+  private readonly stopping = new AbortController();
+
+  constructor(
+    private readonly destination: string,
+    private readonly queue: Pick<DeliveryQueue, 'consume' | 'expedite'>,
+    private readonly reporter: OutcomeReporter,
+  ) {}
+
+  /** Resolves once none is left, or after `stop`. Never rejects. */
+  async end(): Promise<void> {
+    await this.endAll();
+    await this.rest(LATE);
+    await this.endAll();
+    this.logger.end();
+    this.reporter.end();
+  }
+
+  /** The destination is there again, or the application stops. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  private async endAll(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      try {
+        await this.queue.expedite?.(this.destination);
+        return await this.settleAll();
+      } catch (error) {
+        if (this.stopping.signal.aborted) return;
+        const what = `Deliveries to ${this.destination}, which was removed, could not be ended, trying again`;
+        this.logger.failed(`${what}: ${errorMessage(error)}`);
+        await this.rest(RETRY_DELAY);
+      }
+    }
+  }
+
+  private async settleAll(): Promise<void> {
+    // A limited consumption completes once nothing is left.
+    const leases = this.queue.consume(this.destination, CONCURRENCY, Number.MAX_VALUE);
+    const settled = leases.pipe(
+      mergeMap(async (lease) => {
+        const { delivery } = lease;
+        const { failedUrls } = delivery;
+        const outcome: DeliveryOutcome = { state: 'dead', reason: DESTINATION_REMOVED, failedUrls };
+        if (await lease.settle(outcome)) this.reporter.report(delivery, outcome);
+      }),
+      takeUntil(fromEvent(this.stopping.signal, 'abort')),
+    );
+    await lastValueFrom(settled, { defaultValue: undefined });
+  }
+
+  private async rest(delay: number): Promise<void> {
+    await sleep(delay, undefined, { ref: false, signal: this.stopping.signal }).catch(() => undefined);
+  }
+}
