@@ -6,6 +6,7 @@ import { Subject } from 'rxjs';
 import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
+import type { Pause } from '../../../lib/webhook-destination/dispatch/pause.util.js';
 import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
 import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
@@ -31,7 +32,7 @@ describe('The window of four hours, in fake time', () => {
   });
 
   /** Takes one delivery from its first attempt to its end, each attempt at the moment that was asked for. */
-  async function run(post: () => Promise<{ status: number; retryAfter: undefined }>, until = Infinity) {
+  async function run(post: () => Promise<{ status: number; retryAfter: undefined }>, pauses: Pause[] = []) {
     const pool = {
       post: (prepare: PrepareRequest) => {
         prepare(0);
@@ -42,7 +43,7 @@ describe('The window of four hours, in fake time', () => {
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const events = new Subject<DeliveryEvent>();
-    const dispatcher = new DestinationDispatcher('Webhooks', sender, new DeliveryOptions(), events);
+    const dispatcher = new DestinationDispatcher('Webhooks', sender, { ...new DeliveryOptions(), pauses }, events);
     let delivery: Delivery = {
       id: '1',
       destination: 'Webhooks',
@@ -66,7 +67,9 @@ describe('The window of four hours, in fake time', () => {
         attempts: outcome!.attempt ? [...attempts, outcome!.attempt] : attempts,
       };
       if (outcome?.state !== 'waiting') return { state: outcome!.state, delivery };
-      jest.setSystemTime(Math.min(outcome.nextAttemptAt, until));
+      const { nextAttemptAt } = outcome;
+      const pause = pauses.find(({ from, to }) => from <= nextAttemptAt && nextAttemptAt < to!);
+      jest.setSystemTime(pause?.to ?? nextAttemptAt);
     }
   }
 
@@ -85,6 +88,20 @@ describe('The window of four hours, in fake time', () => {
       expect(moments[moments.length - 1]).toBe(4 * HOUR - 5_000);
     },
   );
+
+  it('is longer by the time in which the destination was paused', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const pauses = [
+      { from: HOUR, to: 10 * HOUR },
+      { from: 11 * HOUR, to: 12 * HOUR },
+    ];
+    const { state, delivery } = await run(failing, pauses);
+    expect(state).toBe('dead');
+    const moments = delivery.attempts.map(({ startedAt }) => startedAt);
+    expect(moments).toContain(10 * HOUR);
+    expect(moments.filter((moment) => moment > HOUR && moment < 10 * HOUR)).toEqual([]);
+    expect(moments[moments.length - 1]).toBe(14 * HOUR - 5_000);
+  });
 
   it('is settled by a success that comes after its end', async () => {
     let count = 0;

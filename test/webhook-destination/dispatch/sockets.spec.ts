@@ -64,7 +64,7 @@ describe('The connections of a process', () => {
       const report = await run({
         destinations: destinationsAt(port, 1_000),
         messages: 2,
-        delivery: { allowedNetworks: ['localhost'], transport, maxSockets: 4_096 },
+        delivery: { allowedNetworks: ['localhost'], transport, maxSockets: 4_096, timeout: 30_000 },
       });
       expect(report).toMatchObject({ delivered: 2_000, faults: [], left: 0 });
       expect(report.mostSockets).toBeLessThanOrEqual(768);

@@ -111,6 +111,31 @@ describe('Routing', () => {
     expect(takers([{ events: ['Order *'], types: ['page'] }], { event: 'Order Completed' })).toEqual([]);
   });
 
+  it('goes by the destinations as they are now', () => {
+    const router = new DestinationRouter([
+      destination({ name: 'Every' }),
+      destination({ name: 'A', sources: ['shop'] }),
+    ]);
+    const takersNow = (source = 'shop') =>
+      router.route(source, [incoming(track)], 1).map(({ destination: name }) => name);
+    expect([takersNow(), takersNow('app')]).toEqual([['Every', 'A'], ['Every']]);
+    router.put(destination({ name: 'A', sources: ['app'] }));
+    expect([takersNow(), takersNow('app')]).toEqual([['Every'], ['Every', 'A']]);
+    router.put(destination({ name: 'A', sources: ['app'], events: ['Cart *'] }));
+    router.put(destination({ name: 'B', sources: ['app', 'shop'] }));
+    expect([takersNow(), takersNow('app')]).toEqual([
+      ['Every', 'B'],
+      ['Every', 'B'],
+    ]);
+    router.put(destination({ name: 'Every', enabled: false }));
+    expect(takersNow()).toEqual(['B']);
+    router.remove('B');
+    router.remove('Unknown');
+    expect([takersNow(), takersNow('app')]).toEqual([[], []]);
+    router.put(destination({ name: 'Every' }));
+    expect(takersNow('app')).toEqual(['Every']);
+  });
+
   it('takes a delete notification to each enabled destination of the source, whatever its types and events', () => {
     const router = new DestinationRouter(
       [
