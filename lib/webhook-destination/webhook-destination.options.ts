@@ -97,7 +97,7 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
 
 /** Faults of options that are each valid on their own. */
 function findRelationFaults({ sources, destinations, delivery, queue, mode }: WebhookDestinationOptions): string[] {
-  const names = sources.map(({ name }) => name);
+  const names = new Set(sources.map(({ name }) => name));
   return [
     ...(mode !== 'all' && !queue.isShared
       ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
@@ -107,7 +107,7 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
     ...findRepeated('destinations', 'name', destinations),
     ...destinations.flatMap(({ sources: wanted = [] }, index) =>
       wanted
-        .filter((name) => !names.includes(name))
+        .filter((name) => !names.has(name))
         .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
     ),
     ...findDeliveryFaults(destinations, delivery),
@@ -115,7 +115,9 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
 }
 
 function findRepeated<T>(list: string, field: keyof T & string, items: T[]): string[] {
-  const values = items.map((item) => item[field]);
+  const seen = new Set<unknown>();
   const fault = `${field} must differ from that of every other ${list.slice(0, -1)}`;
-  return values.flatMap((value, index) => (values.indexOf(value) < index ? [`${list}[${index}].${fault}`] : []));
+  return items.flatMap((item, index) =>
+    seen.size === seen.add(item[field]).size ? [`${list}[${index}].${fault}`] : [],
+  );
 }

@@ -23,7 +23,13 @@ import type { InProcessProducer } from './ingest/in-process-ingest.interface.js'
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { readPostedBody } from './ingest/posted-body.js';
-import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery-queue.interface.js';
+import {
+  type DeliveryCount,
+  type DeliveryPage,
+  type DeliveryQuery,
+  type DeliveryRecord,
+  isOpen,
+} from './queue/delivery-queue.interface.js';
 import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
@@ -145,10 +151,7 @@ export class WebhookDestinationService
       throw error;
     }
     if (this.options.reveal().mode === 'ingest') return;
-    await this.warnOfOrphans().catch((error) =>
-      this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${errorMessage(error)}`),
-    );
-    this.steps.dispatcher.start(this.createPool);
+    this.steps.dispatcher.start(this.createPool, await this.count());
   }
 
   /** Comes before the server closes. */
@@ -178,7 +181,7 @@ export class WebhookDestinationService
   /** A queue that this process alone serves: nobody delivers what is left until the next start. */
   private async reportQueued(): Promise<void> {
     if (this.options.reveal().queue.isShared) return;
-    const open = (await this.steps.queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');
+    const open = (await this.steps.queue.counts()).filter(isOpen);
     const count = open.reduce((sum, row) => sum + row.count, 0);
     if (count === 0) return;
     this.logger.warn(
@@ -186,16 +189,19 @@ export class WebhookDestinationService
     );
   }
 
-  private async warnOfOrphans(): Promise<void> {
-    const served = this.options
-      .reveal()
-      .destinations.filter(({ enabled }) => enabled)
-      .map(({ name }) => name);
-    const orphans = (await this.steps.queue.counts(served)).filter(
-      ({ destination, state }) => state !== 'delivered' && state !== 'dead' && !served.includes(destination),
-    );
-    for (const { destination, count } of orphans) {
-      this.logger.warn(`${count} deliveries wait for destination "${destination}", which is not enabled any more`);
+  /** Warns of deliveries that nobody will make; resolves with what the queue holds, or undefined where it cannot tell. */
+  private async count(): Promise<DeliveryCount[] | undefined> {
+    const served = this.steps.dispatcher.enabledNames;
+    try {
+      const counts = await this.steps.queue.counts([...served]);
+      for (const { destination, count } of counts.filter(isOpen)) {
+        if (served.has(destination)) continue;
+        this.logger.warn(`${count} deliveries wait for destination "${destination}", which is not enabled any more`);
+      }
+      return counts;
+    } catch (error) {
+      this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${errorMessage(error)}`);
+      return undefined;
     }
   }
 }

@@ -15,7 +15,7 @@ const CHECK_TIME = 30_000;
 const CONCURRENCY = 16;
 
 /**
- * Resolves destinations' names after the start, or as they are put: warns about names that the network policy refuses and about plain
+ * Resolves destinations' names, once: warns about names that the network policy refuses and about plain
  * http URLs, and replays deliveries that the policy had stopped and allows now.
  */
 export class NetworkCheck {
@@ -23,6 +23,7 @@ export class NetworkCheck {
   /** By name. */
   private readonly answers = new Map<string, Promise<string[]>>();
   private readonly warned = new Set<string>();
+  private readonly checked = new WeakSet<DestinationOptions>();
   private readonly missing: string[] = [];
   private stopped = false;
 
@@ -46,7 +47,8 @@ export class NetworkCheck {
   }
 
   private async check(destination: DestinationOptions, end: number): Promise<void> {
-    if (this.stopped || Date.now() > end) return;
+    if (this.stopped || Date.now() > end || this.checked.has(destination)) return;
+    this.checked.add(destination);
     try {
       if (await this.allowsAll(destination)) await this.replay(destination);
     } catch (error) {

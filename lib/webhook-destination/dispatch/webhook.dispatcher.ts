@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Subject } from 'rxjs';
+import { Subject, type Subscription } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
-import type { Delivery, DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { type Delivery, type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
@@ -37,6 +37,9 @@ const STOP_TIME = 5_000;
 /** Concurrent requests to one URL, as a multiple of the concurrency. */
 const ACTIVE_FACTOR = 4;
 
+/** Most destinations whose names are resolved after the start; those of others are when they are first delivered to. */
+const MAX_CHECKED = 100;
+
 /** A destination, with the times in which it was paused. */
 export interface PausableDestination extends DestinationOptions {
   pauses?: readonly Pause[];
@@ -53,6 +56,9 @@ export class WebhookDispatcher {
   readonly #leaving = new Set<DestinationDispatcher>();
   /** Set while this process delivers. */
   #createPool: PoolFactory | undefined;
+  /** Destinations that came to have something due before the start. */
+  private readonly due = new Set<string>();
+  private readonly dueSubscription: Subscription | undefined;
   private readonly removed = new Map<string, RemovedDestination>();
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
@@ -63,16 +69,24 @@ export class WebhookDispatcher {
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly options: Concealed<{ delivery: DeliveryOptions }>,
-  ) {}
+  ) {
+    this.dueSubscription = queue.due$?.subscribe((name) => {
+      if (this.#createPool) this.wake(name);
+      else this.due.add(name);
+    });
+  }
+
+  /** The destinations that deliveries are meant to go out to, now or when they are no longer paused. */
+  get enabledNames(): Set<string> {
+    return new Set([...this.#destinations.values()].filter(({ enabled }) => enabled).map(({ name }) => name));
+  }
 
   /** Delivers to a destination from now on, in place of the one of this name. */
   put(destination: PausableDestination): void {
     const { name } = destination;
     this.removed.get(name)?.stop();
     this.#destinations.set(name, destination);
-    if (!this.#createPool) return;
     this.open(destination);
-    if (isActive(destination)) void this.#check?.run([destination]);
   }
 
   /** Sends nothing to the destination any more, and ends its deliveries. */
@@ -85,16 +99,28 @@ export class WebhookDispatcher {
     void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
   }
 
-  /** Starts to deliver. */
-  start(createPool: PoolFactory): void {
+  /**
+   * Starts to deliver.
+   *
+   * @param counts what the queue holds; undefined where that is not known
+   */
+  start(createPool: PoolFactory, counts?: DeliveryCount[]): void {
     const { delivery } = this.options.reveal();
     this.leaveBudget = this.joinBudget();
     this.#createPool = createPool;
-    for (const destination of this.#destinations.values()) this.open(destination);
-    if (isWebhookTransport(delivery.transport)) return; // it is responsible for its connections
-    const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
-    this.#check = new NetworkCheck(policy, this.queue, proxyChoice(delivery.proxy));
-    void this.#check.run([...this.#destinations.values()].filter(isActive));
+    // A custom transport is responsible for its connections.
+    if (!isWebhookTransport(delivery.transport)) {
+      const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
+      this.#check = new NetworkCheck(policy, this.queue, proxyChoice(delivery.proxy));
+    }
+    const all = [...this.#destinations.keys()];
+    // Where the queue tells what is due, an idle destination costs nothing.
+    const known = this.queue.due$ && counts;
+    const named = (states: DeliveryCount[]) => states.map(({ destination }) => destination);
+    for (const name of known ? [...named(known.filter(isOpen)), ...this.due] : all) this.wake(name);
+    this.due.clear();
+    const checked = known && all.length > MAX_CHECKED ? named(known) : all;
+    void this.#check?.run(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive));
   }
 
   /**
@@ -118,6 +144,7 @@ export class WebhookDispatcher {
   async stop(): Promise<void> {
     this.#check?.stop();
     this.#createPool = undefined;
+    this.dueSubscription?.unsubscribe();
     for (const removed of this.removed.values()) removed.stop();
     const abort = new AbortController();
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
@@ -132,6 +159,12 @@ export class WebhookDispatcher {
     this.events.complete();
   }
 
+  /** Delivers to the destination, if that is not done yet. */
+  private wake(name: string): void {
+    const destination = this.#destinations.get(name);
+    if (destination && !this.#dispatchers.has(name)) this.open(destination);
+  }
+
   private open(destination: PausableDestination): void {
     const { name, transform, pauses } = destination;
     this.leave(name);
@@ -143,6 +176,7 @@ export class WebhookDispatcher {
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);
+    void this.#check?.run([destination]);
   }
 
   private leave(name: string, isRemoved = false): void {

@@ -117,6 +117,11 @@ export interface DeliveryCount {
   count: number;
 }
 
+/** Whether the deliveries counted are still to be delivered. */
+export function isOpen({ state }: DeliveryCount): boolean {
+  return state !== 'delivered' && state !== 'dead';
+}
+
 /**
  * Where accepted deliveries live until they are settled, and their records for a while after that.
  * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
@@ -147,6 +152,11 @@ export interface DeliveryQueue {
    * at the first delivery after that moment
    */
   consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
+  /**
+   * Names of destinations that come to have a due delivery while nobody consumes them in this process. With an engine
+   * that tells, a destination need not be consumed until it is named here, or `counts` has open deliveries of it.
+   */
+  readonly due$?: Observable<string>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
   idle(): Promise<void>;
   /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */

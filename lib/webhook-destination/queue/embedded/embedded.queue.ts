@@ -1,4 +1,4 @@
-import { Observable, type Subscriber } from 'rxjs';
+import { Observable, Subject, type Subscriber } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
 import type {
@@ -27,6 +27,8 @@ export class EmbeddedQueue implements DeliveryQueue {
   /** What was handed out, or is about to be, and has no outcome on record. */
   private readonly leased = new Set<Delivery>();
   private readonly clock = new SteadyClock();
+  private readonly due = new Subject<string>();
+  readonly due$ = this.due.asObservable();
   private writer: SettlementWriter;
   private lastScrub = Promise.resolve();
   /** The one that has not begun. */
@@ -68,7 +70,7 @@ export class EmbeddedQueue implements DeliveryQueue {
     }
     batches.forEach(({ deliveries: batch, feed, leased }, index) => {
       if (leased) feed?.push(inserted[index]!, batch);
-      else this.feeds.get(batch[0].destination)?.wake();
+      else this.wake(batch[0].destination);
     });
   }
 
@@ -109,7 +111,7 @@ export class EmbeddedQueue implements DeliveryQueue {
 
   async replay(query: DeliveryQuery): Promise<number> {
     const destinations = await this.store.replay(checkQuery(query), this.now());
-    for (const destination of new Set(destinations)) this.feeds.get(destination)?.wake();
+    for (const destination of new Set(destinations)) this.wake(destination);
     return destinations.length;
   }
 
@@ -133,6 +135,12 @@ export class EmbeddedQueue implements DeliveryQueue {
     // Leases end with the store; those of the next opening have a writer of their own.
     this.leased.clear();
     this.writer = this.createWriter();
+  }
+
+  private wake(destination: string): void {
+    const feed = this.feeds.get(destination);
+    if (feed) feed.wake();
+    else this.due.next(destination);
   }
 
   /** Purges share the scrub that begins once the rows of all are gone. */
