@@ -8,7 +8,8 @@ export class Child {
 
   /** Resolves with the first that it says, once it is ready. */
   static async start<T>(file: string, ...args: string[]): Promise<[Child, T]> {
-    const child = new Child(fork(fileURLToPath(new URL(`${file}.js`, import.meta.url)), args));
+    const execArgv = ['--expose-gc'];
+    const child = new Child(fork(fileURLToPath(new URL(`${file}.js`, import.meta.url)), args, { execArgv }));
     return [child, await child.said<T>()];
   }
 

@@ -28,7 +28,8 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 60_000;
-server.listen(0, '127.0.0.1', () =>
+// An address may be given, such as that of all interfaces.
+server.listen(0, process.argv[2] ?? '127.0.0.1', () =>
   process.send!({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }),
 );
 process.on('message', () => process.send!({ messages: seen.size, ...report } satisfies ReceiverReport));

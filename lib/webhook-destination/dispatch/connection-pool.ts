@@ -55,14 +55,14 @@ export class ConnectionPool {
     return new Promise((resolve, reject) => {
       const untimed = { startedAt: 0, deadline: undefined, expired: false, connection: undefined };
       const request: PendingRequest = { prepare, resolve, reject, ...untimed };
-      if (this.hasIdle && this.waiting.length === 0 && this.budget.admits(this)) {
+      if (this.hasIdle && this.waiting.length === 0) {
         this.busy++;
         void this.exchange(request, this.takeIdle()!);
         return;
       }
       this.waiting.push(request);
-      if (this.busy < this.size) this.budget.request(this);
-      else this.startTime(request);
+      if (this.busy >= this.size) this.startTime(request);
+      else this.budget.request(this);
     });
   }
 
@@ -80,8 +80,7 @@ export class ConnectionPool {
 
   /** Whether a request waits for a connection, and may have one. */
   get wants(): boolean {
-    while (this.waiting.peek()?.expired) this.waiting.shift();
-    return this.waiting.length > 0 && this.busy < this.size;
+    return this.busy < this.size && this.hasWaiting;
   }
 
   /** Whether a connection is idle. */
@@ -102,6 +101,11 @@ export class ConnectionPool {
     this.removeIdle(connection);
     this.connections.delete(connection);
     void connection.close(onClosed);
+  }
+
+  private get hasWaiting(): boolean {
+    while (this.waiting.peek()?.expired) this.waiting.shift();
+    return this.waiting.length > 0;
   }
 
   private open(): ReceiverConnection {
@@ -149,11 +153,18 @@ export class ConnectionPool {
     }, this.timeout);
   }
 
+  /** Uses a connection for the next request, or keeps it for those to come. */
   private park(connection: ReceiverConnection): void {
+    if (this.hasWaiting && this.budget.lends(connection, this)) {
+      void this.exchange(this.waiting.shift()!, connection);
+      return;
+    }
     this.busy--;
     this.idle.push(connection);
     this.budget.park(connection, this);
-    if (this.wants) this.budget.request(this);
+    if (!this.wants) return;
+    if (this.hasIdle) this.next()();
+    else this.budget.request(this);
   }
 
   /** Closes a connection that was in use. */

@@ -12,6 +12,8 @@ export class ReceiverConnection {
   /** Sockets that connect or are open. */
   private sockets = 0;
   private closed = false;
+  /** Requests made on it. */
+  exchanges = 0;
 
   /** @param onGone called when its socket has closed, from either side */
   constructor(
@@ -40,6 +42,7 @@ export class ReceiverConnection {
 
   /** @see TargetTransport.post */
   post(request: TargetRequest): Promise<WebhookResponse> {
+    this.exchanges++;
     return this.transport.post(request);
   }
 

@@ -6,6 +6,18 @@ import type { ReceiverConnection } from './receiver-connection.js';
 /** The default of `delivery.maxSockets`. */
 const DEFAULT_LIMIT = 1_024;
 
+/**
+ * How long a URL with connections in use waits for one of them before it gets another, in ms: connecting takes longer
+ * than most answers.
+ */
+const PATIENCE = 5;
+
+/** How long a connection must be idle before a URL that has others takes its place, in ms. */
+const MIN_IDLE = 1_000;
+
+/** Exchanges on the last connection of a URL before it makes room for a URL that has none. */
+const TURN = 16;
+
 /** Share of the files a process may open that is available for connections to receivers. */
 const SHARE_OF_FILES = 3 / 4;
 
@@ -16,8 +28,14 @@ export class SocketBudget {
   private limit: number;
   private open = 0;
   /** Least recently used first. */
-  private readonly idle = new Map<ReceiverConnection, ConnectionPool>();
+  private readonly idle = new Map<ReceiverConnection, { pool: ConnectionPool; since: number }>();
+  /** Pools that want a connection and have none. */
+  private readonly starved = new Set<ConnectionPool>();
+  /** Pools that want one more. */
   private readonly waiting = new Set<ConnectionPool>();
+  /** Those that will be `waiting`, unless one of their connections is free before. */
+  private readonly patient = new Set<ConnectionPool>();
+  private timer: NodeJS.Timeout | undefined;
 
   /** @param ceiling the highest limit, whatever the modules set */
   constructor(readonly ceiling = Math.max(1, Math.floor(openFilesLimit() * SHARE_OF_FILES))) {
@@ -38,31 +56,37 @@ export class SocketBudget {
     };
   }
 
-  /** Whether a pool may use one more connection at once. */
-  admits(pool: ConnectionPool): boolean {
-    return this.waiting.size === 0 && this.mayHave(pool);
-  }
-
   /** Lets a pool start its requests, now or in turn. */
   request(pool: ConnectionPool): void {
-    this.waiting.add(pool);
+    if (pool.busy > 0) {
+      this.patient.add(pool);
+      this.timer ??= setTimeout(() => this.endPatience(), PATIENCE).unref();
+      return;
+    }
+    this.waiting.delete(pool);
+    this.starved.add(pool);
     this.assign();
   }
 
   /** Forgets the requests of a pool. */
   withdraw(pool: ConnectionPool): void {
-    this.waiting.delete(pool);
+    for (const pools of [this.starved, this.waiting, this.patient]) pools.delete(pool);
+  }
+
+  /** Whether a pool may use a connection for its next request, and need not leave it to a pool that has none. */
+  lends(connection: ReceiverConnection, pool: ConnectionPool): boolean {
+    return this.starved.size === 0 || (pool.busy === 1 && connection.exchanges % TURN !== 0);
   }
 
   /** A connection is idle. */
-  park(socket: ReceiverConnection, pool: ConnectionPool): void {
-    this.idle.set(socket, pool);
-    if (this.waiting.size > 0) this.assign();
+  park(connection: ReceiverConnection, pool: ConnectionPool): void {
+    this.idle.set(connection, { pool, since: performance.now() });
+    this.assign();
   }
 
   /** A connection is not idle any more. */
-  unpark(socket: ReceiverConnection): void {
-    this.idle.delete(socket);
+  unpark(connection: ReceiverConnection): void {
+    this.idle.delete(connection);
   }
 
   /** A connection is closed. */
@@ -71,8 +95,18 @@ export class SocketBudget {
     this.assign();
   }
 
+  private endPatience(): void {
+    this.timer = undefined;
+    for (const pool of this.patient) this.waiting.add(pool);
+    this.patient.clear();
+    this.assign();
+    // What is idle now may be old enough then.
+    if (this.waiting.size > 0) this.timer ??= setTimeout(() => this.endPatience(), PATIENCE).unref();
+  }
+
   private assign(): void {
-    for (let pool = this.first(); pool; pool = this.first()) {
+    for (let pool = this.next(); pool; pool = this.next()) {
+      this.starved.delete(pool);
       this.waiting.delete(pool);
       const { hasIdle } = pool;
       const begin = pool.next();
@@ -83,27 +117,30 @@ export class SocketBudget {
         this.open++;
         begin();
       } else {
-        const [[socket, owner] = []] = this.idle;
-        owner!.giveUp(socket!, begin);
+        const [[connection, owner] = []] = this.idle;
+        owner!.pool.giveUp(connection!, begin);
       }
     }
   }
 
-  /** The next pool: the first of those with the fewest connections. */
-  private first(): ConnectionPool | undefined {
-    let first: ConnectionPool | undefined;
+  /** The next pool that may have one more connection, those that have none first. */
+  private next(): ConnectionPool | undefined {
+    if (this.starved.size + this.waiting.size === 0) return undefined;
+    const isFull = this.open >= this.limit;
+    if (isFull && this.idle.size === 0) return undefined;
+    for (const pool of this.starved) {
+      if (pool.wants) return pool;
+      this.starved.delete(pool);
+    }
+    if (isFull && performance.now() - this.idle.values().next().value!.since < MIN_IDLE) return undefined;
+    let next: ConnectionPool | undefined;
     for (const pool of this.waiting) {
       if (!pool.wants) this.waiting.delete(pool);
-      else if (!first || pool.busy < first.busy) first = pool;
-      if (first?.busy === 0) break;
+      else if (!next || pool.busy < next.busy) next = pool;
+      if (next && next.busy <= 1) break;
     }
-    return first && this.mayHave(first) ? first : undefined;
-  }
-
-  /** No pool takes more than it leaves: the next one must not wait until unresponsive receivers time out. */
-  private mayHave({ busy }: ConnectionPool): boolean {
-    const left = this.limit - this.open + this.idle.size - 1;
-    return busy === 0 ? left >= 0 : busy < left;
+    // No pool takes more than it leaves: the next one must not wait until unresponsive receivers time out.
+    return next && next.busy < this.limit - this.open + this.idle.size - 1 ? next : undefined;
   }
 
   private updateLimit(): void {

@@ -11,6 +11,9 @@ import {
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook-target.js';
 
+/** Longest time an idle connection is kept where the receiver asks for it, in ms; 4 s where it does not. */
+const MAX_KEEP_ALIVE = 10_000;
+
 /** The default transport: a keep-alive connection of undici. */
 export class UndiciTransport implements TargetTransport {
   private readonly client: Client;
@@ -20,7 +23,12 @@ export class UndiciTransport implements TargetTransport {
     connect: buildConnector.connector,
   ) {
     // The exchange has one deadline, in ConnectionPool: a pair of timeouts would let a dripping answer stay open.
-    this.client = new Client(target.origin, { connect: withoutInterim(connect), headersTimeout: 0, bodyTimeout: 0 });
+    this.client = new Client(target.origin, {
+      connect: withoutInterim(connect),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveMaxTimeout: MAX_KEEP_ALIVE,
+    });
   }
 
   post({ headers, body }: TargetRequest): Promise<WebhookResponse> {

@@ -1,0 +1,135 @@
+// A relay with many destinations, each with a source and an address of its own, which tells what they cost.
+import { readdirSync, readlinkSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { NestFactory } from '@nestjs/core';
+import { memoryQueue, sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
+
+import { BATCH, SECRET, trackMessage } from '../support/messages.js';
+import { type SharedEngine, sharedQueue } from '../forward/shared.stores.js';
+
+/** Clients, each of which sends its next batch once the one before is delivered. */
+const CLIENTS = 64;
+
+/** How many messages are delivered; `prefix` makes their ids. */
+export interface ManyOrder {
+  prefix: string;
+  messages: number;
+}
+
+/** What the start took, in ms, and memory in use after it, in bytes. */
+export interface ManyStart {
+  elapsed: number;
+  cpu: number;
+  memory: number;
+}
+
+/** What the deliveries took: CPU of all threads, in ms; and what was left after them. */
+export interface ManyCost {
+  cpu: number;
+  elapsed: number;
+  memory: number;
+  /** Most open sockets. */
+  sockets: number;
+}
+
+const [engine, count, port] = process.argv.slice(2) as ['memory' | 'sqlite' | SharedEngine, string, string];
+const names = Array.from({ length: Number(count) }, (_, index) => `tenant-${index}`);
+
+/** An address of its own for each, from 127.0.1.1 on. */
+const address = (index: number): string =>
+  `127.${Math.floor(index / 62_500)}.${(Math.floor(index / 250) % 250) + 1}.${(index % 250) + 1}`;
+
+async function createQueue() {
+  if (engine === 'memory') return memoryQueue();
+  if (engine !== 'sqlite') return sharedQueue(engine).factory;
+  return sqliteQueue({ path: join(await mkdtemp(join(tmpdir(), 'relay-bench-')), 'relay.db') });
+}
+
+function memory(): number {
+  for (let count = 0; count < 3; count++) globalThis.gc!();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function countSockets(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith('socket:');
+    } catch {
+      return false; // closed meanwhile
+    }
+  }).length;
+}
+
+const cpuSince = (before: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+};
+
+const queue = await createQueue();
+const options = WebhookDestinationModule.forRoot({
+  sources: names.map((name) => ({ name, writeKey: `wk_${name}` })),
+  destinations: names.map((name, index) => ({
+    name,
+    sources: [name],
+    urls: [`http://${address(index)}:${port}/hook`],
+    sharedSecret: SECRET,
+  })),
+  queue,
+  delivery: { allowedNetworks: ['127.0.0.0/8'] },
+});
+class ManyModule {}
+const before = memory();
+const cpuBefore = process.cpuUsage();
+const startedAt = performance.now();
+const app = await NestFactory.createApplicationContext(
+  { module: ManyModule, imports: [options] },
+  { logger: ['error'] },
+);
+const start: ManyStart = {
+  elapsed: performance.now() - startedAt,
+  cpu: cpuSince(cpuBefore),
+  memory: memory() - before,
+};
+const relay = app.get(WebhookDestinationService);
+const socketsBefore = countSockets();
+let sockets = 0;
+let seen = 0;
+/** What is left of each batch that is under way, by the prefix of its ids. */
+const batches = new Map<string, { left: number; end: () => void }>();
+relay.events$.subscribe(({ type, messageId, results }) => {
+  if (type !== 'delivered') throw new Error(`a delivery was ${type}: ${JSON.stringify(results)}`);
+  if (++seen % 2_500 === 0) sockets = Math.max(sockets, countSockets() - socketsBefore);
+  const batch = batches.get(messageId.slice(0, messageId.lastIndexOf('-')))!;
+  if (--batch.left === 0) batch.end();
+});
+
+/** Accepts batches, each of one source, in turn. */
+async function deliver({ prefix, messages }: ManyOrder): Promise<ManyCost> {
+  const cpu = process.cpuUsage();
+  const from = performance.now();
+  let next = 0;
+  const post = async (): Promise<void> => {
+    while (next < messages / BATCH) {
+      const number = next++;
+      const id = `${prefix}-${number}`;
+      const batch = Array.from({ length: BATCH }, (_, index) => trackMessage(`${id}-${index}`));
+      const ended = new Promise<void>((end) => batches.set(id, { left: BATCH, end }));
+      await relay.accept(`wk_${names[number % names.length]}`, batch);
+      await ended;
+      batches.delete(id);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, post));
+  const cost = { cpu: cpuSince(cpu), elapsed: performance.now() - from, sockets };
+  while (countSockets() > socketsBefore) await sleep(100); // until connections that nobody needs are closed
+  return { ...cost, memory: memory() - before };
+}
+
+process.on('disconnect', () => process.exit());
+process.on('message', (order: ManyOrder) => void deliver(order).then((cost) => process.send!(cost)));
+process.send!(start);

@@ -1,0 +1,108 @@
+// npm run bench:many: what a delivery costs as the destinations become more.
+import { Child } from '../support/child.js';
+import { BATCH } from '../support/messages.js';
+import { option } from '../support/option.js';
+import type { ReceiverReport } from '../support/receiver.js';
+import { type Goal, median, printGoals, printTable } from '../support/table.js';
+import type { ManyCost, ManyOrder, ManyStart } from './many.process.js';
+
+/** Each destination gets a batch at least, in the warm-up as in the measurement. */
+const MESSAGES = 60_000;
+const MAX_SOCKETS = 1_024;
+
+const engines = option('engine')?.split(';') ?? ['memory', 'sqlite'];
+const counts = option('times')?.split(';').map(Number) ?? [1, 10, 100, 1_000, 10_000];
+const rounds = Number(option('rounds') ?? 3);
+
+interface Row extends ManyStart {
+  /** Per delivery, in us. */
+  delivery: number;
+  rate: number;
+  /** Once all were delivered to, and are idle, in bytes. */
+  idle: number;
+  sockets: number;
+}
+
+async function measure(engine: string, count: number): Promise<Row> {
+  const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver', '0.0.0.0');
+  const [relay, start] = await Child.start<ManyStart>('../many/many.process', engine, String(count), new URL(url).port);
+  const messages = Math.max(MESSAGES, count * BATCH);
+  const run = (prefix: string) => relay.ask<ManyCost>({ prefix, messages } satisfies ManyOrder);
+  await run('warm-up');
+  const { cpu, elapsed, memory, sockets } = await run('message');
+  await relay.stop();
+  const report = await receiver.ask<ReceiverReport>({});
+  await receiver.stop();
+  if (report.messages !== 2 * messages || report.repeated > 0 || report.badSignatures > 0) {
+    throw new Error(`${engine}, ${count} destinations: the receiver got ${JSON.stringify(report)}`);
+  }
+  const delivery = (cpu * 1_000) / messages;
+  return { ...start, delivery, rate: messages / (elapsed / 1_000), idle: memory, sockets };
+}
+
+/** Medians of alternating rounds, so that a noisy moment hits all rows. */
+async function compare(engine: string): Promise<Goal[]> {
+  const found = new Map<number, Row[]>(counts.map((count) => [count, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const count of counts) found.get(count)!.push(await measure(engine, count));
+  }
+  const rows = new Map(
+    [...found].map(([count, list]) => {
+      const of = (field: keyof Row) => median(list.map((row) => row[field]));
+      const row = { elapsed: of('elapsed'), cpu: of('cpu'), memory: of('memory'), delivery: of('delivery') };
+      return [count, { ...row, rate: of('rate'), idle: of('idle'), sockets: of('sockets') }];
+    }),
+  );
+  const one = rows.get(counts[0]!)!;
+  const idle = (field: 'memory' | 'idle', count: number) => (rows.get(count)![field] - one[field]) / 1_024 / count;
+  printTable(
+    `${engine}, medians of ${rounds} rounds`,
+    [
+      'destinations',
+      'CPU us/delivery',
+      'x the first',
+      'deliveries/s',
+      'start ms',
+      'start CPU ms',
+      'KB each, never used',
+      'KB each, used',
+      'sockets',
+    ],
+    counts.map((count) => {
+      const row = rows.get(count)!;
+      return [
+        String(count),
+        row.delivery.toFixed(1),
+        (row.delivery / one.delivery).toFixed(2),
+        row.rate.toFixed(0),
+        row.elapsed.toFixed(0),
+        row.cpu.toFixed(0),
+        idle('memory', count).toFixed(2),
+        idle('idle', count).toFixed(2),
+        String(row.sockets),
+      ];
+    }),
+  );
+  const last = counts[counts.length - 1]!;
+  const atMost = engine === 'memory' || engine === 'sqlite' ? 1.2 : 1.3;
+  return [
+    ...counts
+      .filter((count) => count >= 1_000)
+      .map((count) => ({
+        figure: `${engine}, CPU per delivery with ${count}, x one`,
+        value: rows.get(count)!.delivery / one.delivery,
+        atMost,
+      })),
+    { figure: `${engine}, start with ${last}, x one`, value: rows.get(last)!.elapsed / one.elapsed, atMost: 1.3 },
+    { figure: `${engine}, idle destination, KB`, value: idle('idle', last), atMost: 5 },
+    {
+      figure: `${engine}, open sockets`,
+      value: Math.max(...[...rows.values()].map(({ sockets }) => sockets)),
+      atMost: MAX_SOCKETS,
+    },
+  ];
+}
+
+const goals: Goal[] = [];
+for (const engine of engines) goals.push(...(await compare(engine)));
+printGoals(goals);
