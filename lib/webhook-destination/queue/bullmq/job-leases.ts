@@ -9,7 +9,7 @@ import { type DestinationJobs, LOCK_DURATION } from './shared-store.interface.js
 const MIN_LEAD = 100;
 
 /** Jobs that are made due at once, where BullMQ does not. */
-const MOST_PROMOTED = 100;
+const MOST_MADE_DUE = 100;
 
 /** BullMQ's code for a job that is not locked. */
 const NOT_LOCKED = -2;
@@ -54,7 +54,7 @@ export class JobLeases {
   /** Leases the next job that is due. */
   async take(): Promise<NextJob> {
     const next = this.toNext(await this.backend.moveToActive(this.token, this.token));
-    if (next.leased || this.clock.lead < MIN_LEAD || !(await this.promoteDue())) return next;
+    if (next.leased || this.clock.lead < MIN_LEAD || !(await this.makeDue())) return next;
     return this.toNext(await this.backend.moveToActive(this.token, this.token));
   }
 
@@ -140,22 +140,22 @@ export class JobLeases {
   }
 
   /** BullMQ compares with the system's clock, and so leaves jobs waiting that fell due since that was set back. */
-  private async promoteDue(): Promise<boolean> {
+  private async makeDue(): Promise<boolean> {
     const { backend } = this;
     const now = this.clock.now();
-    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_PROMOTED - 1, true)) as unknown as [string[]?];
-    let hasPromoted = false;
+    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_MADE_DUE - 1, true)) as unknown as [string[]?];
+    let isAnyDue = false;
     for (const id of ids) {
       const job = await backend.getJobData(id);
       const dueAt = job && nextAttemptAtOf(job);
       if (dueAt === undefined || dueAt > now) continue; // what was planned since stands before what falls due earlier
-      // Another process may have been faster.
-      hasPromoted = await backend.promote(id).then(
+      // Another process may have been faster: on PostgreSQL, `promote` would put back what that one has leased meanwhile.
+      isAnyDue = await backend.changeDelay(id, 0).then(
         () => true,
-        () => hasPromoted,
+        () => isAnyDue,
       );
     }
-    return hasPromoted;
+    return isAnyDue;
   }
 
   private toNext(answer: unknown): NextJob {
