@@ -84,10 +84,11 @@ export class DestinationConsumer {
 
   /** Keeps the leases of this process alive, and finds those that ended with theirs. */
   private keepUp(): void {
-    void this.leases.renew();
+    const renewed = this.leases.renew();
     if (this.stopped) return;
-    this.recovering ??= this.leases
-      .recoverStalled()
+    // One after the other: both lock many rows of PostgreSQL, each in an order of its own, and so each other out.
+    this.recovering ??= renewed
+      .then(() => this.leases.recoverStalled())
       .catch(() => undefined) // fetching fails too, and logs it
       .finally(() => (this.recovering = undefined));
   }
