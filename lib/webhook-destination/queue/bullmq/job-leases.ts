@@ -17,6 +17,9 @@ const NOT_LOCKED = -2;
 /** Its codes for a job that is gone, is not locked, is not in delivery, or is locked by somebody else. */
 const LOST = [-1, NOT_LOCKED, -3, -6];
 
+/** With this, BullMQ does not ask who has locked a job: a worker of its own need not say. */
+const ANY_TOKEN = '0';
+
 /** Whether an error says that the lease of a job is over. */
 export function isLost(error: unknown): boolean {
   return LOST.includes((error as { code?: number }).code ?? 0);
@@ -59,7 +62,8 @@ export class JobLeases {
   }
 
   /**
-   * Records an outcome, and leases the next due job with it where that is wanted. Without an outcome, the job is put back.
+   * Records an outcome, and leases the next due job with it where that is wanted and the job has ended. Without an
+   * outcome, the job is put back.
    *
    * @throws {Error} when the lease is over, and then `isLost` holds, or when the store fails
    */
@@ -71,7 +75,7 @@ export class JobLeases {
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
     if (outcome === undefined) {
-      await backend.moveJobFromActiveToWait(job.id, token);
+      await putBack(backend, job.id, token);
     } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
@@ -81,8 +85,9 @@ export class JobLeases {
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
       } else {
         const delay = Math.max(outcome.nextAttemptAt - now, 0);
-        // By the system's clock, which BullMQ compares with, here and in other processes.
-        answer = await backend.moveToDelayed(job.id, Date.now(), delay, token, { fetchNext, fieldsToUpdate });
+        // By the system's clock, which BullMQ compares with, here and in other processes. The next job is not fetched
+        // with it: on PostgreSQL that is a step of its own, which can fail when the outcome is recorded.
+        await backend.moveToDelayed(job.id, Date.now(), delay, token, { fieldsToUpdate });
       }
     }
     this.end(leased);
@@ -97,7 +102,7 @@ export class JobLeases {
   /** Puts a job back that nobody was given. */
   async giveBack(leased: LeasedJob): Promise<void> {
     this.end(leased);
-    await this.backend.moveJobFromActiveToWait(leased.job.id, this.token);
+    await putBack(this.backend, leased.job.id, this.token);
   }
 
   /** Renews the locks of all leased jobs. One that cannot be renewed shows when its job is settled. */
@@ -170,6 +175,14 @@ export class JobLeases {
   }
 }
 
+/**
+ * Ends the lease of a job: it is the next one to be taken. On PostgreSQL, `moveJobFromActiveToWait` would make it the
+ * last one, and would make one due again that was settled meanwhile.
+ */
+async function putBack(backend: IQueueBackend, jobId: string, token = ANY_TOKEN): Promise<void> {
+  await backend.retryJob(jobId, true, token);
+}
+
 /** Removes a job, leased or not; resolves with whether it existed. */
 export async function removeJob(backend: IQueueBackend, jobId: string): Promise<boolean> {
   for (;;) {
@@ -177,7 +190,7 @@ export async function removeJob(backend: IQueueBackend, jobId: string): Promise<
     const job = await backend.getJobData(jobId);
     if (!job) return false;
     try {
-      await backend.moveJobFromActiveToWait(jobId, job.processedBy);
+      await putBack(backend, jobId, job.processedBy);
     } catch (error) {
       if (!isLost(error)) throw error;
     }
