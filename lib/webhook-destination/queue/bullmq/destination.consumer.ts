@@ -22,6 +22,8 @@ export class DestinationConsumer {
   private readonly closing = new AbortController();
   private upkeep: NodeJS.Timeout | undefined;
   private recovering: Promise<void> | undefined;
+  /** What is under way in the store: taking, settling, giving back. */
+  private readonly pending = new Set<Promise<unknown>>();
   private inFlight = 0;
   private stopped = false;
   /** Whether the store had no due job, and nothing has happened since. */
@@ -46,7 +48,7 @@ export class DestinationConsumer {
   start(): void {
     this.upkeep = setInterval(() => this.keepUp(), STALLED_INTERVAL).unref();
     this.keepUp();
-    void this.run();
+    void this.follow(this.run());
   }
 
   /** Takes no more jobs; what was handed out can still be settled. */
@@ -55,7 +57,6 @@ export class DestinationConsumer {
     this.stopped = true;
     this.waiter.close();
     this.wake();
-    this.checkIdle();
   }
 
   /** Resolves once no due job is left to take, and all that were handed out are settled. */
@@ -67,10 +68,12 @@ export class DestinationConsumer {
     });
   }
 
-  /** Stops, ends what waits for the store, and releases all leases. */
+  /** Stops, ends what waits for the store, and releases all leases once nothing else is under way. */
   async close(): Promise<void> {
     this.stop();
     this.closing.abort();
+    // What is taken later would not be released, and what is released earlier could be taken.
+    while (this.pending.size > 0) await Promise.allSettled(this.pending);
     await this.leases.releaseAll();
     clearInterval(this.upkeep);
   }
@@ -84,10 +87,11 @@ export class DestinationConsumer {
 
   /** Keeps the leases of this process alive, and finds those that ended with theirs. */
   private keepUp(): void {
-    void this.leases.renew();
+    const renewed = this.leases.renew();
     if (this.stopped) return;
-    this.recovering ??= this.leases
-      .recoverStalled()
+    // One after the other: both lock many rows of PostgreSQL, each in an order of its own, and so each other out.
+    this.recovering ??= renewed
+      .then(() => this.leases.recoverStalled())
       .catch(() => undefined) // fetching fails too, and logs it
       .finally(() => (this.recovering = undefined));
   }
@@ -110,7 +114,7 @@ export class DestinationConsumer {
     const { looks } = this;
     const { leased, dueAt = Infinity } = await this.leases.take();
     if (leased) return this.hand(leased);
-    if (looks !== this.looks) return;
+    if (this.stopped || looks !== this.looks) return;
     this.drained = true;
     this.checkIdle();
     if (this.windowBefore !== Infinity) return this.subscriber.complete();
@@ -139,7 +143,7 @@ export class DestinationConsumer {
     if ((firstAttemptAt ?? acceptedAt) > this.windowBefore) this.subscriber.complete();
     if (this.stopped) {
       // What the store does not take back is due again once its lock has run out.
-      this.leases.giveBack(leased).catch(() => undefined);
+      void this.follow(this.leases.giveBack(leased).catch(() => undefined));
       return;
     }
     this.inFlight++;
@@ -149,7 +153,7 @@ export class DestinationConsumer {
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
         settled = true;
-        return this.settle(leased, outcome);
+        return this.follow(this.settle(leased, outcome));
       },
     });
   }
@@ -184,9 +188,21 @@ export class DestinationConsumer {
     }
   }
 
+  /** Counts an operation as under way until it has ended. */
+  private follow<T>(operation: Promise<T>): Promise<T> {
+    const ended: Promise<unknown> = operation.then(
+      () => this.pending.delete(ended),
+      () => this.pending.delete(ended),
+    );
+    this.pending.add(ended);
+    void ended.then(() => this.checkIdle());
+    return operation;
+  }
+
   private checkIdle(): void {
-    if (this.inFlight > 0 || !(this.drained || this.stopped)) return;
-    if (this.stopped) clearInterval(this.upkeep);
+    const hasEnded = this.stopped && this.pending.size === 0;
+    if (this.inFlight > 0 || !(this.drained || hasEnded)) return;
+    if (hasEnded) clearInterval(this.upkeep);
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 }

@@ -9,13 +9,16 @@ import { type DestinationJobs, LOCK_DURATION } from './shared-store.interface.js
 const MIN_LEAD = 100;
 
 /** Jobs that are made due at once, where BullMQ does not. */
-const MOST_PROMOTED = 100;
+const MOST_MADE_DUE = 100;
 
 /** BullMQ's code for a job that is not locked. */
 const NOT_LOCKED = -2;
 
 /** Its codes for a job that is gone, is not locked, is not in delivery, or is locked by somebody else. */
 const LOST = [-1, NOT_LOCKED, -3, -6];
+
+/** With this, BullMQ does not ask who has locked a job: a worker of its own need not say. */
+const ANY_TOKEN = '0';
 
 /** Whether an error says that the lease of a job is over. */
 export function isLost(error: unknown): boolean {
@@ -54,12 +57,13 @@ export class JobLeases {
   /** Leases the next job that is due. */
   async take(): Promise<NextJob> {
     const next = this.toNext(await this.backend.moveToActive(this.token, this.token));
-    if (next.leased || this.clock.lead < MIN_LEAD || !(await this.promoteDue())) return next;
+    if (next.leased || this.clock.lead < MIN_LEAD || !(await this.makeDue())) return next;
     return this.toNext(await this.backend.moveToActive(this.token, this.token));
   }
 
   /**
-   * Records an outcome, and leases the next due job with it where that is wanted. Without an outcome, the job is put back.
+   * Records an outcome, and leases the next due job with it where that is wanted and the job has ended. Without an
+   * outcome, the job is put back.
    *
    * @throws {Error} when the lease is over, and then `isLost` holds, or when the store fails
    */
@@ -71,7 +75,7 @@ export class JobLeases {
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
     if (outcome === undefined) {
-      await backend.moveJobFromActiveToWait(job.id, token);
+      await putBack(backend, job.id, token);
     } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
@@ -81,8 +85,9 @@ export class JobLeases {
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
       } else {
         const delay = Math.max(outcome.nextAttemptAt - now, 0);
-        // By the system's clock, which BullMQ compares with, here and in other processes.
-        answer = await backend.moveToDelayed(job.id, Date.now(), delay, token, { fetchNext, fieldsToUpdate });
+        // By the system's clock, which BullMQ compares with, here and in other processes. The next job is not fetched
+        // with it: on PostgreSQL that is a step of its own, which can fail when the outcome is recorded.
+        await backend.moveToDelayed(job.id, Date.now(), delay, token, { fieldsToUpdate });
       }
     }
     this.end(leased);
@@ -97,7 +102,7 @@ export class JobLeases {
   /** Puts a job back that nobody was given. */
   async giveBack(leased: LeasedJob): Promise<void> {
     this.end(leased);
-    await this.backend.moveJobFromActiveToWait(leased.job.id, this.token);
+    await putBack(this.backend, leased.job.id, this.token);
   }
 
   /** Renews the locks of all leased jobs. One that cannot be renewed shows when its job is settled. */
@@ -140,22 +145,22 @@ export class JobLeases {
   }
 
   /** BullMQ compares with the system's clock, and so leaves jobs waiting that fell due since that was set back. */
-  private async promoteDue(): Promise<boolean> {
+  private async makeDue(): Promise<boolean> {
     const { backend } = this;
     const now = this.clock.now();
-    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_PROMOTED - 1, true)) as unknown as [string[]?];
-    let hasPromoted = false;
+    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_MADE_DUE - 1, true)) as unknown as [string[]?];
+    let isAnyDue = false;
     for (const id of ids) {
       const job = await backend.getJobData(id);
       const dueAt = job && nextAttemptAtOf(job);
       if (dueAt === undefined || dueAt > now) continue; // what was planned since stands before what falls due earlier
-      // Another process may have been faster.
-      hasPromoted = await backend.promote(id).then(
+      // Another process may have been faster: on PostgreSQL, `promote` would put back what that one has leased meanwhile.
+      isAnyDue = await backend.changeDelay(id, 0).then(
         () => true,
-        () => hasPromoted,
+        () => isAnyDue,
       );
     }
-    return hasPromoted;
+    return isAnyDue;
   }
 
   private toNext(answer: unknown): NextJob {
@@ -170,6 +175,14 @@ export class JobLeases {
   }
 }
 
+/**
+ * Ends the lease of a job: it is the next one to be taken. On PostgreSQL, `moveJobFromActiveToWait` would make it the
+ * last one, and would make one due again that was settled meanwhile.
+ */
+async function putBack(backend: IQueueBackend, jobId: string, token = ANY_TOKEN): Promise<void> {
+  await backend.retryJob(jobId, true, token);
+}
+
 /** Removes a job, leased or not; resolves with whether it existed. */
 export async function removeJob(backend: IQueueBackend, jobId: string): Promise<boolean> {
   for (;;) {
@@ -177,7 +190,7 @@ export async function removeJob(backend: IQueueBackend, jobId: string): Promise<
     const job = await backend.getJobData(jobId);
     if (!job) return false;
     try {
-      await backend.moveJobFromActiveToWait(jobId, job.processedBy);
+      await putBack(backend, jobId, job.processedBy);
     } catch (error) {
       if (!isLost(error)) throw error;
     }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type IQueueBackend, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
-import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, NewDelivery } from 'nestjs-analytics-relay';
+import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, Lease, NewDelivery } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
@@ -54,6 +54,16 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(taken.flat()).toHaveLength(300);
     });
 
+    it('hand out what one of them gave back before all else', async () => {
+      await one.add(messages(3));
+      const lease = await firstValueFrom(one.consume('A/B: 1', 1));
+      await lease.settle(undefined);
+      const taken: string[] = [];
+      other.consume('A/B: 1', 8).subscribe(({ delivery }) => taken.push(delivery.messageId));
+      await waitFor(() => taken.length >= 3);
+      expect(taken).toEqual(['m0', 'm1', 'm2']);
+    });
+
     it('end leases of each other with a purge', async () => {
       await one.add(messages(2));
       const lease = await firstValueFrom(one.consume('A/B: 1', 1));
@@ -80,6 +90,19 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const purged = await other.purge({ userId: 'u1' });
       spy.mockRestore();
       expect(purged).toBe(1);
+    });
+
+    it('record that one is to be tried again, though the next one cannot be taken', async () => {
+      await one.add(messages(1));
+      const leases: Lease[] = [];
+      one.consume('A/B: 1', 1).subscribe((lease) => leases.push(lease));
+      await waitFor(() => leases.length > 0);
+      const { prototype } = store.name === 'Redis' ? RedisQueueBackend : PostgresQueueBackend;
+      const spy = jest.spyOn(prototype, 'moveToActive').mockRejectedValue(new Error('deadlock detected'));
+      const settled = await leases[0]!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
+      spy.mockRestore();
+      expect(settled).toBe(true);
+      expect(await other.list({})).toMatchObject([{ state: 'waiting' }]);
     });
 
     it('see what the other has made due by a replay', async () => {
