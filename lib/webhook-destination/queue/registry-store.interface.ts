@@ -13,9 +13,12 @@ export interface RegistryRecord {
   document: string | undefined;
 }
 
+/** How long a removed record keeps its name and revision, in ms: 30 days, so every process learns of the removal. */
+export const TOMBSTONE_AGE = 30 * 24 * 60 * 60 * 1_000;
+
 /**
  * Where an engine keeps sources and destinations that change while the application runs.
- * A removed record leaves its name and revision for at least 30 days, so that every process learns of it.
+ * A removed record leaves its name and revision for {@link TOMBSTONE_AGE} at least; a sweep of the queue ends it.
  */
 export interface RegistryStore {
   /** The records that changed after a revision, the oldest change first; all of them after 0. */

@@ -7,6 +7,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
@@ -91,6 +92,7 @@ export interface StoreOwner {
  * A lease is a mark of the store; it ends when the store is opened, unless somebody holds it.
  */
 export interface DeliveryStore {
+  readonly registry?: RegistryStore;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones

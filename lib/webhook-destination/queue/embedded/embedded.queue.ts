@@ -12,6 +12,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import { checkPage, checkQuery } from '../query.util.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { DestinationFeed, type Settle } from './destination-feed.js';
@@ -37,6 +38,10 @@ export class EmbeddedQueue implements DeliveryQueue {
     private readonly retention: Retention,
   ) {
     this.writer = this.createWriter();
+  }
+
+  get registry(): RegistryStore | undefined {
+    return this.store.registry;
   }
 
   now(): number {
