@@ -28,6 +28,8 @@ export interface DestinationEntry extends Omit<DestinationOptions, 'headers' | '
   headers: string[];
   /** Whether requests are signed. */
   signed: boolean;
+  /** Whether a `transform` makes its bodies. */
+  transformed: boolean;
   /** Until when requests are signed with the secret before the last rotation as well, in ms since the epoch. */
   previousSecretUntil?: number;
   /** Whether its messages are queued and not sent. */
