@@ -88,6 +88,7 @@ export class OwnRegistry extends Registry {
     for (const [kind, list] of lists) {
       for (let index = 0; index < list.length; index++) {
         if (index % PORTION === PORTION - 1) await nextTurn();
+        if (this.isClosed) return;
         this.put(kind, list[index], `${kind}s[${index}]`);
       }
     }
@@ -98,11 +99,12 @@ export class OwnRegistry extends Registry {
     if (this.isClosed) return;
     const { put, remove } = Object(change) as Record<'put' | 'remove', object | undefined>;
     const parts = Object.entries({ ...put, ...remove }).filter(([, value]) => value !== undefined);
-    if ((put && remove) || parts.length === 0 || parts.some(([kind]) => !(kind in this.#entries))) {
+    if ((put && remove) || parts.length === 0 || parts.some(([kind]) => !Object.hasOwn(this.#entries, kind))) {
       const rule = 'must have put or remove, and in it a source or a destination';
       return this.entries.logger.limited('error', `A change of the application's registry ${rule}: it is ignored`);
     }
-    for (const [kind, value] of parts as [RegistryKind, unknown][]) {
+    // The source first, as the destination may be on it.
+    for (const [kind, value] of parts.sort(([kind]) => (kind === 'source' ? -1 : 1)) as [RegistryKind, unknown][]) {
       if (put) this.put(kind, value);
       else this.remove(kind, value as string);
     }

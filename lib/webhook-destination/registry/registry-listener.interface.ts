@@ -14,7 +14,10 @@ export type LiveDestination = DestinationOptions & {
   pauses: Pause[];
 };
 
-/** The relay's steps, as the registry changes them. A `put` replaces what has the same name. */
+/**
+ * The relay's steps, as the registry changes them. A `put` replaces what has the same name. A `remove` may concern what was
+ * never put: at start, what was removed in the last 30 days, as a process that ended may have left deliveries of it.
+ */
 export interface RegistryListener {
   putSource(source: LiveSource): void;
   removeSource(name: string): void;

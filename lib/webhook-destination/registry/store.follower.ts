@@ -48,7 +48,12 @@ export class StoreFollower {
 
   /** Resolves once a change of this process is applied, after those that others made before it. */
   async applied(record: RegistryRecord): Promise<void> {
-    await this.catchUp().catch(() => undefined); // it is durable all the same, and the outage has been logged
+    try {
+      // Only a read has the changes of others too: they may have come before it, or have undone it.
+      if (this.store.changed$) return await this.read();
+    } catch {
+      // It is durable all the same, and the outage has been logged.
+    }
     await this.inOrder(() => this.apply([record]));
   }
 

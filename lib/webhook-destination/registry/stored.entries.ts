@@ -66,7 +66,7 @@ export class StoredEntries {
       if (known && known.revision >= record.revision) continue;
       if (known) this.forget(known);
       if (record.document !== undefined) taken.push(this.take(record, record.document, known?.live, isOpening));
-      else if (known) this.inUse.remove(record.kind, record.name);
+      else this.inUse.remove(record.kind, record.name);
     }
     this.retryConflicts();
     for (const { kind, name, fault, live } of taken) {

@@ -31,6 +31,7 @@ export class StoredRegistry extends Registry {
   private isOpening = true;
   private isRewriting = false;
   private timer: NodeJS.Timeout | undefined;
+  private wakesAt = Infinity;
 
   constructor(
     private readonly store: RegistryStore,
@@ -115,6 +116,8 @@ export class StoredRegistry extends Registry {
   }
 
   private wakeAt(time: number): void {
+    if (time === this.wakesAt) return;
+    this.wakesAt = time;
     clearTimeout(this.timer);
     if (time === Infinity || this.isClosed) return;
     this.timer = setTimeout(() => this.wake(), delayUntil(time, Date.now())).unref();
@@ -122,6 +125,7 @@ export class StoredRegistry extends Registry {
 
   /** Ends rotations here, then in the store. */
   private wake(): void {
+    this.wakesAt = Infinity;
     this.stored!.expire(Date.now());
     this.wakeAt(this.stored!.nextExpiry());
     void this.rewrite();
