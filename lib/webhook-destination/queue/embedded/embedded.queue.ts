@@ -40,7 +40,7 @@ export class EmbeddedQueue implements DeliveryQueue {
     this.writer = this.createWriter();
   }
 
-  get registry(): RegistryStore | undefined {
+  get registry(): RegistryStore {
     return this.store.registry;
   }
 
@@ -116,6 +116,12 @@ export class EmbeddedQueue implements DeliveryQueue {
     const destinations = await this.store.replay(checkQuery(query), this.now());
     for (const destination of new Set(destinations)) this.feeds.get(destination)?.wake();
     return destinations.length;
+  }
+
+  async expedite(destination: string): Promise<number> {
+    const count = await this.store.expedite(destination, this.now());
+    this.feeds.get(destination)?.wake();
+    return count;
   }
 
   async purge(query: DeliveryQuery): Promise<number> {

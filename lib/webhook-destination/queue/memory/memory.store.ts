@@ -168,6 +168,17 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
   }
 
+  expedite(destination: string, now: number): Promise<number> {
+    const isLate = ({ dueAt, state }: Entry) => state === 'waiting' && dueAt > now;
+    const late = this.find({ destination }).filter(isLate);
+    this.dueOf(destination).keep((entry) => !isLate(entry));
+    for (const entry of late) {
+      entry.dueAt = now;
+      this.makeDue(entry, 'waiting');
+    }
+    return Promise.resolve(late.length);
+  }
+
   purge(query: CheckedQuery): Promise<number> {
     return Promise.resolve(this.remove(this.find(query)));
   }
