@@ -58,6 +58,8 @@ export class SharedStore {
   private readonly store = new MemoryRegistryStore();
   private readonly signals = new Set<Subject<void>>();
   outage: Error | undefined;
+  /** How often processes wrote. */
+  writes = 0;
   /** Whether processes are signalled what others change. */
   isSignalling = true;
 
@@ -73,6 +75,7 @@ export class SharedStore {
       },
       write: async (record, expected) => {
         if (this.outage) throw this.outage;
+        this.writes++;
         const revision = await this.store.write(record, expected);
         if (revision !== undefined && this.isSignalling) this.signal();
         return revision;
