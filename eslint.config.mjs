@@ -39,6 +39,7 @@ const borders = [
   ),
   step('queue', '/(admin|dispatch|ingest|receiver|routing)/', 'The queue does not know what a delivery is sent with.'),
   step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
+  step('registry', `/admin/|/${engines}`, 'The registry does not know how its entries are stored.'),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step('admin', `/dispatch/|/${engines}`, 'Administration does not know how deliveries are sent or stored.'),
 ];

@@ -41,6 +41,28 @@ export {
 } from './receiver/standard-webhook.util.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
 export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
+export type {
+  DestinationRegistry,
+  DestinationRegistryProvider,
+  GivenDestination,
+  RegistryChange,
+  RegistryOption,
+} from './registry/destination-registry.interface.js';
+export type {
+  DestinationManager,
+  DestinationPatch,
+  ImportResult,
+  NewDestination,
+} from './registry/destination.manager.js';
+export type {
+  CreatedDestination,
+  CreatedSource,
+  DestinationEntry,
+  EntryOrigin,
+  EntryQuery,
+  SourceEntry,
+} from './registry/registry-entry.interface.js';
+export type { NewSource, SourceManager, SourcePatch } from './registry/source.manager.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';
 export type { RelayMode, WebhookDestinationModuleOptions } from './webhook-destination.options.js';

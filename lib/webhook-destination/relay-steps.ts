@@ -11,6 +11,10 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { DestinationManager } from './registry/destination.manager.js';
+import type { Registry } from './registry/registry.js';
+import { createRegistry } from './registry/registry.factory.js';
+import { SourceManager } from './registry/source.manager.js';
 import { DestinationRouter } from './routing/destination.router.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 
@@ -20,6 +24,9 @@ export class RelaySteps {
   readonly sources: SourceRegistry;
   readonly acceptor: MessageAcceptor;
   readonly dispatcher: WebhookDispatcher;
+  readonly registry: Registry;
+  readonly sourceManager: SourceManager;
+  readonly destinationManager: DestinationManager;
   readonly deletion: UserDeletion;
   /** First part of all routes. */
   readonly prefix: string;
@@ -28,13 +35,34 @@ export class RelaySteps {
   readonly admin: AdminMount | undefined;
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
-    const { sources, destinations, queue, ingest, mode, admin } = concealed.reveal();
+    const options = concealed.reveal();
+    const { sources, destinations, queue, ingest, mode, delivery, admin } = options;
     this.queue = queue();
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
     this.acceptor = new MessageAcceptor(router, this.queue);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed);
     for (const destination of destinations) this.dispatcher.put(destination);
+    this.registry = createRegistry(options, this.queue, {
+      putSource: (source) => this.sources.put(source),
+      removeSource: (name) => this.sources.remove(name),
+      putDestination: (destination) => {
+        router.put(destination);
+        this.dispatcher.put(destination);
+      },
+      removeDestination: (name) => {
+        router.remove(name);
+        this.dispatcher.remove(name);
+      },
+    });
+    this.sourceManager = new SourceManager(sources, this.registry);
+    this.destinationManager = new DestinationManager(
+      destinations,
+      this.registry,
+      this.sourceManager,
+      delivery.retryWindow,
+      (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
+    );
     this.deletion = new UserDeletion(this.sources, router, this.queue);
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;

@@ -1,7 +1,7 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
 import { OptionsError } from '../common/options.error.js';
-import { findAbsence, findOptionFaults, IfGiven, Must, toOptions } from '../common/options.rules.js';
+import { findAbsence, findOptionFaults, IfGiven, Must, MustIfPresent, toOptions } from '../common/options.rules.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { type AdminOptions, areAdminOptions } from './admin/admin.options.js';
@@ -10,6 +10,8 @@ import { DestinationOptions } from './dispatch/destination.options.js';
 import { findDeliveryFaults } from './dispatch/destination.rules.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
+import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
+import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
 
 /** Whether a process takes messages, delivers them, or both. */
 export type RelayMode = 'all' | 'ingest' | 'deliver';
@@ -33,6 +35,30 @@ export class WebhookDestinationOptions {
   @Must('be a queue, such as sqliteQueue()', (value) => typeof value === 'function')
   queue: DeliveryQueueFactory = sqliteQueue();
 
+  /**
+   * Where sources and destinations are kept that change while the application runs: `'store'` keeps them beside the
+   * deliveries of the queue, and `service.sources` and `service.destinations` change them; or the application's own
+   * {@link DestinationRegistry}, as `{ useValue }`, `{ useExisting }`, `{ useClass }` or `{ useFactory, inject }`. Those of
+   * `sources` and `destinations` stay beside them, and take precedence. Default: there are only those.
+   */
+  @IfGiven()
+  @Must(
+    "be 'store', or one of { useValue }, { useExisting }, { useClass } and { useFactory, inject }",
+    isRegistryOption,
+  )
+  registry?: RegistryOption;
+
+  /**
+   * Encrypts what `registry: 'store'` keeps, by AES-256-GCM: at least 16 characters. Of a list, the first secret encrypts
+   * and each decrypts; entries that are not encrypted under the first one are rewritten at start. `undefined` is refused.
+   * Default: entries are not encrypted.
+   */
+  @MustIfPresent(
+    `be a secret of ${MIN_REGISTRY_SECRET} or more characters, or an array of such that differ`,
+    areRegistrySecrets,
+  )
+  registrySecret?: string | string[];
+
   @ValidateNested({ message: 'must be false or an object' })
   @IsOptional()
   ingest: IngestOptions | undefined = new IngestOptions();
@@ -55,16 +81,17 @@ export class WebhookDestinationOptions {
 }
 
 /**
- * Options of {@link WebhookDestinationModule}. `undefined` selects the default, except in `sharedSecret`, `sources`,
- * `types` and `events` of a destination, where it is refused because a missing value could go unnoticed.
+ * Options of {@link WebhookDestinationModule}. `undefined` selects the default, except in `registrySecret`, and in
+ * `sharedSecret`, `sources`, `types` and `events` of a destination, where it is refused because a missing value could go
+ * unnoticed.
  */
 export interface WebhookDestinationModuleOptions extends Partial<
-  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin'>
+  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret'>
 > {
-  /** Where messages come from, each with its write key. */
-  sources: SourceOptions[];
-  /** Where messages go. */
-  destinations: (Partial<DestinationOptions> & Pick<DestinationOptions, 'urls'>)[];
+  /** Where messages come from, each with its write key. May be left out where `registry` is set. */
+  sources?: SourceOptions[];
+  /** Where messages go. May be left out where `registry` is set. */
+  destinations?: GivenDestination[];
   /**
    * The routes that SDKs post to; `false` adds none.
    * @default { prefix: 'v1' }
@@ -82,8 +109,10 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   const absence = findAbsence(given);
   if (absence.length > 0) throw new OptionsError('WebhookDestinationModule', absence);
   const options = toOptions(WebhookDestinationOptions, given);
-  const all = <T extends object>(type: new () => T, list: unknown) =>
-    Array.isArray(list) ? list.map((item) => toOptions(type, item)) : (list as T[]);
+  const all = <T extends object>(type: new () => T, list: unknown) => {
+    if (list === undefined && given.registry !== undefined) return [];
+    return Array.isArray(list) ? list.map((item) => toOptions(type, item)) : (list as T[]);
+  };
   options.sources = all(SourceOptions, given.sources);
   options.destinations = all(DestinationOptions, given.destinations);
   options.delivery = toOptions(DeliveryOptions, given.delivery);
@@ -96,7 +125,8 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
 }
 
 /** Faults of options that are each valid on their own. */
-function findRelationFaults({ sources, destinations, delivery, queue, mode }: WebhookDestinationOptions): string[] {
+function findRelationFaults(options: WebhookDestinationOptions): string[] {
+  const { sources, destinations, delivery, queue, mode, registry, registrySecret } = options;
   const names = new Set(sources.map(({ name }) => name));
   return [
     ...(mode !== 'all' && !queue.isShared
@@ -105,7 +135,11 @@ function findRelationFaults({ sources, destinations, delivery, queue, mode }: We
     ...findRepeated('sources', 'name', sources),
     ...findRepeated('sources', 'writeKey', sources),
     ...findRepeated('destinations', 'name', destinations),
-    ...destinations.flatMap(({ sources: wanted = [] }, index) =>
+    ...(registrySecret !== undefined && registry !== 'store'
+      ? ["registrySecret must come with registry: 'store'"]
+      : []),
+    // Those of a registry are not known yet.
+    ...(registry === undefined ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
       wanted
         .filter((name) => !names.has(name))
         .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),

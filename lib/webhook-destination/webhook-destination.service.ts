@@ -30,6 +30,8 @@ import {
   type DeliveryRecord,
   isOpen,
 } from './queue/delivery-queue.interface.js';
+import type { DestinationManager } from './registry/destination.manager.js';
+import type { SourceManager } from './registry/source.manager.js';
 import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
@@ -71,9 +73,8 @@ export class WebhookDestinationService
    * @param sentAt when the sender posted them, by its own clock
    */
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
-    const source = this.sourceOf(writeKey);
     if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
-    await this.opened;
+    const source = await this.sourceOf(writeKey);
     return this.steps.acceptor.accept(
       source,
       messages.map((message) => new ParsedMessage(message)),
@@ -112,10 +113,25 @@ export class WebhookDestinationService
     return this.steps.queue.counts();
   }
 
+  /**
+   * The destinations: those of the options, and those of the registry, which can be changed.
+   * @see docs/destinations.md
+   */
+  get destinations(): DestinationManager {
+    return this.steps.destinationManager;
+  }
+
+  /**
+   * The sources: those of the options, and those of the registry, which can be changed.
+   * @see docs/destinations.md
+   */
+  get sources(): SourceManager {
+    return this.steps.sourceManager;
+  }
+
   /** @internal */
   async acceptBatch(writeKey: string, json: string): Promise<AcceptResult> {
-    const source = this.sourceOf(writeKey);
-    await this.opened;
+    const source = await this.sourceOf(writeKey);
     const { messages } = readPostedBody('batch', toJsonText(Buffer.from(json)));
     return this.steps.acceptor.accept(source, messages(), new Date()); // the sender's clock is this one
   }
@@ -127,7 +143,8 @@ export class WebhookDestinationService
 
   /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
-    if (this.steps.sources.find(writeKey) === undefined) return false;
+    // Whether the registry has it is known once that is open.
+    if (this.steps.sources.find(writeKey) === undefined && !this.options.reveal().registry) return false;
     this.producers.add(producer);
     return true;
   }
@@ -138,7 +155,7 @@ export class WebhookDestinationService
       this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
     }
     await this.steps.admin?.mount(this.moduleRef);
-    this.resolveOpened(this.steps.queue.open());
+    this.resolveOpened(this.open());
     await this.opened;
     this.steps.ingest?.open();
   }
@@ -165,7 +182,24 @@ export class WebhookDestinationService
     return this.stopped;
   }
 
-  private sourceOf(writeKey: unknown): string {
+  private async open(): Promise<void> {
+    await this.steps.queue.open();
+    try {
+      await this.steps.registry.open(this.moduleRef);
+    } catch (error) {
+      await this.steps.queue.close(); // it would keep the process alive
+      throw error;
+    }
+  }
+
+  private async sourceOf(writeKey: unknown): Promise<string> {
+    if (this.options.reveal().registry) await this.opened; // it has sources of its own
+    const source = this.find(writeKey);
+    await this.opened;
+    return source;
+  }
+
+  private find(writeKey: unknown): string {
     const source = typeof writeKey === 'string' ? this.steps.sources.find(writeKey) : undefined;
     if (source === undefined) throw new UnknownWriteKeyError();
     return source;
@@ -173,6 +207,7 @@ export class WebhookDestinationService
 
   private async stop(): Promise<void> {
     await Promise.all([...this.producers].map((producer) => producer.drain()));
+    this.steps.registry.close();
     await this.steps.dispatcher.stop();
     await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
     await this.steps.queue.close();
@@ -191,7 +226,7 @@ export class WebhookDestinationService
 
   /** Warns of deliveries that nobody will make; resolves with what the queue holds, or undefined where it cannot tell. */
   private async count(): Promise<DeliveryCount[] | undefined> {
-    const served = this.steps.dispatcher.enabledNames;
+    const served = this.steps.dispatcher.servedNames;
     try {
       const counts = await this.steps.queue.counts([...served]);
       for (const { destination, count } of counts.filter(isOpen)) {

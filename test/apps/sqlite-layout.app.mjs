@@ -1,4 +1,4 @@
-// Prints a queue file of the layout that the built package writes, as SQL, with deliveries in every state:
+// Prints a queue file of the layout that the built package writes, as SQL, with deliveries in every state and a registry:
 //   node test/apps/sqlite-layout.app.mjs > test/webhook-destination/queue/layouts/layout-<version>.sql
 // Each part of the file is written by a process of its own that ends without closing it, as a crash does.
 import { fork } from 'node:child_process';
@@ -59,6 +59,8 @@ async function write(path, [destination, added, outcomes]) {
       if (awaited.size === 0) process.exit();
     });
   }
+  const present = (await queue.registry.read(0)).length;
+  if (present === 0) await queue.registry.write({ kind: 'destination', name: 'Kept', document: '{"name":"Kept"}' }, 0);
   await queue.add(added.map(message));
   if (awaited.size === 0) process.exit();
 }

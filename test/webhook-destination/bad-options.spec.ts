@@ -74,6 +74,25 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [], destinations: [], ingest: { clientAddress: 'x-forwarded-for' } },
     'ingest.clientAddress must be a function',
   ],
+  ...['stored', {}, { useClass: 'Kept' }, { useValue: {} }, { useValue: { load() {} }, inject: [] }].map(
+    (registry): (typeof cases)[number] => [
+      `the registry ${JSON.stringify(registry)}`,
+      { registry },
+      "registry must be 'store', or one of { useValue }, { useExisting }, { useClass } and { useFactory, inject }",
+    ],
+  ),
+  ...['fifteen letters', [], ['a secret of the registry', ''], undefined].map(
+    (registrySecret): (typeof cases)[number] => [
+      `the registry secret ${JSON.stringify(registrySecret)}`,
+      { registry: 'store', registrySecret },
+      'registrySecret must be a secret of 16 or more characters, or an array of such that differ',
+    ],
+  ),
+  [
+    'a registry secret without a registry',
+    { sources: [], destinations: [], registrySecret: 'a secret of the registry' },
+    "registrySecret must come with registry: 'store'",
+  ],
   ['an unknown mode', { sources: [], destinations: [], mode: 'both' }, "mode must be 'all', 'ingest' or 'deliver'"],
   [
     'half of the work with a queue of one process',

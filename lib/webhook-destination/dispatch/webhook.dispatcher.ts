@@ -9,6 +9,7 @@ import { LineLogger } from '../../common/line.logger.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { type Delivery, type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
+import { transformBody } from './body-transform.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -19,7 +20,7 @@ import { NetworkCheck } from './network-check.js';
 import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
-import type { Pause } from './pause.util.js';
+import { isPaused, type Pause } from './pause.util.js';
 import { RemovedDestination } from './removed.destination.js';
 import { socketBudget } from './socket-budget.js';
 import { RequestLimit } from './request-limit.js';
@@ -39,6 +40,9 @@ const ACTIVE_FACTOR = 4;
 
 /** Most destinations whose names are resolved after the start; those of others are when they are first delivered to. */
 const MAX_CHECKED = 100;
+
+/** The source of a test message. */
+const TEST_SOURCE = 'test';
 
 /** A destination, with the times in which it was paused. */
 export interface PausableDestination extends DestinationOptions {
@@ -60,6 +64,8 @@ export class WebhookDispatcher {
   private readonly due = new Set<string>();
   private readonly dueSubscription: Subscription | undefined;
   private readonly removed = new Map<string, RemovedDestination>();
+  /** Names of those that were removed before the start. */
+  private readonly removedBefore = new Set<string>();
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
 
@@ -76,27 +82,28 @@ export class WebhookDispatcher {
     });
   }
 
-  /** The destinations that deliveries are meant to go out to, now or when they are no longer paused. */
-  get enabledNames(): Set<string> {
-    return new Set([...this.#destinations.values()].filter(({ enabled }) => enabled).map(({ name }) => name));
+  /** The destinations whose deliveries go out, now or when they are no longer paused, or are ended. */
+  get servedNames(): Set<string> {
+    const enabled = [...this.#destinations.values()].filter((destination) => destination.enabled);
+    return new Set([...enabled.map(({ name }) => name), ...this.removedBefore]);
   }
 
   /** Delivers to a destination from now on, in place of the one of this name. */
   put(destination: PausableDestination): void {
     const { name } = destination;
     this.removed.get(name)?.stop();
+    this.removedBefore.delete(name);
     this.#destinations.set(name, destination);
     this.open(destination);
   }
 
-  /** Sends nothing to the destination any more, and ends its deliveries. */
+  /** Sends nothing to the destination any more, and ends its deliveries once this process delivers. */
   remove(name: string): void {
     this.#destinations.delete(name);
     this.leave(name, true);
     this.removed.get(name)?.stop();
-    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
-    this.removed.set(name, removed);
-    void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
+    if (this.#createPool) this.end(name);
+    else this.removedBefore.add(name);
   }
 
   /**
@@ -119,6 +126,10 @@ export class WebhookDispatcher {
     const named = (states: DeliveryCount[]) => states.map(({ destination }) => destination);
     for (const name of known ? [...named(known.filter(isOpen)), ...this.due] : all) this.wake(name);
     this.due.clear();
+    for (const name of this.removedBefore) {
+      if (!counts || named(counts.filter(isOpen)).includes(name)) this.end(name);
+    }
+    this.removedBefore.clear();
     const checked = known && all.length > MAX_CHECKED ? named(known) : all;
     void this.#check?.run(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive));
   }
@@ -128,12 +139,26 @@ export class WebhookDispatcher {
    *
    * @throws {RelayError} where this process does not deliver
    */
-  async test(destination: DestinationOptions, delivery: Delivery): Promise<AttemptRecord> {
+  async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
     if (!this.#createPool) throw new RelayError('not_delivering', 'this process does not deliver, and cannot test');
     const sender = this.createSender(destination, this.#createPool);
     const startedAt = timeOf(this.queue);
+    const { name, transform } = destination;
+    const delivery: Delivery = {
+      destination: name,
+      source: TEST_SOURCE,
+      messageId,
+      userId: undefined,
+      body,
+      acceptedAt: startedAt,
+      id: messageId,
+      firstAttemptAt: undefined,
+      attempts: [],
+      failedUrls: [],
+    };
+    const made = transform ? transformBody(transform, delivery, startedAt) : body;
     try {
-      const sent = await sender.send(delivery, delivery.body, () => true);
+      const sent = Buffer.isBuffer(made) ? await sender.send(delivery, made, () => true) : [];
       return { startedAt, results: (sent ?? []).map(({ result }) => result) };
     } finally {
       await sender.close();
@@ -193,6 +218,12 @@ export class WebhookDispatcher {
     close().catch((error) => this.logger.warn(`Connections to ${name} could not be closed: ${errorMessage(error)}`));
   }
 
+  private end(name: string): void {
+    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
+    this.removed.set(name, removed);
+    void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
+  }
+
   private createSender(destination: DestinationOptions, createPool: PoolFactory): DestinationSender {
     const { delivery } = this.options.reveal();
     const { urls, rateLimit, concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
@@ -220,6 +251,6 @@ export class WebhookDispatcher {
 }
 
 /** Whether deliveries go out to it now. */
-function isActive({ enabled, pauses = [] }: PausableDestination): boolean {
-  return enabled && pauses.every(({ to }) => to !== undefined);
+function isActive({ enabled, pauses }: PausableDestination): boolean {
+  return enabled && !isPaused(pauses);
 }

@@ -12,6 +12,9 @@ import { waitFor } from '../../support/wait-for.js';
 const LAYOUTS = 'test/webhook-destination/queue/layouts';
 const fixtures = readdirSync(LAYOUTS).map((name) => ({ layout: Number(/\d+/.exec(name)), file: `${LAYOUTS}/${name}` }));
 
+/** The first layout with a registry. */
+const REGISTRY_LAYOUT = 6;
+
 /** The deliveries in each of them, as they are after a start: what was leased waits. */
 const STATES = {
   settled: 'delivered',
@@ -76,9 +79,12 @@ describe('The layout of the SQLite file', () => {
     expect(fixtures.map(({ layout }) => layout).sort((a, b) => a - b)).toEqual(layouts);
   });
 
-  it.each(fixtures)('$layout is brought up to date, and everything in it delivered', async ({ file }) => {
+  it.each(fixtures)('$layout is brought up to date, and everything in it delivered', async ({ layout, file }) => {
     const path = await createFile(readFileSync(file, 'utf8'));
     const queue = await openQueue(path);
+    const record = { kind: 'destination', name: 'Kept', document: '{"name":"Kept"}' } as const;
+    expect(await queue.registry!.read(0)).toMatchObject(layout < REGISTRY_LAYOUT ? [] : [record]);
+    expect(await queue.registry!.write({ ...record, name: 'New' }, 0)).toBeGreaterThan(0);
     expect(await statesIn(queue)).toEqual(STATES);
     expect(await queue.list({ messageId: 'dead' })).toMatchObject([
       {

@@ -187,6 +187,20 @@ describe('A SQLite queue whose thread has ended', () => {
     expect((await again.list({})).map(({ messageId }) => messageId)).toEqual(['m']);
   });
 
+  it('keeps what the registry was given', async () => {
+    const { queue, endThread, opensAgain } = await start();
+    const records: unknown[] = [];
+    for (const name of names(20)) {
+      const record = { kind: 'destination', name, document: '{}' } as const;
+      records.push({ ...record, revision: await queue.registry!.write(record, 0) });
+      if (name !== 'm9' && name !== 'm19') continue;
+      await endThread();
+      await expect(queue.registry!.write({ ...record, name: 'refused' }, 0)).rejects.toThrow('its thread has ended');
+      await opensAgain();
+    }
+    expect(await queue.registry!.read(0)).toEqual(records);
+  });
+
   it('keeps its leases: none is given twice, and each can be settled', async () => {
     const { queue, endThread, opensAgain } = await start();
     const leases: Lease[] = [];

@@ -14,6 +14,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { AddGroup } from './add-group.js';
@@ -21,6 +22,7 @@ import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
 import { find, listRecords, STATES, TYPES } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
+import { promoteJobs } from './promotion.js';
 import { RefusalNotes } from './refusal-notes.js';
 import { removeJobs, sweepJobs } from './retention-sweep.js';
 import type { DestinationJobs, SharedStore } from './shared-store.interface.js';
@@ -37,6 +39,7 @@ interface OpenQueue extends DestinationJobs {
 
 /** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements DeliveryQueue {
+  readonly registry: RegistryStore;
   /** What this process locks its jobs with. */
   private readonly token = randomUUID();
   /** Each is made once: a backend adds listeners to the connection that it shares. */
@@ -51,6 +54,7 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     private readonly store: SharedStore,
     private readonly retention: Retention,
   ) {
+    this.registry = store.registry;
     this.refusals = new RefusalNotes(store, retention.dead.age);
   }
 
@@ -154,6 +158,13 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     let count = 0;
     for (const queue of await this.queuesOf({})) count += await sweepJobs(this.store, queue, this.retention);
     await this.store.forgetOld?.();
+    await this.store.registry.sweep(Date.now());
+    return count;
+  }
+
+  async expedite(destination: string): Promise<number> {
+    let count = 0;
+    for (const queue of await this.queuesOf({ destination })) count += await promoteJobs(queue);
     return count;
   }
 

@@ -12,7 +12,10 @@ import { RedisStore } from './redis.store.js';
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
-  const create = (): DeliveryQueue => concealState(createQueue(checked)); // its clients have passwords
+  const create = (): DeliveryQueue => {
+    const queue = createQueue(checked);
+    return Object.assign(concealState(queue), { registry: queue.registry }); // its clients have passwords
+  };
   return Object.assign(create, { isShared: true });
 }
 

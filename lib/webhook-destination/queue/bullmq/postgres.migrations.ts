@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
+import { REGISTRY_TABLES } from './postgres-registry.store.js';
 
 /** Tables beside those of BullMQ: the destinations, and the messages that may not come again yet. */
 const TABLES = `
@@ -35,6 +36,7 @@ export async function migrate(bullmq: typeof import('bullmq'), client: Client, s
     await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [bullmq.MIGRATION_ADVISORY_LOCK_KEY, schema]);
     await client.query(`SET LOCAL search_path TO ${bullmq.quoteSchemaName(schema)}`);
     await client.query(TABLES);
+    await client.query(REGISTRY_TABLES);
     await client.query(STALLED_INDEX);
     await client.query('COMMIT');
   } catch (cause) {
@@ -49,13 +51,13 @@ export async function checkMigrations(bullmq: typeof import('bullmq'), client: C
     throw error instanceof bullmq.SchemaMigrationRequiredError ? missing(schema) : error;
   });
   const { rows } = await client.query<{ found: string | null }>('SELECT to_regclass($1) AS found', [
-    `${bullmq.quoteSchemaName(schema)}.relay_seen`,
+    `${bullmq.quoteSchemaName(schema)}.relay_registry_last`,
   ]);
   if (rows[0]?.found == null) throw missing(schema);
 }
 
 function missing(schema: string): Error {
   return new QueueUnavailableError(
-    `bullmqQueue: schema "${schema}" has no tables yet: set migrate: true, or run migrateBullmqQueue(options) once`,
+    `bullmqQueue: schema "${schema}" has no tables yet, or those of an older version: set migrate: true, or run migrateBullmqQueue(options) once`,
   );
 }

@@ -11,6 +11,7 @@ import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadBullmq, loadPg } from './peer.loader.js';
 import { PostgresEvents } from './postgres-events.js';
+import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 import {
   BACKEND_SETTINGS,
@@ -52,10 +53,16 @@ const JOBS = `
 
 /** Jobs in PostgreSQL. */
 export class PostgresStore implements SharedStore {
+  readonly registry = new PostgresRegistryStore(
+    this.options.prefix,
+    (text, values) => this.query(text, values),
+    () => this.createClient(),
+  );
   private readonly logger = new LineLogger('BullmqQueue');
   private readonly outage = new StoreOutage('PostgreSQL', this.logger);
   private readonly events = new PostgresEvents((text, values) => this.query(text, values));
   private bullmq!: typeof import('bullmq');
+  private createClient!: () => Client;
   private connection: PostgresConnection | undefined;
 
   constructor(private readonly options: CheckedBullmqOptions) {}
@@ -70,6 +77,7 @@ export class PostgresStore implements SharedStore {
       keepAlive: true,
       ...toConfig(connection),
     };
+    this.createClient = () => new Client(config);
     const isMigrating = this.options.migrate;
     // Migrations take the time they need, and wait for each other.
     const client = await this.connect(() => new Client({ ...config, ...(isMigrating && { query_timeout: 0 }) }));
@@ -160,6 +168,7 @@ export class PostgresStore implements SharedStore {
   }
 
   async close(): Promise<void> {
+    this.registry.close();
     if (!this.connection) return;
     // A host that is gone without a word does not answer the end of a connection either.
     await within(QUERY_TIMEOUT, this.connection.close(), 'closing').catch(() => undefined);

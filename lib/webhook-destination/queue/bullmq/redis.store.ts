@@ -10,6 +10,7 @@ import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from './bullmq.options.js';
 import { loadBullmq, loadIoredis } from './peer.loader.js';
+import { RedisRegistryStore } from './redis-registry.store.js';
 import { checkRedis } from './redis-checks.js';
 import { readPlaces } from './redis-places.js';
 import {
@@ -47,6 +48,7 @@ const CLIENT_OPTIONS: RedisOptions = {
 
 /** Jobs in Redis. */
 export class RedisStore implements SharedStore {
+  readonly registry = new RedisRegistryStore(this.options.prefix, () => this.client);
   private readonly logger = new LineLogger('BullmqQueue');
   private readonly outage = new StoreOutage('Redis', this.logger);
   private readonly clients = new Set<Client>();
@@ -130,6 +132,7 @@ export class RedisStore implements SharedStore {
   }
 
   async close(): Promise<void> {
+    this.registry.close();
     clearInterval(this.heartbeat);
     await Promise.all([...this.clients].map((client) => this.disconnect(client)));
   }

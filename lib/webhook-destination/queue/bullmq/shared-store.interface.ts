@@ -1,6 +1,7 @@
 import type { IQueueBackend, JobJson } from 'bullmq';
 
 import type { DeliveryState } from '../delivery-queue.interface.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 
 /** How long a leased job stays locked without a sign of life of its process, in ms. */
 export const LOCK_DURATION = 15_000;
@@ -54,8 +55,17 @@ export interface JobWaiter {
   close(): void;
 }
 
+/** A registry in Redis or PostgreSQL. */
+export interface SharedRegistryStore extends RegistryStore {
+  /** Forgets what was removed long ago. */
+  sweep(now: number): Promise<void>;
+  /** Ends `changed$`. */
+  close(): void;
+}
+
 /** What a queue on BullMQ needs of Redis or PostgreSQL. */
 export interface SharedStore {
+  readonly registry: SharedRegistryStore;
   /** Rejects when the store cannot be reached in time, or is not fit for it. */
   open(): Promise<void>;
   /**

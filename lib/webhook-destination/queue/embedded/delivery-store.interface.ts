@@ -7,6 +7,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
@@ -91,6 +92,7 @@ export interface StoreOwner {
  * A lease is a mark of the store; it ends when the store is opened, unless somebody holds it.
  */
 export interface DeliveryStore {
+  readonly registry: RegistryStore;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
@@ -104,6 +106,8 @@ export interface DeliveryStore {
   counts(): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
+  /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those that were not. */
+  expedite(destination: string, now: number): Promise<number>;
   purge(query: CheckedQuery): Promise<number>;
   /** Overwrites what is left of the purged. */
   scrub(): Promise<void>;

@@ -12,6 +12,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import { checkPage, checkQuery } from '../query.util.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { DestinationFeed, type Settle } from './destination-feed.js';
@@ -39,6 +40,10 @@ export class EmbeddedQueue implements DeliveryQueue {
     private readonly retention: Retention,
   ) {
     this.writer = this.createWriter();
+  }
+
+  get registry(): RegistryStore {
+    return this.store.registry;
   }
 
   now(): number {
@@ -113,6 +118,12 @@ export class EmbeddedQueue implements DeliveryQueue {
     const destinations = await this.store.replay(checkQuery(query), this.now());
     for (const destination of new Set(destinations)) this.wake(destination);
     return destinations.length;
+  }
+
+  async expedite(destination: string): Promise<number> {
+    const count = await this.store.expedite(destination, this.now());
+    this.feeds.get(destination)?.wake();
+    return count;
   }
 
   async purge(query: DeliveryQuery): Promise<number> {

@@ -18,6 +18,7 @@ import {
 } from '../embedded/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
+import { MemoryRegistryStore } from './memory.registry-store.js';
 
 /** A delivery and the state it is in. */
 interface Entry {
@@ -74,6 +75,7 @@ class DueList {
 
 /** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {
+  readonly registry = new MemoryRegistryStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, the oldest first. */
   private readonly entries = new Map<string, Entry>();
@@ -166,6 +168,17 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
   }
 
+  expedite(destination: string, now: number): Promise<number> {
+    const isLate = ({ dueAt, state }: Entry) => state === 'waiting' && dueAt > now;
+    const late = this.find({ destination }).filter(isLate);
+    this.dueOf(destination).keep((entry) => !isLate(entry));
+    for (const entry of late) {
+      entry.dueAt = now;
+      this.makeDue(entry, 'waiting');
+    }
+    return Promise.resolve(late.length);
+  }
+
   purge(query: CheckedQuery): Promise<number> {
     return Promise.resolve(this.remove(this.find(query)));
   }
@@ -179,6 +192,7 @@ export class MemoryStore implements DeliveryStore {
       if (acceptedAt > now - this.messageIds.age) break;
       this.accepted.delete(key);
     }
+    this.registry.sweep(now);
     const past = (['delivered', 'dead'] as const).flatMap((state) => {
       const { age, count } = retention[state];
       const ended = this.find({ state });

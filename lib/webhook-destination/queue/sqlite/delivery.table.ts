@@ -36,6 +36,11 @@ export class DeliveryTable {
       nextDue: db.prepare(
         `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
       ),
+      expedite: db.prepare(
+        `UPDATE delivery SET due_at = ?2 WHERE id IN (
+           SELECT id FROM delivery WHERE destination = ?1 AND state IN ('queued', 'waiting') AND due_at > ?2
+             AND state = 'waiting' LIMIT ?3)`,
+      ),
       settle: db.prepare(
         `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
            first_attempt_at = :firstAttemptAt, reason = :reason,
@@ -97,6 +102,11 @@ export class DeliveryTable {
   /** When the next one falls due, in ms since the epoch. */
   nextDueAt(destination: string): number | undefined {
     return (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at ?? undefined;
+  }
+
+  /** Makes so many waiting deliveries due; returns the number of those that were not. */
+  expedite(destination: string, now: number, limit: number): number {
+    return this.statements.expedite.run(destination, now, limit).changes;
   }
 
   /** Settles a leased delivery; false when it is not leased. */

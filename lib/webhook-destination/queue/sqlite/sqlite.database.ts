@@ -5,10 +5,12 @@ import Database from 'libsql';
 import type { DeliveryCount } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
+import type { RegistryRecord } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { AcceptedTable } from './accepted.table.js';
 import { BatchTable } from './batch.table.js';
 import { DeliveryTable } from './delivery.table.js';
+import { RegistryTable } from './registry.table.js';
 import { prepare } from './sqlite-layout.js';
 import { SqliteLog } from './sqlite-log.js';
 import { SqlitePages } from './sqlite-pages.js';
@@ -37,6 +39,7 @@ export class SqliteDatabase {
   private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
   private readonly deliveries: DeliveryTable;
+  private readonly registry: RegistryTable;
   private readonly pages: SqlitePages;
   private readonly log: SqliteLog;
   /** Whether it holds `maxBytes`. */
@@ -62,6 +65,7 @@ export class SqliteDatabase {
       this.accepted = new AcceptedTable(this.db, messageIds);
       this.batches = new BatchTable(this.db);
       this.deliveries = new DeliveryTable(this.db);
+      this.registry = new RegistryTable(this.db);
       this.pages = new SqlitePages(this.db);
       this.walk = new SqliteWalk(this.db, this.batches);
       this.sweeper = new SqliteSweep(this.db, this.batches, this.accepted);
@@ -160,6 +164,7 @@ export class SqliteDatabase {
 
   sweep(retention: Retention, now: number): number {
     this.pages.estimateDemand();
+    this.registry.sweep(now);
     return this.sweeper.run(retention, now);
   }
 
@@ -202,6 +207,20 @@ export class SqliteDatabase {
       )
       .all(now, ...parameters);
     return (rows as { destination: string }[]).map(({ destination }) => destination);
+  }
+
+  /** Makes a portion of the waiting deliveries of a destination due; returns their number. */
+  expedite(destination: string, now: number, limit: number): number {
+    this.now = now;
+    return this.deliveries.expedite(destination, now, limit);
+  }
+
+  readRegistry(after: number): RegistryRecord[] {
+    return this.registry.read(after);
+  }
+
+  writeRegistry(record: Omit<RegistryRecord, 'revision'>, expected: number): number | undefined {
+    return this.registry.write(record, expected);
   }
 
   close(): void {

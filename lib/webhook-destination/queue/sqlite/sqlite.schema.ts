@@ -78,6 +78,16 @@ const LAYOUT_5 = `
   ALTER TABLE delivery DROP COLUMN body;
 `;
 
+const LAYOUT_6 = `
+  CREATE TABLE registry (
+    revision INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL CHECK (kind IN ('source', 'destination')),
+    name TEXT NOT NULL,
+    document TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX registry_name ON registry (kind, name);
+`;
+
 /** One step from a layout of the file to the next. */
 interface Migration {
   /** The layout that it leads to, kept in the file's `user_version`. */
@@ -100,4 +110,5 @@ export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
       db.exec(LAYOUT_5);
     },
   },
+  { layout: 6, up: (db) => db.exec(LAYOUT_6) },
 ];

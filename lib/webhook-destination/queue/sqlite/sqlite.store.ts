@@ -12,6 +12,7 @@ import type {
 } from '../embedded/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import { QueueFullError } from '../queue-full.error.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
 import type { Slice } from './delivery-rows.js';
@@ -19,8 +20,15 @@ import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows } fro
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
+/** Deliveries that one call makes due, at most. */
+const SLICE_EXPEDITED = 1_000;
+
 /** Deliveries in a SQLite file, written by a thread of its own. When the thread ends, another one is started. */
 export class SqliteStore implements DeliveryStore {
+  readonly registry: RegistryStore = {
+    read: (after) => this.thread.call('readRegistry', after),
+    write: (record, expected) => this.thread.call('writeRegistry', record, expected),
+  };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
   private readonly thread: SqliteThread;
@@ -98,6 +106,15 @@ export class SqliteStore implements DeliveryStore {
 
   replay(query: CheckedQuery, now: number): Promise<string[]> {
     return this.thread.call('replay', query, now);
+  }
+
+  async expedite(destination: string, now: number): Promise<number> {
+    let count = 0;
+    for (;;) {
+      const expedited = await this.thread.call('expedite', destination, now, SLICE_EXPEDITED);
+      count += expedited;
+      if (expedited < SLICE_EXPEDITED) return count;
+    }
   }
 
   async purge(query: CheckedQuery): Promise<number> {

@@ -798,6 +798,45 @@ export function itConforms(engine: QueueEngine): void {
       });
     });
 
+    describe('expedite', () => {
+      it('makes the waiting deliveries of a destination due, with their attempts and windows', async () => {
+        await queue.add([...messages(3), message('other', { destination: 'Other' })]);
+        const first = consume(64, () => waiting(60_000, AT));
+        const other = consume(64, () => waiting(60_000), 'Other');
+        await leased(3, first.leases);
+        await leased(1, other.leases);
+        await counted('waiting', 4);
+        first.subscription.unsubscribe();
+        const again = consume();
+        expect(await queue.expedite!('Webhooks')).toBe(3);
+        await leased(3, again.leases);
+        expect(names(again.leases).sort()).toEqual(['m0', 'm1', 'm2']);
+        for (const { delivery } of again.leases) {
+          expect(delivery).toMatchObject({ firstAttemptAt: AT, failedUrls: ['https://gone.example/'] });
+          expect(delivery.attempts).toEqual([attempt(AT, 'temporary')]);
+        }
+        expect(await count('waiting')).toBe(1);
+        expect(other.leases).toHaveLength(1);
+      });
+
+      it('leaves all others as they are, and goes on with more than a portion', async () => {
+        await queue.add(messages(2_300));
+        let seen = 0;
+        const first = consume(64, () => (++seen > 2_200 ? dead() : waiting(60_000)));
+        await leased(2_300, first.leases);
+        await counted('waiting', 2_200);
+        await counted('dead', 100);
+        first.subscription.unsubscribe();
+        expect(await queue.expedite!('nobody')).toBe(0);
+        expect(await queue.expedite!('Webhooks')).toBe(2_200);
+        const again = consume(64, () => delivered());
+        await leased(2_200, again.leases);
+        await counted('delivered', 2_200);
+        expect(await count('dead')).toBe(100);
+        expect(await queue.expedite!('Webhooks')).toBe(0);
+      });
+    });
+
     describe('sweep', () => {
       it('keeps as many records as the bounds say, those accepted last', async () => {
         await reopenWith({ delivered: { count: 12 }, dead: { count: 3 } });

@@ -3,19 +3,20 @@ import { Logger } from '@nestjs/common';
 import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { temporaryFolder } from '../../../support/temporary-folder.js';
-import { itConforms } from './delivery-queue.conformance.js';
+import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
+import { itKeepsARegistry } from './registry-store.conformance.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
-itConforms({
+const sqlite: QueueEngine = {
   name: 'SQLite',
   create: async (retention) => {
     const folder = await temporaryFolder();
     return { factory: sqliteQueue({ path: folder.path('relay.db'), retention }), remove: folder.remove };
   },
-});
+};
 
-itConforms({
+const memory: QueueEngine = {
   name: 'memory',
   create: (retention) => {
     // What it holds lives as long as the queue does.
@@ -23,4 +24,9 @@ itConforms({
     const factory = () => (queue ??= memoryQueue({ retention })());
     return Promise.resolve({ factory, remove: () => Promise.resolve() });
   },
-});
+};
+
+for (const engine of [sqlite, memory]) {
+  itConforms(engine);
+  itKeepsARegistry(engine);
+}

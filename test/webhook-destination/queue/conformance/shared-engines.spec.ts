@@ -3,17 +3,20 @@ import { Logger } from '@nestjs/common';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
-import { itConforms } from './delivery-queue.conformance.js';
+import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
+import { itKeepsARegistry } from './registry-store.conformance.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
-await describeOnEach([redisStore, postgresStore], (store) =>
-  itConforms({
+await describeOnEach([redisStore, postgresStore], (store) => {
+  const engine: QueueEngine = {
     name: `BullMQ on ${store.name}`,
     isShared: true,
     create: (retention) => {
       const { options, remove } = store.create();
       return Promise.resolve({ factory: bullmqQueue({ ...options, retention }), remove });
     },
-  }),
-);
+  };
+  itConforms(engine);
+  itKeepsARegistry(engine);
+});

@@ -1,0 +1,111 @@
+import type { Cluster, Redis } from 'ioredis';
+
+import { type RegistryKind, type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.js';
+import type { SharedRegistryStore } from './shared-store.interface.js';
+import { type SignalConnection, SignalListener } from './signal-listener.js';
+
+/** Records that one command reads or forgets, as Redis does nothing else meanwhile. */
+const PORTION = 1_000;
+
+/** Keys of all scripts: the documents by id, and the revisions of all ids, and of those that were removed. */
+const KEYS = ['documents', 'revisions', 'removed'];
+
+const READ = `
+  local rows = {}
+  local found = redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
+  for index = 1, #found, 2 do
+    rows[#rows + 1] = { found[index], found[index + 1], redis.call('HGET', KEYS[1], found[index]) }
+  end
+  return rows`;
+
+const WRITE = `
+  local channel, id, expected, document = unpack(ARGV)
+  local current = redis.call('HEXISTS', KEYS[1], id) == 1 and redis.call('ZSCORE', KEYS[2], id) or 0
+  if tonumber(current) ~= tonumber(expected) then return false end
+  local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')[2] or 0
+  local time = redis.call('TIME')
+  local revision = math.max(last + 1, time[1] * 1000 + math.floor(time[2] / 1000))
+  redis.call('ZADD', KEYS[2], revision, id)
+  if document then
+    redis.call('HSET', KEYS[1], id, document)
+    redis.call('ZREM', KEYS[3], id)
+  else
+    redis.call('HDEL', KEYS[1], id)
+    redis.call('ZADD', KEYS[3], revision, id)
+  end
+  redis.call('PUBLISH', channel, '')
+  return revision`;
+
+const SWEEP = `
+  local ids = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+  for _, id in ipairs(ids) do
+    redis.call('ZREM', KEYS[2], id)
+    redis.call('ZREM', KEYS[3], id)
+  end
+  return #ids`;
+
+/** The registry in Redis. */
+export class RedisRegistryStore implements SharedRegistryStore {
+  private readonly listener = new SignalListener((onSignal, onEnd) => this.subscribe(onSignal, onEnd));
+  readonly changed$ = this.listener.signals$;
+
+  /** @param client the connection for commands, while the store is open */
+  constructor(
+    private readonly prefix: string,
+    private readonly client: () => Redis | Cluster,
+  ) {}
+
+  async read(after: number): Promise<RegistryRecord[]> {
+    const records: RegistryRecord[] = [];
+    for (let last = after; ; last = records.at(-1)!.revision) {
+      const rows = (await this.run(READ, last, PORTION)) as [string, string, string | null][];
+      records.push(...rows.map(([id, revision, document]) => toRecord(id, Number(revision), document)));
+      if (rows.length < PORTION) return records;
+    }
+  }
+
+  async write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined> {
+    const { kind, name, document } = record;
+    const rest = document === undefined ? [] : [document];
+    return ((await this.run(WRITE, this.key('changed'), `${kind} ${name}`, expected, ...rest)) as number) ?? undefined;
+  }
+
+  async sweep(now: number): Promise<void> {
+    while ((await this.run(SWEEP, now - TOMBSTONE_AGE, PORTION)) === PORTION);
+  }
+
+  close(): void {
+    this.listener.close();
+  }
+
+  private run(script: string, ...args: (string | number)[]): Promise<unknown> {
+    return this.client().eval(script, KEYS.length, ...KEYS.map((key) => this.key(key)), ...args);
+  }
+
+  /** No name of a BullMQ queue has a brace; on a cluster, all keys are where one node has them. */
+  private key(name: string): string {
+    return `${this.prefix}:{registry}:${name}`;
+  }
+
+  /** A connection of its own; on a cluster to any node, as each passes signals on. */
+  private subscribe(onSignal: () => void, onEnd: () => void): SignalConnection {
+    const client = this.client();
+    const nodes = 'nodes' in client ? client.nodes() : [client];
+    const node = nodes[Math.floor(Math.random() * nodes.length)] ?? (client as Redis);
+    const connection = node.duplicate({ lazyConnect: true, retryStrategy: () => null });
+    connection.on('error', () => undefined).on('message', onSignal);
+    connection.on('end', onEnd);
+    const subscribe = () => connection.subscribe(this.key('changed'));
+    return {
+      listen: () => connection.connect().then(subscribe),
+      check: subscribe,
+      close: () => connection.disconnect(),
+    };
+  }
+}
+
+function toRecord(id: string, revision: number, document: string | null): RegistryRecord {
+  const space = id.indexOf(' ');
+  const kind = id.slice(0, space) as RegistryKind;
+  return { kind, name: id.slice(space + 1), revision, document: document ?? undefined };
+}

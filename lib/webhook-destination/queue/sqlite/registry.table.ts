@@ -1,0 +1,43 @@
+import type Database from 'libsql';
+
+import { nextRevision, type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.js';
+
+/** A record where no document is null. */
+interface Row extends Omit<RegistryRecord, 'document'> {
+  document: string | null;
+}
+
+/** Sources and destinations that change while the application runs. */
+export class RegistryTable {
+  private readonly statements;
+
+  constructor(db: Database.Database) {
+    this.statements = {
+      read: db.prepare('SELECT kind, name, revision, document FROM registry WHERE revision > ? ORDER BY revision'),
+      current: db.prepare('SELECT revision FROM registry WHERE kind = ? AND name = ? AND document IS NOT NULL'),
+      last: db.prepare('SELECT coalesce(max(revision), 0) AS revision FROM registry'),
+      put: db.prepare('REPLACE INTO registry (revision, kind, name, document) VALUES (?, ?, ?, ?)'),
+      sweep: db.prepare('DELETE FROM registry WHERE document IS NULL AND revision <= ?'),
+    };
+  }
+
+  read(after: number): RegistryRecord[] {
+    const rows = this.statements.read.all(after) as Row[];
+    return rows.map((row) => ({ ...row, document: row.document ?? undefined }));
+  }
+
+  /** Undefined, with nothing written, when the record has another revision than expected. */
+  write({ kind, name, document }: Omit<RegistryRecord, 'revision'>, expected: number): number | undefined {
+    const { current, last, put } = this.statements;
+    const { revision: present } = (current.get(kind, name) as Row | undefined) ?? { revision: 0 };
+    if (present !== expected) return undefined;
+    const revision = nextRevision((last.get() as Row).revision);
+    put.run(revision, kind, name, document ?? null);
+    return revision;
+  }
+
+  /** Forgets what was removed long ago. */
+  sweep(now: number): void {
+    this.statements.sweep.run(now - TOMBSTONE_AGE);
+  }
+}

@@ -1,0 +1,219 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+import { findOptionFaults, toOptions } from '../../common/options.rules.js';
+import { ArgumentError } from '../../common/relay.errors.js';
+import { DestinationOptions } from '../dispatch/destination.options.js';
+import { AcceptedMessage, findPostedFault } from '../ingest/accepted-message.js';
+import { ParsedMessage } from '../ingest/parsed-message.js';
+import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import { toWebhookBodies } from '../routing/webhook-body.util.js';
+import type { GivenDestination } from './destination-registry.interface.js';
+import { type EntryDocuments, toLiveDestination } from './entry.document.js';
+import { EntryManager, type ShownEntry } from './entry.manager.js';
+import type { PatchRules } from './options.patch.js';
+import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
+import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
+import type { Registry } from './registry.js';
+import type { SourceManager } from './source.manager.js';
+
+type Document = EntryDocuments['destination'];
+
+/** Bytes of a generated secret. */
+const SECRET_BYTES = 32;
+
+const IN_CODE = "can be declared in code only: in the module's options, or by the application's own registry";
+
+const FIELDS: PatchRules<DestinationOptions> = {
+  name: 'cannot be changed',
+  integration: true,
+  enabled: true,
+  sources: true,
+  types: true,
+  events: true,
+  urls: true,
+  headers: true,
+  sharedSecret: 'can be changed with rotateSecret() only',
+  standardWebhooks: true,
+  retryOn: true,
+  concurrency: true,
+  rateLimit: true,
+  transform: IN_CODE,
+  propagateTrace: true,
+  metadata: true,
+};
+
+/** A new destination: its secret is generated unless it has one. */
+export type NewDestination = Omit<GivenDestination, 'transform'>;
+
+/** Fields of a destination to change: undefined leaves one as it is, null gives it its default. */
+export type DestinationPatch = {
+  [K in keyof Omit<DestinationOptions, 'name' | 'sharedSecret' | 'transform'>]?: DestinationOptions[K] | null;
+};
+
+/** Names of the entries that were copied into the registry. */
+export interface ImportResult {
+  sources: string[];
+  destinations: string[];
+  /** Destinations with a `transform`, which must stay in code. */
+  refused: string[];
+}
+
+/** Sends one message now, outside the queue. */
+export type SendTest = (destination: DestinationOptions, body: Buffer, messageId: string) => Promise<AttemptRecord>;
+
+/**
+ * The destinations: those of the module's options and those of the registry. A change is durable, and in effect in this
+ * process, before its promise resolves; in other processes it is within a second.
+ */
+export class DestinationManager extends EntryManager<'destination', DestinationEntry> {
+  /** @internal */
+  constructor(
+    fixed: DestinationOptions[],
+    registry: Registry,
+    private readonly sources: SourceManager,
+    private readonly retryWindow: number,
+    private readonly send: SendTest,
+  ) {
+    super('destination', fixed, registry);
+  }
+
+  /**
+   * Creates a destination.
+   *
+   * @throws {OptionsError} that names each field at fault and its rule
+   * @throws {RelayError} `destination_exists`, or `registry_read_only` without `registry: 'store'`
+   */
+  async create(destination: NewDestination): Promise<CreatedDestination> {
+    const given = toObject(destination);
+    const { name = new DestinationOptions().name } = given;
+    if (given.transform !== undefined) throw this.refusal(name, [`transform ${IN_CODE}`]);
+    const generated = Object.hasOwn(given, 'sharedSecret') ? {} : { sharedSecret: generateSecret() };
+    return { ...(await this.add({ ...given, name, ...generated } as Document['options'])), ...generated };
+  }
+
+  /**
+   * Changes fields of a destination. Its secret changes with {@link rotateSecret}, its name never. With `enabled: false`
+   * it gets no new messages, and what is queued waits.
+   *
+   * @throws {OptionsError} that names each field at fault and its rule
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   */
+  update(name: string, patch: DestinationPatch): Promise<DestinationEntry> {
+    return this.patch(name, patch, FIELDS);
+  }
+
+  /**
+   * Queues its messages without sending them, until {@link resume}. The time in between does not count to their retry
+   * windows.
+   *
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   */
+  pause(name: string): Promise<DestinationEntry> {
+    return this.changePauses(name, (pauses) => (isPaused(pauses) ? undefined : [...pauses, { from: Date.now() }]));
+  }
+
+  /**
+   * Sends what was queued while it was paused.
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   */
+  resume(name: string): Promise<DestinationEntry> {
+    return this.changePauses(name, (pauses) =>
+      isPaused(pauses) ? [...pauses.slice(0, -1), { from: pauses.at(-1)!.from, to: Date.now() }] : undefined,
+    );
+  }
+
+  /**
+   * Gives a destination another secret: the given one, or one that is generated. Requests are signed with the present one
+   * as well for `overlap` ms (default: a day); one from an earlier rotation ends at once.
+   *
+   * @throws {OptionsError} that names the field at fault and its rule
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   */
+  rotateSecret(name: string, rotation: { secret?: string; overlap?: number } = {}): Promise<CreatedDestination> {
+    return this.rotate(name, 'sharedSecret', 'secret', rotation, generateSecret);
+  }
+
+  /**
+   * Sends one message now, outside the queue, even if the destination is paused or not enabled. Resolves with the
+   * attempt, whatever its result is.
+   *
+   * @param message fields of a message as for `accept`; by default, it is the track event `Test Event`
+   * @throws {RelayError} `destination_unknown`, or `argument_invalid` for a message that breaks a rule
+   */
+  async test(name: string, message: object = {}): Promise<AttemptRecord> {
+    const { document } = await this.known(name);
+    const given = toObject(message);
+    const anonymousId = given.userId === undefined ? { anonymousId: 'test' } : {};
+    const messageId = `test-${randomUUID()}`;
+    const posted = new ParsedMessage({ type: 'track', event: 'Test Event', ...anonymousId, messageId, ...given });
+    const fault = findPostedFault(posted);
+    if (fault) throw new ArgumentError(`message: ${fault.message}`);
+    const accepted = new AcceptedMessage(posted, Date.now());
+    return this.send(toLiveDestination(document), toWebhookBodies([accepted])[0]!, accepted.messageId);
+  }
+
+  /**
+   * Copies the sources and destinations of the module's options into the registry, with their keys and secrets, where it
+   * has none of the same name. Remove them from the options after that: until then, the options take precedence.
+   *
+   * @throws {RelayError} `registry_read_only` without `registry: 'store'`
+   */
+  async importFixed(): Promise<ImportResult> {
+    const refused: string[] = [];
+    const sources = await this.sources.importFixed();
+    const destinations = await this.copyFixed(
+      ({ name, transform }) => transform !== undefined && refused.push(name) > 0,
+    );
+    return { sources, destinations, refused };
+  }
+
+  protected show({ document, ...state }: ShownEntry<'destination'>): DestinationEntry {
+    const { options, previous, pauses, createdAt, updatedAt } = document;
+    const given = toOptions(DestinationOptions, options);
+    // What a later version wrote may have another form.
+    const isShown = state.fault === undefined || findOptionFaults(given).length === 0;
+    const { urls, headers, sharedSecret, transform, ...shown } = isShown
+      ? given
+      : toOptions(DestinationOptions, { name: options.name, urls: [] });
+    return {
+      ...shown,
+      ...state,
+      urls: urls.map(withoutSecrets),
+      headers: Object.keys(headers),
+      signed: sharedSecret !== undefined,
+      transformed: transform !== undefined,
+      paused: isPaused(pauses),
+      previousSecretUntil: previous?.until,
+      createdAt,
+      updatedAt,
+    };
+  }
+
+  private changePauses(name: string, change: (pauses: Pause[]) => Pause[] | undefined): Promise<DestinationEntry> {
+    return this.change(name, (document) => {
+      const pauses = change(document.pauses ?? []);
+      return pauses ? { ...document, pauses } : document;
+    });
+  }
+
+  protected override change(name: string, change: (document: Document) => Document): Promise<DestinationEntry> {
+    return super.change(name, (document) => {
+      const changed = change(document);
+      if (changed === document || !changed.pauses) return changed;
+      return { ...changed, pauses: recentPauses(changed.pauses, this.retryWindow, Date.now()) };
+    });
+  }
+}
+
+function toObject(given: unknown): Record<string, unknown> {
+  return Object(given) as Record<string, unknown>;
+}
+
+function generateSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+function withoutSecrets(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}

@@ -1,0 +1,192 @@
+import { RelayError } from '../../client/relay.error.js';
+import { OptionsError } from '../../common/options.error.js';
+import { ArgumentError } from '../../common/relay.errors.js';
+import { isNonEmptyString, isPositiveInteger } from '../../common/value.util.js';
+import type { RegistryKind } from '../queue/registry-store.interface.js';
+import type { EntryDocuments } from './entry.document.js';
+import { subjectOf } from './live.entries.js';
+import { findPatchFaults, patched, type PatchRules } from './options.patch.js';
+import type { EntryOrigin, EntryQuery } from './registry-entry.interface.js';
+import type { Registry } from './registry.js';
+
+/** Entries of one page, unless the query has a limit. */
+const PAGE = 100;
+
+/** How long a secret or key stays valid after its rotation, in ms: a day. */
+const OVERLAP = 86_400_000;
+
+/** An entry that can be shown. */
+export interface ShownEntry<K extends RegistryKind> {
+  document: EntryDocuments[K];
+  origin: EntryOrigin;
+  fault?: string;
+}
+
+/** What the managers of sources and of destinations have in common. */
+export abstract class EntryManager<K extends RegistryKind, E> {
+  readonly #kind: K;
+  readonly #fixed: Map<string, EntryDocuments[K]>;
+  readonly #registry: Registry;
+
+  protected constructor(kind: K, fixed: EntryDocuments[K]['options'][], registry: Registry) {
+    this.#kind = kind;
+    this.#fixed = new Map(fixed.map((options) => [options.name, { options } as EntryDocuments[K]]));
+    this.#registry = registry;
+  }
+
+  /**
+   * The entries that match, in the order of their names.
+   * @throws {RelayError} `argument_invalid`
+   */
+  async list(query: EntryQuery = {}): Promise<E[]> {
+    const { metadata = {}, limit = PAGE, after = '' } = query;
+    if (!isPositiveInteger(limit)) throw new ArgumentError('limit must be a whole number above 0');
+    if (typeof after !== 'string') throw new ArgumentError('after must be a string');
+    if (typeof metadata !== 'object') throw new ArgumentError('metadata must be an object');
+    await this.#registry.opened;
+    const wanted = Object.entries(metadata);
+    return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])]
+      .filter((name) => name > after)
+      .flatMap((name) => this.find(name) ?? [])
+      .filter(({ document }) => {
+        const { metadata: own } = document.options as { metadata?: Record<string, string> };
+        return wanted.every(([key, value]) => own?.[key] === value);
+      })
+      .sort((one, other) => (one.document.options.name < other.document.options.name ? -1 : 1))
+      .slice(0, limit)
+      .map((entry) => this.show(entry));
+  }
+
+  /** The entry of this name; undefined where there is none that this process can read. */
+  async get(name: string): Promise<E | undefined> {
+    await this.#registry.opened;
+    const entry = this.find(name);
+    return entry && this.show(entry);
+  }
+
+  /**
+   * Removes an entry. Resolves once that is durable and in effect in this process.
+   *
+   * @throws {RelayError} `registry_read_only`, `source_unknown` or `destination_unknown`
+   */
+  async remove(name: string): Promise<void> {
+    this.refuseFixed(name);
+    await this.#registry.change(this.#kind, name, (entry) => {
+      if (!entry) throw this.unknown(name);
+      return null;
+    });
+  }
+
+  protected abstract show(entry: ShownEntry<K>): E;
+
+  /** @throws {RelayError} `source_unknown` or `destination_unknown` */
+  protected async known(name: string): Promise<ShownEntry<K>> {
+    await this.#registry.opened;
+    const entry = this.find(name);
+    if (entry) return entry;
+    throw this.unknown(name);
+  }
+
+  protected async add(options: EntryDocuments[K]['options']): Promise<E> {
+    const { name } = options;
+    if (!isNonEmptyString(name)) throw this.refusal(name, ['name must be a non-empty string']);
+    const exists = () => new RelayError(`${this.#kind}_exists`, `${this.#kind} "${name}" already exists`);
+    if (this.#fixed.has(name)) throw exists();
+    await this.#registry.change(this.#kind, name, (entry) => {
+      if (entry) throw exists();
+      return toDocument<K>(options);
+    });
+    return this.show(await this.known(name));
+  }
+
+  /** @param change makes the new document; the same one where nothing is to change */
+  protected async change(name: string, change: (document: EntryDocuments[K]) => EntryDocuments[K]): Promise<E> {
+    this.refuseFixed(name);
+    await this.#registry.change(this.#kind, name, (entry) => {
+      if (!entry) throw this.unknown(name);
+      if (!entry.document) throw new RelayError('registry_unreadable', `${this.#kind} "${name}": ${entry.fault}`);
+      const changed = change(entry.document);
+      return changed === entry.document ? undefined : { ...changed, updatedAt: Date.now() };
+    });
+    return this.show(await this.known(name));
+  }
+
+  protected async patch<T>(name: string, patch: object, rules: PatchRules<T>): Promise<E> {
+    this.refuseFixed(name);
+    const faults = findPatchFaults(patch, rules);
+    if (faults.length > 0) throw this.refusal(name, faults);
+    return this.change(name, (document) => ({ ...document, options: patched(document.options, patch) }));
+  }
+
+  /**
+   * Gives an entry another secret or key: the given one, or a new one, which the result then has.
+   * @param argument its name in what the caller gave
+   */
+  protected async rotate<F extends string>(
+    name: string,
+    field: F,
+    argument: string,
+    given: { overlap?: number },
+    generate: () => string,
+  ): Promise<E & { [K in F]?: string }> {
+    const { overlap = OVERLAP, [argument]: value } = Object(given) as Record<string, unknown> & { overlap?: number };
+    const faults = [
+      ...(Number.isSafeInteger(overlap) && overlap >= 0
+        ? []
+        : ['overlap must be a whole number of milliseconds, 0 or above']),
+      ...(value === undefined || typeof value === 'string' ? [] : [`${argument} must be a string`]),
+    ];
+    if (faults.length > 0) throw this.refusal(name, faults);
+    const current = value ?? generate();
+    const entry = await this.change(name, (document) => {
+      const [present] = [(document.options as Record<string, unknown>)[field]].flat() as (string | undefined)[];
+      if (present === current) throw this.refusal(name, [`${argument} must differ from the present one`]);
+      const previous = present && overlap > 0 ? { value: present, until: Date.now() + overlap } : undefined;
+      return { ...document, options: { ...document.options, [field]: current }, previous };
+    });
+    return { ...entry, ...(value === undefined && ({ [field]: current } as { [K in F]?: string })) };
+  }
+
+  /** Copies the fixed entries that the store lacks; resolves with their names. */
+  protected async copyFixed(
+    skips: (options: EntryDocuments[K]['options']) => boolean = () => false,
+  ): Promise<string[]> {
+    const copied: string[] = [];
+    for (const [name, { options }] of this.#fixed) {
+      if (skips(options)) continue;
+      let isNew = false;
+      await this.#registry.change(this.#kind, name, (entry) => {
+        isNew = entry === undefined;
+        return isNew ? toDocument<K>(options) : undefined;
+      });
+      if (isNew) copied.push(name);
+    }
+    return copied;
+  }
+
+  protected refusal(name: unknown, faults: string[]): OptionsError {
+    return new OptionsError(subjectOf(this.#kind, String(name)), faults, { field: faults[0]!.split(' ', 1)[0] });
+  }
+
+  private find(name: string): ShownEntry<K> | undefined {
+    const fixed = this.#fixed.get(name);
+    if (fixed) return { document: fixed, origin: 'fixed' };
+    const { document, fault } = this.#registry.find(this.#kind, name) ?? {};
+    return document && { document, fault, origin: this.#registry.origin };
+  }
+
+  private refuseFixed(name: string): void {
+    if (!this.#fixed.has(name)) return;
+    const rule = `${this.#kind} "${name}" is declared in the module's options, and can be changed only there`;
+    throw new RelayError('registry_read_only', rule);
+  }
+
+  private unknown(name: string): RelayError {
+    return new RelayError(`${this.#kind}_unknown`, `${this.#kind} "${name}" does not exist`);
+  }
+}
+
+function toDocument<K extends RegistryKind>(options: EntryDocuments[K]['options']): EntryDocuments[K] {
+  const now = Date.now();
+  return { options, createdAt: now, updatedAt: now } as EntryDocuments[K];
+}

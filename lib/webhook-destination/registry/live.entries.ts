@@ -1,0 +1,107 @@
+import { LimitedLogger } from '../../common/limited.logger.js';
+import type { DestinationOptions } from '../dispatch/destination.options.js';
+import type { SourceOptions } from '../ingest/source.options.js';
+import type { RegistryKind } from '../queue/registry-store.interface.js';
+import { type AnyDocument, type EntryDocuments, toLiveDestination, toLiveSource } from './entry.document.js';
+import type { LiveSource, RegistryListener } from './registry-listener.interface.js';
+
+/** The entries that the module's options declare. */
+export interface FixedEntries {
+  sources: SourceOptions[];
+  destinations: DestinationOptions[];
+}
+
+/** The rule of a write key that belongs to another source, which may give it up later. */
+export const KEY_TAKEN = 'writeKey must differ from that of every other source';
+
+/** What the relay's steps use: the fixed entries, which take precedence, and those of the registry. */
+export class LiveEntries {
+  readonly logger = new LimitedLogger('WebhookDestination');
+  readonly #fixed: FixedEntries;
+  readonly #fixedNames: Record<RegistryKind, Set<string>>;
+  readonly #sources = new Map<string, LiveSource>();
+  /** The source of each write key, previous ones included. */
+  readonly #keys = new Map<string, string>();
+
+  constructor(
+    fixed: FixedEntries,
+    private readonly listener: RegistryListener,
+  ) {
+    this.#fixed = fixed;
+    this.#fixedNames = {
+      source: new Set(fixed.sources.map(({ name }) => name)),
+      destination: new Set(fixed.destinations.map(({ name }) => name)),
+    };
+    for (const source of fixed.sources) this.takeKeys(source);
+  }
+
+  /** The fault of a source whose write key another one has. */
+  findConflicts(kind: RegistryKind, document: AnyDocument): string[] {
+    if (kind === 'destination') return [];
+    const { name, writeKey, previousKey = writeKey } = toLiveSource(document as EntryDocuments['source']);
+    const isFree = [writeKey, previousKey].every((key) => (this.#keys.get(key) ?? name) === name);
+    return isFree ? [] : [KEY_TAKEN];
+  }
+
+  /** Faults of a destination on sources that do not exist. */
+  findUnknownSources(kind: RegistryKind, { options }: AnyDocument): string[] {
+    if (kind === 'source') return [];
+    const { sources = [] } = options as DestinationOptions;
+    return sources
+      .filter((name) => !this.#sources.has(name))
+      .map((name) => `sources must name sources that exist; "${name}" does not`);
+  }
+
+  /** Uses an entry that breaks no rule. */
+  put(kind: RegistryKind, document: AnyDocument): void {
+    const { name } = document.options;
+    if (this.#fixedNames[kind].has(name)) {
+      this.logger.once(
+        `${subjectOf(kind, name)} is in the module's options and in the registry: the options take precedence. Remove one of them`,
+      );
+    } else if (kind === 'source') {
+      const source = toLiveSource(document as EntryDocuments['source']);
+      this.releaseKeys(name);
+      this.takeKeys(source);
+      this.listener.putSource(source);
+    } else {
+      this.listener.putDestination(toLiveDestination(document as EntryDocuments['destination']));
+    }
+  }
+
+  remove(kind: RegistryKind, name: string): void {
+    if (this.#fixedNames[kind].has(name)) return;
+    if (kind === 'destination') return this.listener.removeDestination(name);
+    this.releaseKeys(name);
+    this.#sources.delete(name);
+    this.listener.removeSource(name);
+  }
+
+  /** Warns of fixed destinations on sources that do not exist; comes once all entries are there. */
+  warnOfUnknownSources(): void {
+    for (const options of this.#fixed.destinations) {
+      for (const fault of this.findUnknownSources('destination', { options })) {
+        this.logger.once(`Destination "${options.name}": ${fault}`);
+      }
+    }
+  }
+
+  private takeKeys(source: LiveSource): void {
+    this.#sources.set(source.name, source);
+    for (const key of keysOf(source)) this.#keys.set(key, source.name);
+  }
+
+  private releaseKeys(name: string): void {
+    const source = this.#sources.get(name);
+    if (source) keysOf(source).forEach((key) => this.#keys.delete(key));
+  }
+}
+
+function keysOf({ writeKey, previousKey = writeKey }: LiveSource): string[] {
+  return [writeKey, previousKey];
+}
+
+/** An entry, as errors and log lines name it. */
+export function subjectOf(kind: RegistryKind, name: string): string {
+  return `${kind === 'source' ? 'Source' : 'Destination'} "${name}"`;
+}

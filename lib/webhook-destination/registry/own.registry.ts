@@ -1,0 +1,138 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import type { ModuleRef } from '@nestjs/core';
+import type { Subscription } from 'rxjs';
+
+import { RelayError } from '../../client/relay.error.js';
+import { errorMessage } from '../../common/error.util.js';
+import { OptionsError } from '../../common/options.error.js';
+import { toOptions } from '../../common/options.rules.js';
+import type { DeliveryOptions } from '../dispatch/delivery.options.js';
+import { DestinationOptions } from '../dispatch/destination.options.js';
+import { SourceOptions } from '../ingest/source.options.js';
+import type { RegistryKind } from '../queue/registry-store.interface.js';
+import type {
+  DestinationRegistry,
+  DestinationRegistryProvider,
+  RegistryChange,
+} from './destination-registry.interface.js';
+import type { AnyDocument, EntryDocuments } from './entry.document.js';
+import { findEntryFaults } from './entry.rules.js';
+import { type LiveEntries, subjectOf } from './live.entries.js';
+import { type RegisteredEntry, Registry } from './registry.js';
+import { resolveRegistry } from './registry.resolver.js';
+
+/** Entries taken in one turn of the event loop. */
+const PORTION = 200;
+
+/** Sources and destinations that the application itself keeps; none without a provider. */
+export class OwnRegistry extends Registry {
+  readonly origin = 'application';
+  readonly #entries = { source: new Map<string, AnyDocument>(), destination: new Map<string, AnyDocument>() };
+  readonly #delivery: DeliveryOptions;
+  readonly #provider: DestinationRegistryProvider | undefined;
+  private changes: Subscription | undefined;
+
+  constructor(entries: LiveEntries, delivery: DeliveryOptions, provider: DestinationRegistryProvider | undefined) {
+    super(entries);
+    this.#delivery = delivery;
+    this.#provider = provider;
+  }
+
+  names(kind: RegistryKind): Iterable<string> {
+    return this.#entries[kind].keys();
+  }
+
+  find<K extends RegistryKind>(kind: K, name: string): RegisteredEntry<K> | undefined {
+    const document = this.#entries[kind].get(name) as EntryDocuments[K] | undefined;
+    return document && { document };
+  }
+
+  change(kind: RegistryKind, name: string): Promise<void> {
+    const rule = `${kind} "${name}" can be changed with registry: 'store' only`;
+    return Promise.reject(new RelayError('registry_read_only', rule));
+  }
+
+  protected async start(moduleRef: ModuleRef): Promise<void> {
+    if (!this.#provider) return;
+    const registry = await resolveRegistry(this.#provider, moduleRef);
+    let missed: RegistryChange[] | undefined = [];
+    this.changes = registry.changes$?.subscribe({
+      next: (change) => (missed ? missed.push(change) : this.take(change)),
+      error: (error) =>
+        this.entries.logger.error(`The application's registry reports no more changes: ${errorMessage(error)}`),
+    });
+    await this.load(registry);
+    for (const change of missed) this.take(change);
+    missed = undefined;
+  }
+
+  protected stop(): void {
+    this.changes?.unsubscribe();
+  }
+
+  private async load(registry: DestinationRegistry): Promise<void> {
+    let loaded: Awaited<ReturnType<DestinationRegistry['load']>>;
+    try {
+      loaded = await registry.load();
+    } catch (error) {
+      const message = `load() of the application's registry failed: ${errorMessage(error)}`;
+      throw new RelayError('registry_unavailable', message, { cause: error });
+    }
+    const lists = [
+      ['source', loaded?.sources],
+      ['destination', loaded?.destinations],
+    ] as const;
+    const faults = lists.flatMap(([kind, list]) => (Array.isArray(list) ? [] : [`${kind}s must be an array`]));
+    if (faults.length > 0) throw new OptionsError("load() of the application's registry", faults);
+    for (const [kind, list] of lists) {
+      for (let index = 0; index < list.length; index++) {
+        if (index % PORTION === PORTION - 1) await nextTurn();
+        if (this.isClosed) return;
+        this.put(kind, list[index], `${kind}s[${index}]`);
+      }
+    }
+  }
+
+  /** Never throws: what is wrong with a change is logged. */
+  private take(change: RegistryChange): void {
+    if (this.isClosed) return;
+    const { put, remove } = Object(change) as Record<'put' | 'remove', object | undefined>;
+    const parts = Object.entries({ ...put, ...remove }).filter(([, value]) => value !== undefined);
+    if ((put && remove) || parts.length === 0 || parts.some(([kind]) => !Object.hasOwn(this.#entries, kind))) {
+      const rule = 'must have put or remove, and in it a source or a destination';
+      return this.entries.logger.limited('error', `A change of the application's registry ${rule}: it is ignored`);
+    }
+    // The source first, as the destination may be on it.
+    for (const [kind, value] of parts.sort(([kind]) => (kind === 'source' ? -1 : 1)) as [RegistryKind, unknown][]) {
+      if (put) this.put(kind, value);
+      else this.remove(kind, value as string);
+    }
+  }
+
+  /** @param place where `load()` returned it, which returns no two of one name */
+  private put(kind: RegistryKind, given: unknown, place?: string): void {
+    const isObject = typeof given === 'object' && given !== null;
+    const options = toOptions<object>(kind === 'source' ? SourceOptions : DestinationOptions, given);
+    const document = { options } as AnyDocument;
+    const name = isObject ? document.options.name : undefined;
+    const faults = findEntryFaults(kind, document, this.#delivery);
+    if (faults.length === 0 && place && this.#entries[kind].has(name!)) {
+      faults.push(`name must differ from that of every other ${kind}`);
+    }
+    if (faults.length === 0) {
+      faults.push(...this.entries.findConflicts(kind, document), ...this.entries.findUnknownSources(kind, document));
+    }
+    if (faults.length > 0) {
+      const subject = typeof name === 'string' && name !== '' ? subjectOf(kind, name) : (place ?? `A ${kind}`);
+      this.entries.logger.limited('error', `${subject} of the application's registry is ignored: ${faults.join('; ')}`);
+      return;
+    }
+    this.#entries[kind].set(name!, document);
+    this.entries.put(kind, document);
+  }
+
+  private remove(kind: RegistryKind, name: string): void {
+    if (this.#entries[kind].delete(name)) this.entries.remove(kind, name);
+  }
+}

@@ -1,0 +1,30 @@
+import { OptionsError } from '../../common/options.error.js';
+import type { DeliveryOptions } from '../dispatch/delivery.options.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { RegistryOption } from './destination-registry.interface.js';
+import { type FixedEntries, LiveEntries } from './live.entries.js';
+import { OwnRegistry } from './own.registry.js';
+import type { RegistryListener } from './registry-listener.interface.js';
+import type { Registry } from './registry.js';
+import { StoredRegistry } from './stored.registry.js';
+
+/** The part of the module's options that concerns the registry. */
+export interface RegistrySettings extends FixedEntries {
+  delivery: DeliveryOptions;
+  registry?: RegistryOption;
+  registrySecret?: string | string[];
+}
+
+/**
+ * The registry that the options select; an empty one where they select none.
+ * @throws {OptionsError} where the queue keeps no registry
+ */
+export function createRegistry(settings: RegistrySettings, queue: DeliveryQueue, listener: RegistryListener): Registry {
+  const { delivery, registry, registrySecret } = settings;
+  const entries = new LiveEntries(settings, listener);
+  if (registry !== 'store') return new OwnRegistry(entries, delivery, registry);
+  if (queue.registry) return new StoredRegistry(queue.registry, entries, delivery, registrySecret);
+  throw new OptionsError('WebhookDestinationModule', [
+    "registry must not be 'store' with this queue, which keeps no registry",
+  ]);
+}

@@ -1,0 +1,173 @@
+import { RelayError } from '../../client/relay.error.js';
+import { delayUntil } from '../../client/timer.limits.js';
+import { errorMessage } from '../../common/error.util.js';
+import { OptionsError } from '../../common/options.error.js';
+import { ClosedError } from '../../common/relay.errors.js';
+import type { DeliveryOptions } from '../dispatch/delivery.options.js';
+import type { RegistryKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
+import { DocumentCipher } from './document.cipher.js';
+import { EntryCodec } from './entry.codec.js';
+import type { AnyDocument, EntryDocuments } from './entry.document.js';
+import { findEntryFaults } from './entry.rules.js';
+import { type LiveEntries, subjectOf } from './live.entries.js';
+import { type EntryChange, type RegisteredEntry, Registry } from './registry.js';
+import { StoreFollower } from './store.follower.js';
+import { StoredEntries, type StoredEntry } from './stored.entries.js';
+
+/** Time until what the store did not take is written again, in ms. */
+const REWRITE_DELAY = 30_000;
+
+/** Most attempts at a change that others overtake. */
+const MAX_TRIES = 20;
+
+/** Sources and destinations that the queue's store keeps. */
+export class StoredRegistry extends Registry {
+  readonly origin = 'store';
+  readonly #delivery: DeliveryOptions;
+  readonly #secrets: string | string[] | undefined;
+  private readonly follower: StoreFollower;
+  private codec!: EntryCodec;
+  private stored: StoredEntries | undefined;
+  private isOpening = true;
+  private isRewriting = false;
+  private timer: NodeJS.Timeout | undefined;
+  private wakesAt = Infinity;
+
+  constructor(
+    private readonly store: RegistryStore,
+    entries: LiveEntries,
+    delivery: DeliveryOptions,
+    secrets: string | string[] | undefined,
+  ) {
+    super(entries);
+    this.#delivery = delivery;
+    this.#secrets = secrets;
+    this.follower = new StoreFollower(store, (records) => this.apply(records));
+  }
+
+  names(kind: RegistryKind): Iterable<string> {
+    return this.stored!.names(kind);
+  }
+
+  find<K extends RegistryKind>(kind: K, name: string): RegisteredEntry<K> | undefined {
+    return this.stored!.find(kind, name) as RegisteredEntry<K> | undefined;
+  }
+
+  async change<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
+    await this.opened;
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      await this.follower.catchUp();
+      if (this.isClosed) throw new ClosedError('the registry is closed');
+      const { document, revision } = this.stored!.find(kind, name) ?? {};
+      const next = change(this.find(kind, name));
+      if (next === undefined) return;
+      if (next) this.check(kind, next, document);
+      const written = await this.write(kind, name, next ?? undefined, revision);
+      if (written === undefined) continue;
+      const entry = this.stored!.find(kind, name);
+      if (entry?.revision !== written || entry.fault === undefined) return;
+      // Another process gave the write key to another source at the same time, and came first.
+      await this.write(kind, name, document, written);
+      return throwFaults(kind, name, [entry.fault]);
+    }
+    throw new RelayError('registry_conflict', `${kind} "${name}" was changed by others at each attempt to change it`);
+  }
+
+  protected async start(): Promise<void> {
+    this.codec = new EntryCodec(await DocumentCipher.create(this.#secrets), this.#delivery);
+    this.stored = new StoredEntries(this.entries, this.codec, this.#delivery);
+    await this.follower.start();
+    this.isOpening = false;
+    void this.rewrite();
+  }
+
+  protected stop(): void {
+    this.follower.stop();
+    clearTimeout(this.timer);
+  }
+
+  /** @throws {OptionsError} */
+  private check(kind: RegistryKind, next: AnyDocument, current: AnyDocument | undefined): void {
+    const faults = [...findEntryFaults(kind, next, this.#delivery), ...this.entries.findConflicts(kind, next)];
+    // A source that was removed since must not keep its destinations from being changed in other ways.
+    const isNew = sourcesOf(next) !== (current && sourcesOf(current));
+    if (faults.length === 0 && isNew) faults.push(...this.entries.findUnknownSources(kind, next));
+    throwFaults(kind, next.options.name, faults);
+  }
+
+  /** Resolves, once it is in use, with its revision; with undefined where somebody else changed it meanwhile. */
+  private async write(
+    kind: RegistryKind,
+    name: string,
+    document: AnyDocument | undefined,
+    expected = 0,
+  ): Promise<number | undefined> {
+    const record = { kind, name, document: document && this.codec.encode(kind, document) };
+    const revision = await this.store.write(record, expected);
+    if (revision !== undefined) await this.follower.applied({ ...record, revision });
+    return revision;
+  }
+
+  private async apply(records: RegistryRecord[]): Promise<void> {
+    if (this.isClosed) return;
+    await this.stored!.apply(records, this.isOpening);
+    this.wakeAt(this.stored!.nextExpiry());
+    if (!this.isOpening) void this.rewrite();
+  }
+
+  private wakeAt(time: number): void {
+    if (time === this.wakesAt) return;
+    this.wakesAt = time;
+    clearTimeout(this.timer);
+    if (time === Infinity || this.isClosed) return;
+    this.timer = setTimeout(() => this.wake(), delayUntil(time, Date.now())).unref();
+  }
+
+  /** Ends rotations here, then in the store. */
+  private wake(): void {
+    this.wakesAt = Infinity;
+    this.stored!.expire(Date.now());
+    this.wakeAt(this.stored!.nextExpiry());
+    void this.rewrite();
+  }
+
+  /** Writes what the store should have in another form, unless another process has done so meanwhile. Never rejects. */
+  private async rewrite(): Promise<void> {
+    if (this.isRewriting) return;
+    this.isRewriting = true;
+    const { stale } = this.stored!;
+    try {
+      for (const entry of stale) {
+        if (this.isClosed) return;
+        stale.delete(entry);
+        await this.rewriteEntry(entry).catch((error) => {
+          stale.add(entry);
+          throw error;
+        });
+      }
+    } catch (error) {
+      if (this.isClosed) return;
+      this.entries.logger.limited('warn', `The registry cannot be written: ${errorMessage(error)}`);
+      this.wakeAt(Math.min(this.stored!.nextExpiry(), Date.now() + REWRITE_DELAY));
+    } finally {
+      this.isRewriting = false;
+    }
+  }
+
+  private async rewriteEntry(entry: StoredEntry): Promise<void> {
+    const { kind, name, document, fault, revision } = entry;
+    if (!document || fault !== undefined) return;
+    const written = await this.store.write({ kind, name, document: this.codec.encode(kind, document) }, revision);
+    entry.revision = written ?? revision;
+  }
+}
+
+function sourcesOf({ options }: AnyDocument): string[] | undefined {
+  return (options as EntryDocuments['destination']['options']).sources;
+}
+
+/** @throws {OptionsError} when there are any faults */
+function throwFaults(kind: RegistryKind, name: string, faults: string[]): void {
+  const [first] = faults;
+  if (first !== undefined) throw new OptionsError(subjectOf(kind, name), faults, { field: first.split(' ', 1)[0] });
+}
