@@ -65,7 +65,6 @@ export class StoreFollower {
   private read(): Promise<void> {
     this.reading ??= this.inOrder(async () => {
       this.reading = undefined;
-      if (this.isStopped) return;
       try {
         const records = await this.store.read(this.revision);
         await this.apply(records);

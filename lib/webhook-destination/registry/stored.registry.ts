@@ -56,8 +56,8 @@ export class StoredRegistry extends Registry {
   async change<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
     await this.opened;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      await this.follower.catchUp();
       if (this.isClosed) throw new ClosedError('the registry is closed');
+      await this.follower.catchUp();
       const { document, revision } = this.stored!.find(kind, name) ?? {};
       const next = change(this.find(kind, name));
       if (next === undefined) return;

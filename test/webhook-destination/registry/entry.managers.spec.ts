@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 
 import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory.registry-store.js';
 import type { RegistryStore } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
+import { recentPauses } from '../../../lib/webhook-destination/registry/pause.util.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { LogLines } from '../../support/relay.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -278,6 +279,11 @@ describe('Destinations of the registry', () => {
     ]);
   });
 
+  it('keep no more than 1,000 pauses', () => {
+    const pauses = Array.from({ length: 1_001 }, (_, index) => ({ from: 2 * index, to: 2 * index + 1 }));
+    expect(recentPauses(pauses, HOUR, 3_000)).toEqual(pauses.slice(1));
+  });
+
   it('send a test', async () => {
     const sent: [name: string, body: unknown, messageId: string][] = [];
     const attempt = { startedAt: 1, results: [] };
@@ -386,14 +392,15 @@ describe('Rotation', () => {
 
   it('ends at once what an earlier rotation or an overlap of 0 leaves', async () => {
     fakeTime();
-    const { destinations, listener } = await start();
+    const store = new SharedStore();
+    const { destinations, listener } = await start({ store: { ...store.connect(), changed$: undefined } });
     await destinations.create({ name: 'crm', urls, sharedSecret: ['second', 'first'] });
     await destinations.rotateSecret('crm', { secret: 'third' });
     expect(listener.destinations.get('crm')!.sharedSecret).toEqual(['third', 'second']);
     await destinations.rotateSecret('crm', { secret: 'fourth', overlap: 0 });
     expect(listener.destinations.get('crm')!.sharedSecret).toBe('fourth');
-    await jest.advanceTimersByTimeAsync(0); // else its end is still under way
     expect(jest.getTimerCount()).toBe(0);
+    expect(store.writes).toBe(3);
   });
 
   it('ends after a restart, and for an overlap that no timer reaches', async () => {
@@ -428,6 +435,20 @@ describe('Rotation', () => {
     expect(await store.text()).toContain('the first secret');
     await jest.advanceTimersByTimeAsync(60_000);
     expect(await store.text()).not.toContain('the first secret');
+  });
+
+  it('ends in a store of this process alone once that can be written', async () => {
+    fakeTime();
+    const store = new SharedStore();
+    const { sources } = await start({ store: { ...store.connect(), changed$: undefined } });
+    await sources.create({ name: 'shop', writeKey: 'wk_old' });
+    await sources.rotateKey('shop', { overlap: HOUR });
+    store.outage = new Error('the disk is full');
+    await jest.advanceTimersByTimeAsync(HOUR);
+    store.outage = undefined;
+    expect(await store.text()).toContain('wk_old');
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(await store.text()).not.toContain('wk_old');
   });
 
   it('refuses what breaks a rule', async () => {

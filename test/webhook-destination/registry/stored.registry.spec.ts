@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 
+import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory.registry-store.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { LogLines } from '../../support/relay.js';
@@ -136,6 +137,18 @@ describe('The stored registry', () => {
     expect(() => new RegistryProcess({})).toThrow(/registry must not be 'store' with this queue/);
   });
 
+  it('never goes back to an earlier form', async () => {
+    const store = new SharedStore();
+    const connected = store.connect();
+    let earlier: RegistryRecord[] = [];
+    const late = { ...connected, read: async (after: number) => [...(await connected.read(after)), ...earlier] };
+    const { destinations, listener } = await start({ store: late });
+    await destinations.create({ name: 'crm', urls });
+    earlier = await store.records();
+    await destinations.update('crm', { enabled: false });
+    expect(listener.destinations.get('crm')!.enabled).toBe(false);
+  });
+
   describe('entries at fault', () => {
     it('leaves in use what was, and names entry, field and rule', async () => {
       const { one, other } = await startTwo({ delivery: { allowedNetworks: ['10.0.0.1'] } });
@@ -258,6 +271,17 @@ describe('The stored registry', () => {
       expect(listener.calls).toEqual(['put shop']);
       const only = await start({ store: store.connect(), secret: SECRET });
       expect(only.listener.sources.get('shop')).toMatchObject({ writeKey: 'wk_hidden' });
+    });
+
+    it('changes nothing in other processes where it only rewrites', async () => {
+      const store = new SharedStore();
+      const other = await start({ store: store.connect(), secret: [OLD_SECRET, SECRET] });
+      await other.sources.create({ name: 'shop' });
+      const one = await start({ store: store.connect(), secret: [SECRET, OLD_SECRET] });
+      await waitFor(() => store.writes === 2);
+      await one.sources.create({ name: 'web' });
+      await waitFor(() => other.listener.sources.has('web'));
+      expect(other.listener.calls).toEqual(['put shop', 'put web']);
     });
 
     it('rewrites nothing while it runs: secrets may come in another order elsewhere', async () => {
