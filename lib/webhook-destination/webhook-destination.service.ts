@@ -187,6 +187,7 @@ export class WebhookDestinationService
     try {
       await this.steps.registry.open(this.moduleRef);
     } catch (error) {
+      this.steps.registry.close();
       await this.steps.queue.close(); // it would keep the process alive
       throw error;
     }

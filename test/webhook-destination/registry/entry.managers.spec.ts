@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 
 import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory.registry-store.js';
 import type { RegistryStore } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
-import { recentPauses } from '../../../lib/webhook-destination/registry/pause.util.js';
+import { recentPauses } from '../../../lib/webhook-destination/dispatch/pause.util.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { LogLines } from '../../support/relay.js';
 import { waitFor } from '../../support/wait-for.js';
