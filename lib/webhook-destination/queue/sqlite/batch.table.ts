@@ -15,12 +15,13 @@ import {
   unpackBodies,
 } from './batch.codec.js';
 import { BatchReader, toRows } from './batch.reader.js';
-import { type DeliveryRow, type InsertedBatch, isUsedUp, type NewBatchRow } from './delivery-rows.js';
-
-interface QueuedRow {
-  id: number;
-  accepted_at: number;
-}
+import {
+  type ClaimedBatch,
+  type DeliveryRow,
+  type InsertedBatch,
+  isUsedUp,
+  type NewBatchRow,
+} from './delivery-rows.js';
 
 /** What became of deliveries of one batch, in one group. */
 interface GroupOutcome {
@@ -50,7 +51,10 @@ export class BatchTable {
         `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
-      queued: db.prepare('SELECT id, accepted_at FROM batch WHERE destination = ? AND state = ? ORDER BY id LIMIT ?'),
+      oldest: db.prepare(
+        `SELECT id, source, accepted_at AS acceptedAt, items, bodies FROM batch WHERE destination = ? AND state = ?
+         ORDER BY id LIMIT 1`,
+      ),
       lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = iif(state = 'r', leased_at, ?) WHERE id = ?`),
       note: db.prepare(
         `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
@@ -116,24 +120,42 @@ export class BatchTable {
     return { id, repeated };
   }
 
-  /** Leases the oldest batches, and takes the room that they need, until it is used up; rows as they were before. */
-  claim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
-    const claimed: DeliveryRow[] = [];
-    // What was leased before is older than all that never was.
-    for (const state of ['r', 'q']) {
-      if (isUsedUp(room)) break;
-      const queued = this.statements.queued.all(destination, state, room.deliveries) as QueuedRow[];
-      for (const { id, accepted_at: acceptedAt } of queued) {
-        if (isUsedUp(room) || acceptedAt > room.windowBefore) break;
-        const rows = toRows(this.reader.head(id)!).filter(({ state: of }) => of !== 'delivered');
-        this.statements.lease.run(now, id);
-        this.pending.set(id, new Set(rows.map((row) => row.id)));
-        for (const { bytes } of rows) room.bytes -= bytes;
-        room.deliveries -= rows.length;
-        claimed.push(...rows);
-      }
+  /** Leases the oldest batches that never were, and takes the room that they need, until it is used up. */
+  claim(destination: string, room: ClaimLimit, now: number): ClaimedBatch[] {
+    const claimed: ClaimedBatch[] = [];
+    for (const batch of this.lease(destination, 'q', room, now)) {
+      const items = decodeItems(batch.items);
+      const bodies = unpackBodies(items, batch.bodies);
+      const pending = new Set<number>();
+      items.forEach((item, position) => item && pending.add(batch.id * BATCH_SLOTS + position));
+      this.pending.set(batch.id, pending);
+      room.deliveries -= pending.size;
+      room.bytes -= bodies.byteLength;
+      claimed.push({ ...batch, bodies });
     }
     return claimed;
+  }
+
+  /** As `claim`, for what has no outcome of the batches that were leased before. */
+  reclaim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
+    const claimed: DeliveryRow[] = [];
+    for (const { id } of this.lease(destination, 'r', room, now)) {
+      const rows = toRows(this.reader.head(id)!).filter(({ state }) => state === 'delivering');
+      this.pending.set(id, new Set(rows.map((row) => row.id)));
+      for (const { bytes } of rows) room.bytes -= bytes;
+      room.deliveries -= rows.length;
+      claimed.push(...rows);
+    }
+    return claimed;
+  }
+
+  private *lease(destination: string, state: 'q' | 'r', room: ClaimLimit, now: number): Generator<ClaimedBatch> {
+    while (!isUsedUp(room)) {
+      const batch = this.statements.oldest.get(destination, state) as ClaimedBatch | undefined;
+      if (!batch || batch.acceptedAt > room.windowBefore) return;
+      this.statements.lease.run(now, batch.id);
+      yield batch;
+    }
   }
 
   /** Removes a delivery from the pending ones of a leased batch; false when it is not pending. */

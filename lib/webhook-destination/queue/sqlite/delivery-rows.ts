@@ -75,9 +75,18 @@ export interface InsertedBatch {
   repeated: number[];
 }
 
+/** A batch of which nothing was ever leased: it crosses as it is stored. */
+export interface ClaimedBatch extends Pick<EncodedBatch, 'items' | 'bodies'> {
+  id: number;
+  source: string;
+  acceptedAt: number;
+}
+
 /** What a claim found, as `Claim`. */
 export interface ClaimedRows extends Omit<Claim, 'deliveries'> {
-  claimed: WholeRows;
+  /** Deliveries that were leased before, which come first. */
+  rows: WholeRows;
+  batches: ClaimedBatch[];
 }
 
 /** Deliveries that the first attempt delivered, as most are: lists cross to the thread sooner than objects. */

@@ -6,8 +6,9 @@ import {
   type StoreBatch,
   toDelivery as toNewDelivery,
 } from '../embedded/delivery-store.interface.js';
-import { BATCH_SLOTS, encodeBatch } from './batch.codec.js';
+import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
 import type {
+  ClaimedBatch,
   DeliveredRows,
   DeliveryRow,
   InsertedBatch,
@@ -31,6 +32,27 @@ export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }:
 
 export function toDeliveries(whole: WholeRows): Delivery[] {
   return parse(whole).map(([delivery]) => delivery);
+}
+
+/** The deliveries of a batch; their bodies share its memory, as they did when they were accepted. */
+export function toUnattempted(destination: string, { id, source, acceptedAt, ...batch }: ClaimedBatch): Delivery[] {
+  const items = decodeItems(batch.items);
+  const bodies = decodeBodies(items, batch.bodies);
+  const deliveries: Delivery[] = [];
+  items.forEach((item, position) => {
+    if (item === null) return;
+    const [messageId, userId] = item;
+    const accepted = {
+      destination,
+      source,
+      messageId,
+      userId: userId ?? undefined,
+      body: bodies[position]!,
+      acceptedAt,
+    };
+    deliveries.push(toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
+  });
+  return deliveries;
 }
 
 export function toRecords(whole: WholeRows): DeliveryRecord[] {

@@ -117,10 +117,11 @@ export class SqliteDatabase {
     this.now = now;
     const room = { ...limit };
     // What has a window running comes first.
-    const found = [...this.deliveries.claim(destination, room, now), ...this.batches.claim(destination, room, now)];
-    const claimed = this.batches.reader.withBodies(found);
+    const found = [...this.deliveries.claim(destination, room, now), ...this.batches.reclaim(destination, room, now)];
+    const rows = this.batches.reader.withBodies(found);
+    const batches = this.batches.claim(destination, room, now);
     const more = isUsedUp(room);
-    return { claimed, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
+    return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }
 
   /** Ids of those that were not leased, and so are not settled. */

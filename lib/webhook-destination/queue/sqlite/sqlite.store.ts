@@ -16,7 +16,7 @@ import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
 import type { Slice } from './delivery-rows.js';
-import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows } from './delivery.mapper.js';
+import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows, toUnattempted } from './delivery.mapper.js';
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
@@ -79,8 +79,9 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
-    const { claimed, ...claim } = await this.thread.call('claim', destination, limit, now);
-    return { ...claim, deliveries: toDeliveries(claimed) };
+    const { rows, batches, ...claim } = await this.thread.call('claim', destination, limit, now);
+    const unattempted = batches.flatMap((batch) => toUnattempted(destination, batch));
+    return { ...claim, deliveries: [...toDeliveries(rows), ...unattempted] };
   }
 
   async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
