@@ -53,8 +53,15 @@ export class ConnectionPool {
    */
   post(prepare: PrepareRequest): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
-      const untimed = { startedAt: 0, deadline: undefined, expired: false, connection: undefined };
-      const request: PendingRequest = { prepare, resolve, reject, ...untimed };
+      const request: PendingRequest = {
+        prepare,
+        resolve,
+        reject,
+        startedAt: 0,
+        deadline: undefined,
+        expired: false,
+        connection: undefined,
+      };
       if (this.hasIdle && this.waiting.length === 0) {
         this.busy++;
         void this.exchange(request, this.takeIdle()!);

@@ -51,13 +51,15 @@ export class DestinationSender {
    * @param body the bytes that are signed and sent
    * @param mayBegin asked when there is a connection for the first request
    */
-  async send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: () => boolean): Promise<SendResult[] | undefined> {
+  send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: () => boolean): Promise<SendResult[] | undefined> {
     const { failedUrls } = delivery;
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
+    const { limit } = this;
     const count = routes.length;
-    if (this.limit && !this.limit.admits(count) && !(await this.limit.wait(count))) return undefined;
-    return this.postAll(routes, delivery, body, mayBegin);
+    const post = () => this.postAll(routes, delivery, body, mayBegin);
+    if (!limit || limit.admits(count)) return post();
+    return limit.wait(count).then((isAdmitted) => (isAdmitted ? post() : undefined));
   }
 
   /** Sends nothing of what waits for the rate limit. */

@@ -14,6 +14,10 @@ const STARTS = ['HTTP/1.1 1', 'HTTP/1.0 1'];
 /** Bytes by which an interim answer is known: the version and the status. */
 const KNOWN_BY = 'HTTP/1.1 100'.length;
 
+/** The place of the status's first digit. */
+const DIGIT = 'HTTP/1.1 '.length;
+const ONE = 0x31;
+
 /**
  * Drops the interim answers of receivers (every 1xx but 101), which may come unasked, in any number
  * (RFC 9110, section 15.2). undici's parser takes a 100 for the end of the exchange.
@@ -44,8 +48,9 @@ export class InterimFilter {
 
   private takeStart(chunk: Buffer): Buffer {
     const rest = this.held.length === 0 ? chunk : Buffer.concat([this.held, chunk]);
-    const text = rest.toString('latin1', 0, KNOWN_BY);
-    const mayBeInterim = STARTS.some((start) => start.startsWith(text.slice(0, start.length)));
+    const isFinal = rest.length > DIGIT && rest[DIGIT] !== ONE; // as most are, so no text is made of them
+    const text = isFinal ? '' : rest.toString('latin1', 0, KNOWN_BY);
+    const mayBeInterim = !isFinal && STARTS.some((start) => start.startsWith(text.slice(0, start.length)));
     if (mayBeInterim && text.length < KNOWN_BY) {
       this.held = rest;
       return NOTHING;
