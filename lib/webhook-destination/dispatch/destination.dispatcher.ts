@@ -178,7 +178,12 @@ export class DestinationDispatcher {
     const body = transform ? transformBody(transform, delivery, now) : delivery.body;
     if (!Buffer.isBuffer(body)) return body;
     const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
-    if (this.circuit.admits(now, now >= last)) return this.attempt({ ...delivery, firstAttemptAt: begunAt }, body);
+    if (this.circuit.admits(now, now >= last)) {
+      return this.attempt(
+        begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt },
+        body,
+      );
+    }
     // The window continues while the destination is down; no attempt is counted.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
     const nextAttemptAt = Math.min(this.circuit.holdUntil(now), last);
