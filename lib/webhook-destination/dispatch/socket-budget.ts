@@ -7,8 +7,8 @@ import type { ReceiverConnection } from './receiver-connection.js';
 const DEFAULT_LIMIT = 1_024;
 
 /**
- * How long a URL with connections in use waits for one of them before it gets another, in ms: connecting takes longer
- * than most answers.
+ * How long a URL with connections in use waits for one of them before it gets as many again, in ms: connecting takes
+ * longer than most answers.
  */
 const PATIENCE = 5;
 
@@ -31,8 +31,8 @@ export class SocketBudget {
   private readonly idle = new Map<ReceiverConnection, { pool: ConnectionPool; since: number }>();
   /** Pools that want a connection and have none. */
   private readonly starved = new Set<ConnectionPool>();
-  /** Pools that want one more. */
-  private readonly waiting = new Set<ConnectionPool>();
+  /** Pools that want more, and how many they may have now. */
+  private readonly waiting = new Map<ConnectionPool, number>();
   /** Those that will be `waiting`, unless one of their connections is free before. */
   private readonly patient = new Set<ConnectionPool>();
   private timer: NodeJS.Timeout | undefined;
@@ -58,11 +58,7 @@ export class SocketBudget {
 
   /** Lets a pool start its requests, now or in turn. */
   request(pool: ConnectionPool): void {
-    if (pool.busy > 0) {
-      this.patient.add(pool);
-      this.timer ??= setTimeout(() => this.endPatience(), PATIENCE).unref();
-      return;
-    }
+    if (pool.busy > 0) return this.wait(pool);
     this.waiting.delete(pool);
     this.starved.add(pool);
     this.assign();
@@ -95,22 +91,27 @@ export class SocketBudget {
     this.assign();
   }
 
-  private endPatience(): void {
-    this.timer = undefined;
-    for (const pool of this.patient) this.waiting.add(pool);
-    this.patient.clear();
-    this.assign();
-    // What is idle now may be old enough then.
-    if (this.waiting.size > 0) this.timer ??= setTimeout(() => this.endPatience(), PATIENCE).unref();
+  private wait(pool: ConnectionPool): void {
+    this.patient.add(pool);
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      for (const patient of this.patient) this.waiting.set(patient, patient.busy);
+      this.patient.clear();
+      this.assign();
+      // What is idle now may be old enough then.
+      for (const waiting of this.waiting.keys()) this.wait(waiting);
+    }, PATIENCE).unref();
   }
 
   private assign(): void {
     for (let pool = this.next(); pool; pool = this.next()) {
+      const left = (this.waiting.get(pool) ?? 1) - 1;
       this.starved.delete(pool);
       this.waiting.delete(pool);
       const { hasIdle } = pool;
       const begin = pool.next();
-      if (pool.wants) this.waiting.add(pool);
+      if (pool.wants && left > 0) this.waiting.set(pool, left);
+      else if (pool.wants) this.wait(pool);
       if (hasIdle) {
         begin();
       } else if (this.open < this.limit) {
@@ -134,7 +135,7 @@ export class SocketBudget {
     }
     if (isFull && performance.now() - this.idle.values().next().value!.since < MIN_IDLE) return undefined;
     let next: ConnectionPool | undefined;
-    for (const pool of this.waiting) {
+    for (const pool of this.waiting.keys()) {
       if (!pool.wants) this.waiting.delete(pool);
       else if (!next || pool.busy < next.busy) next = pool;
       if (next && next.busy <= 1) break;
