@@ -1,7 +1,7 @@
 // Runs each sample with the command of its README, and looks for what that promises.
 import assert from 'node:assert';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -147,6 +147,58 @@ async function scaled() {
   console.log('passed: npm start -w sample/05-scaled');
 }
 
+/** Runs the `sh` blocks of the README one by one, each once the outputs have what the one before it promises. */
+async function tenants() {
+  const folder = mkdtempSync(join(tmpdir(), 'relay-sample-'));
+  const [PORT, RECEIVER_PORT] = [await freePort(), await freePort()];
+  const env = { PORT, RECEIVER_PORT, DATABASE_PATH: join(folder, 'relay.db') };
+  const readme = readFileSync('sample/06-tenants/README.md', 'utf8')
+    .replaceAll('localhost:3000', `localhost:${PORT}`)
+    .replaceAll('localhost:3001', `localhost:${RECEIVER_PORT}`);
+  const promises = [
+    /^wk_\S{43}$/m,
+    /"name":"orders","url":"[^"]+\/acme","events":\["Order \*"\],"paused":false,"secret":"whsec_/,
+    /"code":"options_invalid","message":".*urls\[0\] must not be a private or local address/,
+    /\[receiver\] \/acme: Order Completed, signatures: 1/,
+    /\[\{"name":"orders",[^}]+"paused":true\}\]/,
+    /\[receiver\] \/acme: Order Refunded, signatures: 1/,
+    /\[receiver\] \/acme: Test Event, signatures: 2/,
+    /write_key_unknown/,
+  ];
+  const blocks = [...readme.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, block]) => block);
+  assert.strictEqual(blocks.length, promises.length);
+  const shell = spawn('bash', { stdio: ['pipe', 'pipe', 'ignore'] });
+  const steps = [/README\.md says what to try/, ...promises];
+  let [application, answers, stop] = ['', ''];
+  const proceed = () => {
+    if (steps.length === 0 || !steps[0].test(application + answers)) return;
+    steps.shift();
+    if (steps.length > 0) shell.stdin.write(blocks.shift());
+    else stop('SIGINT');
+  };
+  shell.stdout.setEncoding('utf8').on('data', (text) => {
+    answers += text;
+    proceed();
+  });
+  const command = 'npm start -w sample/06-tenants';
+  const { output } = await run(command, {
+    env: { ...env, REGISTRY_SECRET: 'a secret for this sample' },
+    act: (text, stopGroup) => {
+      [application, stop] = [text, stopGroup];
+      proceed();
+    },
+  });
+  shell.kill();
+  assert.deepStrictEqual(steps, [], output + answers);
+  assert.doesNotMatch(output, /Cart Viewed/);
+  rmSync(folder, { recursive: true, force: true });
+
+  const unset = await run(command, { env: { ...env, REGISTRY_SECRET: '' } });
+  assert.match(unset.output, /REGISTRY_SECRET is not set/);
+  assert.strictEqual(unset.code, 1);
+  console.log(`passed: ${command}`);
+}
+
 await shop();
 rmSync('sample/02-typed-events/dist', { recursive: true, force: true }); // the plan is made by a command of its own
 await prints('npm run plan -w sample/02-typed-events -- --check PLAN.md', {});
@@ -167,3 +219,4 @@ await prints(
 await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
 await scaled();
 await scaledWithoutStore();
+await tenants();
