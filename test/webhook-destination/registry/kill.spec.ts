@@ -14,7 +14,7 @@ import { waitFor } from '../../support/wait-for.js';
 const KILLS = 3;
 
 /** Changes between two kills, at least. */
-const CHANGES = 40;
+const CHANGES = 20;
 
 interface Change {
   name: string;
