@@ -13,12 +13,12 @@ export async function resolveRegistry(
   provider: DestinationRegistryProvider,
   moduleRef: ModuleRef,
 ): Promise<DestinationRegistry> {
-  const registry = await create(provider, moduleRef);
+  const registry = await instantiate(provider, moduleRef);
   if (isDestinationRegistry(registry)) return registry;
   throw new OptionsError('WebhookDestinationModule', ['registry must have the method load']);
 }
 
-async function create(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<DestinationRegistry> {
+async function instantiate(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<DestinationRegistry> {
   if ('useValue' in provider) return provider.useValue;
   if ('useExisting' in provider) return find<DestinationRegistry>(provider.useExisting, moduleRef);
   if ('useClass' in provider) {
