@@ -5,7 +5,7 @@ import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry.schedule.js';
 
 /** Reason of a delivery whose destination was removed. */
-export const DESTINATION_REMOVED = 'destination removed';
+const DESTINATION_REMOVED = 'destination removed';
 
 /** Reason of a delivery whose retry window has ended. */
 export const WINDOW_OVER = 'the retry window is over';
@@ -51,6 +51,13 @@ export function judgeAttempt(
   );
   if (next === undefined) return { state: 'dead', attempt, reason: WINDOW_OVER, failedUrls };
   return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls, firstAttemptAt };
+}
+
+/** What becomes of a delivery whose destination was removed: what was not delivered, by its last attempt at most, is dead. */
+export function endOfRemoved({ failedUrls }: Readonly<Delivery>, outcome?: DeliveryOutcome): DeliveryOutcome {
+  if (outcome && outcome.state !== 'waiting') return outcome;
+  const attempt = outcome?.attempt && { attempt: outcome.attempt };
+  return { state: 'dead', reason: DESTINATION_REMOVED, failedUrls: outcome?.failedUrls ?? failedUrls, ...attempt };
 }
 
 /** Whether the network policy stopped a request of the attempt. */

@@ -11,7 +11,7 @@ import {
   type DeliveryQueue,
   type Lease,
 } from '../queue/delivery-queue.interface.js';
-import { DESTINATION_REMOVED, judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
+import { endOfRemoved, judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
 import { type BodyTransform, transformBody } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
@@ -93,7 +93,7 @@ export class DestinationDispatcher {
     try {
       const decided = await this.decide(delivery, this.now());
       if (this.released) return;
-      const outcome = this.isRemoved ? ended(delivery, decided) : decided;
+      const outcome = this.isRemoved ? endOfRemoved(delivery, decided) : decided;
       if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
     } catch (error) {
       this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`);
@@ -225,13 +225,6 @@ export class DestinationDispatcher {
       this.take(this.options.concurrency);
     }
   }
-}
-
-/** What becomes of a delivery whose destination was removed meanwhile. */
-function ended({ failedUrls }: Readonly<Delivery>, outcome: DeliveryOutcome | undefined): DeliveryOutcome {
-  if (outcome && outcome.state !== 'waiting') return outcome;
-  const attempt = outcome?.attempt && { attempt: outcome.attempt };
-  return { state: 'dead', reason: DESTINATION_REMOVED, failedUrls: outcome?.failedUrls ?? failedUrls, ...attempt };
 }
 
 /**

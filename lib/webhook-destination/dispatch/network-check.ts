@@ -1,4 +1,4 @@
-import { from, lastValueFrom, mergeMap } from 'rxjs';
+import { mergeMap, Subject } from 'rxjs';
 
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -8,11 +8,17 @@ import { ADDRESS_NOT_ALLOWED, type DeliveryQueue } from '../queue/delivery-queue
 import type { ProxyChoice } from './egress-proxy.js';
 import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
 
-/** Time limit for the look-ups after a start, in ms. */
+/** How long a check may wait for others, in ms. */
 const CHECK_TIME = 30_000;
 
 /** Destinations checked concurrently, so that an unresponsive DNS server does not hold up the others. */
 const CONCURRENCY = 16;
+
+interface Check {
+  destination: DestinationOptions;
+  /** When it is given up, in ms since the epoch. */
+  end: number;
+}
 
 /**
  * Resolves destinations' names, once: warns about names that the network policy refuses and about plain
@@ -23,7 +29,10 @@ export class NetworkCheck {
   /** By name. */
   private readonly answers = new Map<string, Promise<string[]>>();
   private readonly warned = new Set<string>();
-  private readonly checked = new WeakSet<DestinationOptions>();
+  private readonly known = new WeakSet<DestinationOptions>();
+  private readonly added = new Subject<Check>();
+  /** Checks that have not ended. */
+  private waiting = 0;
   private readonly missing: string[] = [];
   private stopped = false;
 
@@ -31,14 +40,19 @@ export class NetworkCheck {
     private readonly policy: NetworkPolicy,
     private readonly queue: DeliveryQueue,
     private readonly proxyFor: ProxyChoice,
-  ) {}
+  ) {
+    this.added.pipe(mergeMap((check) => this.check(check), CONCURRENCY)).subscribe();
+  }
 
-  /** Never rejects. */
-  async run(destinations: DestinationOptions[]): Promise<void> {
+  /** Checks destinations that were not checked before. */
+  add(destinations: DestinationOptions[]): void {
     const end = Date.now() + CHECK_TIME;
-    const checks = from(destinations).pipe(mergeMap((destination) => this.check(destination, end), CONCURRENCY));
-    await lastValueFrom(checks, { defaultValue: undefined });
-    this.answers.clear();
+    for (const destination of destinations) {
+      if (this.known.has(destination)) continue;
+      this.known.add(destination);
+      this.waiting++;
+      this.added.next({ destination, end });
+    }
   }
 
   stop(): void {
@@ -46,15 +60,17 @@ export class NetworkCheck {
     this.logger.end();
   }
 
-  private async check(destination: DestinationOptions, end: number): Promise<void> {
-    if (this.stopped || Date.now() > end || this.checked.has(destination)) return;
-    this.checked.add(destination);
+  /** Never rejects. */
+  private async check({ destination, end }: Check): Promise<void> {
     try {
+      if (this.stopped || Date.now() > end) return;
       if (await this.allowsAll(destination)) await this.replay(destination);
     } catch (error) {
       if (this.stopped) return; // the queue closes
       const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
       this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`);
+    } finally {
+      if (--this.waiting === 0) this.answers.clear(); // a later check asks again
     }
   }
 

@@ -1,9 +1,16 @@
+import type { DestinationOptions } from './destination.options.js';
+
 /** A time in which a destination was paused. */
 export interface Pause {
   /** When it was paused, in ms since the epoch. */
   from: number;
   /** When it was resumed, in ms since the epoch; absent while it is paused. */
   to?: number;
+}
+
+/** A destination, with the times in which it was paused, the oldest first. */
+export interface PausableDestination extends DestinationOptions {
+  pauses?: readonly Pause[];
 }
 
 /** Most pauses of one destination that are kept: more than a retry window usually sees. */

@@ -4,8 +4,8 @@ import { fromEvent, lastValueFrom, mergeMap, takeUntil } from 'rxjs';
 
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { DeliveryOutcome, DeliveryQueue } from '../queue/delivery-queue.interface.js';
-import { DESTINATION_REMOVED } from './attempt.judge.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { endOfRemoved } from './attempt.judge.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
 
 /** Deliveries ended at once. */
@@ -62,8 +62,7 @@ export class RemovedDestination {
     const settled = leases.pipe(
       mergeMap(async (lease) => {
         const { delivery } = lease;
-        const { failedUrls } = delivery;
-        const outcome: DeliveryOutcome = { state: 'dead', reason: DESTINATION_REMOVED, failedUrls };
+        const outcome = endOfRemoved(delivery);
         if (await lease.settle(outcome)) this.reporter.report(delivery, outcome);
       }),
       takeUntil(fromEvent(this.stopping.signal, 'abort')),

@@ -7,27 +7,23 @@ import type { Concealed } from '../../common/concealed.value.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
-import { type Delivery, type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
+import { type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
-import { transformBody } from './body-transform.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
-import { DestinationSender } from './destination.sender.js';
 import { proxyChoice } from './egress-proxy.js';
 import { NetworkCheck } from './network-check.js';
 import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
-import { isPaused, type Pause } from './pause.util.js';
+import { isPaused, type PausableDestination } from './pause.util.js';
 import { RemovedDestination } from './removed.destination.js';
+import { SenderFactory } from './sender.factory.js';
 import { socketBudget } from './socket-budget.js';
-import { RequestLimit } from './request-limit.js';
 import type { PoolFactory } from './transport.factory.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
-import { WebhookHeaders } from './webhook-headers.js';
-import { toWebhookTarget } from './webhook-target.js';
 
 /** How long due deliveries are still taken during shutdown, in ms. */
 const DRAIN_TIME = 2_000;
@@ -35,19 +31,8 @@ const DRAIN_TIME = 2_000;
 /** Total time limit of a shutdown, in ms; deliveries in flight are then released. */
 const STOP_TIME = 5_000;
 
-/** Concurrent requests to one URL, as a multiple of the concurrency. */
-const ACTIVE_FACTOR = 4;
-
 /** Most destinations whose names are resolved after the start; those of others are when they are first delivered to. */
 const MAX_CHECKED = 100;
-
-/** The source of a test message. */
-const TEST_SOURCE = 'test';
-
-/** A destination, with the times in which it was paused. */
-export interface PausableDestination extends DestinationOptions {
-  pauses?: readonly Pause[];
-}
 
 /** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
 export class WebhookDispatcher {
@@ -59,7 +44,7 @@ export class WebhookDispatcher {
   /** Those that were replaced, and have requests under way. */
   readonly #leaving = new Set<DestinationDispatcher>();
   /** Set while this process delivers. */
-  #createPool: PoolFactory | undefined;
+  #senders: SenderFactory | undefined;
   /** Destinations that came to have something due before the start. */
   private readonly due = new Set<string>();
   private readonly dueSubscription: Subscription | undefined;
@@ -77,7 +62,7 @@ export class WebhookDispatcher {
     private readonly options: Concealed<{ delivery: DeliveryOptions }>,
   ) {
     this.dueSubscription = queue.due$?.subscribe((name) => {
-      if (this.#createPool) this.wake(name);
+      if (this.#senders) this.wake(name);
       else this.due.add(name);
     });
   }
@@ -102,7 +87,7 @@ export class WebhookDispatcher {
     this.#destinations.delete(name);
     this.leave(name, true);
     this.removed.get(name)?.stop();
-    if (this.#createPool) this.end(name);
+    if (this.#senders) this.end(name);
     else this.removedBefore.add(name);
   }
 
@@ -114,24 +99,23 @@ export class WebhookDispatcher {
   start(createPool: PoolFactory, counts?: DeliveryCount[]): void {
     const { delivery } = this.options.reveal();
     this.leaveBudget = this.joinBudget();
-    this.#createPool = createPool;
+    this.#senders = new SenderFactory(createPool, delivery);
     // A custom transport is responsible for its connections.
     if (!isWebhookTransport(delivery.transport)) {
       const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
       this.#check = new NetworkCheck(policy, this.queue, proxyChoice(delivery.proxy));
     }
     const all = [...this.#destinations.keys()];
+    const named = (states: DeliveryCount[]) => new Set(states.map(({ destination }) => destination));
+    const open = counts && named(counts.filter(isOpen));
     // Where the queue tells what is due, an idle destination costs nothing.
-    const known = this.queue.due$ && counts;
-    const named = (states: DeliveryCount[]) => states.map(({ destination }) => destination);
-    for (const name of known ? [...named(known.filter(isOpen)), ...this.due] : all) this.wake(name);
+    const isTold = this.queue.due$ !== undefined;
+    for (const name of isTold && open ? [...open, ...this.due] : all) this.wake(name);
     this.due.clear();
-    for (const name of this.removedBefore) {
-      if (!counts || named(counts.filter(isOpen)).includes(name)) this.end(name);
-    }
+    for (const name of this.removedBefore) if (!open || open.has(name)) this.end(name);
     this.removedBefore.clear();
-    const checked = known && all.length > MAX_CHECKED ? named(known) : all;
-    void this.#check?.run(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive));
+    const checked = isTold && counts && all.length > MAX_CHECKED ? [...named(counts)] : all;
+    this.#check?.add(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive));
   }
 
   /**
@@ -140,35 +124,14 @@ export class WebhookDispatcher {
    * @throws {RelayError} where this process does not deliver
    */
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
-    if (!this.#createPool) throw new RelayError('not_delivering', 'this process does not deliver, and cannot test');
-    const sender = this.createSender(destination, this.#createPool);
-    const startedAt = timeOf(this.queue);
-    const { name, transform } = destination;
-    const delivery: Delivery = {
-      destination: name,
-      source: TEST_SOURCE,
-      messageId,
-      userId: undefined,
-      body,
-      acceptedAt: startedAt,
-      id: messageId,
-      firstAttemptAt: undefined,
-      attempts: [],
-      failedUrls: [],
-    };
-    const made = transform ? transformBody(transform, delivery, startedAt) : body;
-    try {
-      const sent = Buffer.isBuffer(made) ? await sender.send(delivery, made, () => true) : [];
-      return { startedAt, results: (sent ?? []).map(({ result }) => result) };
-    } finally {
-      await sender.close();
-    }
+    if (!this.#senders) throw new RelayError('not_delivering', 'this process does not deliver, and cannot test');
+    return this.#senders.test(destination, body, messageId, timeOf(this.queue));
   }
 
   /** Delivers what is due, for a bounded time; the rest stays in the queue. */
   async stop(): Promise<void> {
     this.#check?.stop();
-    this.#createPool = undefined;
+    this.#senders = undefined;
     this.dueSubscription?.unsubscribe();
     for (const removed of this.removed.values()) removed.stop();
     const abort = new AbortController();
@@ -193,15 +156,15 @@ export class WebhookDispatcher {
   private open(destination: PausableDestination): void {
     const { name, transform, pauses } = destination;
     this.leave(name);
-    if (!this.#createPool || !isActive(destination)) return;
+    if (!this.#senders || !isActive(destination)) return;
     const { delivery } = this.options.reveal();
     const { concurrency = delivery.concurrency } = destination;
-    const sender = this.createSender(destination, this.#createPool);
+    const sender = this.#senders.create(destination);
     const options = { ...delivery, concurrency, transform, pauses };
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);
-    void this.#check?.run([destination]);
+    this.#check?.add([destination]);
   }
 
   private leave(name: string, isRemoved = false): void {
@@ -222,19 +185,6 @@ export class WebhookDispatcher {
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
     void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
-  }
-
-  private createSender(destination: DestinationOptions, createPool: PoolFactory): DestinationSender {
-    const { delivery } = this.options.reveal();
-    const { urls, rateLimit, concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
-    const routes = urls.map(toWebhookTarget).map((target) => ({
-      target,
-      pool: createPool(target, concurrency),
-      active: 0,
-    }));
-    const headers = new WebhookHeaders(destination);
-    const limit = rateLimit && new RequestLimit(rateLimit);
-    return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit);
   }
 
   private joinBudget(): () => void {

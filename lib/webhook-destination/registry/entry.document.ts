@@ -2,8 +2,8 @@ import { toOptions } from '../../common/options.rules.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 import type { GivenDestination } from './destination-registry.interface.js';
-import type { Pause } from '../dispatch/pause.util.js';
-import type { LiveDestination, LiveSource } from './registry-listener.interface.js';
+import type { PausableDestination, Pause } from '../dispatch/pause.util.js';
+import type { KeyedSource } from '../ingest/source.registry.js';
 
 /** An entry: its options as they were given, and what has happened to it since. Its JSON is what the store keeps. */
 export interface EntryDocument<T> {
@@ -31,11 +31,15 @@ export function withoutExpired<T extends AnyDocument>(document: T, now: number):
   return document.previous && document.previous.until <= now ? { ...document, previous: undefined } : document;
 }
 
-export function toLiveSource({ options, previous }: EntryDocuments['source']): LiveSource {
+export function toLiveSource({ options, previous }: EntryDocuments['source']): KeyedSource {
   return { ...options, ...(previous && { previousKey: previous.value }) };
 }
 
-export function toLiveDestination({ options, previous, pauses = [] }: EntryDocuments['destination']): LiveDestination {
+export function toLiveDestination({
+  options,
+  previous,
+  pauses = [],
+}: EntryDocuments['destination']): PausableDestination {
   return Object.assign(toOptions(DestinationOptions, toSigned(options, previous)), { pauses });
 }
 

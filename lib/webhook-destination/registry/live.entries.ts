@@ -3,7 +3,8 @@ import type { DestinationOptions } from '../dispatch/destination.options.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { type AnyDocument, type EntryDocuments, toLiveDestination, toLiveSource } from './entry.document.js';
-import type { LiveSource, RegistryListener } from './registry-listener.interface.js';
+import type { KeyedSource } from '../ingest/source.registry.js';
+import type { RegistryListener } from './registry-listener.interface.js';
 
 /** The entries that the module's options declare. */
 export interface FixedEntries {
@@ -19,7 +20,7 @@ export class LiveEntries {
   readonly logger = new LimitedLogger('WebhookDestination');
   readonly #fixed: FixedEntries;
   readonly #fixedNames: Record<RegistryKind, Set<string>>;
-  readonly #sources = new Map<string, LiveSource>();
+  readonly #sources = new Map<string, KeyedSource>();
   /** The source of each write key, previous ones included. */
   readonly #keys = new Map<string, string>();
 
@@ -86,7 +87,7 @@ export class LiveEntries {
     }
   }
 
-  private takeKeys(source: LiveSource): void {
+  private takeKeys(source: KeyedSource): void {
     this.#sources.set(source.name, source);
     for (const key of keysOf(source)) this.#keys.set(key, source.name);
   }
@@ -97,7 +98,7 @@ export class LiveEntries {
   }
 }
 
-function keysOf({ writeKey, previousKey = writeKey }: LiveSource): string[] {
+function keysOf({ writeKey, previousKey = writeKey }: KeyedSource): string[] {
   return [writeKey, previousKey];
 }
 

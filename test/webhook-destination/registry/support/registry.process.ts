@@ -5,6 +5,8 @@ import { toOptions } from '../../../../lib/common/options.rules.js';
 import { DeliveryOptions } from '../../../../lib/webhook-destination/dispatch/delivery.options.js';
 import { DestinationOptions } from '../../../../lib/webhook-destination/dispatch/destination.options.js';
 import { SourceOptions } from '../../../../lib/webhook-destination/ingest/source.options.js';
+import type { PausableDestination } from '../../../../lib/webhook-destination/dispatch/pause.util.js';
+import type { KeyedSource } from '../../../../lib/webhook-destination/ingest/source.registry.js';
 import type { DeliveryQueue } from '../../../../lib/webhook-destination/queue/delivery-queue.interface.js';
 import { MemoryRegistryStore } from '../../../../lib/webhook-destination/queue/memory/memory.registry-store.js';
 import type {
@@ -16,23 +18,19 @@ import type {
   RegistryOption,
 } from '../../../../lib/webhook-destination/registry/destination-registry.interface.js';
 import { DestinationManager, type SendTest } from '../../../../lib/webhook-destination/registry/destination.manager.js';
-import type {
-  LiveDestination,
-  LiveSource,
-  RegistryListener,
-} from '../../../../lib/webhook-destination/registry/registry-listener.interface.js';
+import type { RegistryListener } from '../../../../lib/webhook-destination/registry/registry-listener.interface.js';
 import { createRegistry } from '../../../../lib/webhook-destination/registry/registry.factory.js';
 import type { Registry } from '../../../../lib/webhook-destination/registry/registry.js';
 import { SourceManager } from '../../../../lib/webhook-destination/registry/source.manager.js';
 
 /** What the relay's steps would use. */
 export class RecordingListener implements RegistryListener {
-  readonly sources = new Map<string, LiveSource>();
-  readonly destinations = new Map<string, LiveDestination>();
+  readonly sources = new Map<string, KeyedSource>();
+  readonly destinations = new Map<string, PausableDestination>();
   /** Each call, as `put shop`. */
   readonly calls: string[] = [];
 
-  putSource(source: LiveSource): void {
+  putSource(source: KeyedSource): void {
     this.calls.push(`put ${source.name}`);
     this.sources.set(source.name, source);
   }
@@ -42,7 +40,7 @@ export class RecordingListener implements RegistryListener {
     this.sources.delete(name);
   }
 
-  putDestination(destination: LiveDestination): void {
+  putDestination(destination: PausableDestination): void {
     this.calls.push(`put ${destination.name}`);
     this.destinations.set(destination.name, destination);
   }

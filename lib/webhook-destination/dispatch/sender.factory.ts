@@ -1,0 +1,73 @@
+import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import type { Delivery } from '../queue/delivery-queue.interface.js';
+import { transformBody } from './body-transform.js';
+import type { DeliveryOptions } from './delivery.options.js';
+import type { DestinationOptions } from './destination.options.js';
+import { DestinationSender } from './destination.sender.js';
+import { RequestLimit } from './request-limit.js';
+import type { PoolFactory } from './transport.factory.js';
+import { WebhookHeaders } from './webhook-headers.js';
+import { toWebhookTarget } from './webhook-target.js';
+
+/** Concurrent requests to one URL, as a multiple of the concurrency. */
+const ACTIVE_FACTOR = 4;
+
+/** The source of a test message. */
+const TEST_SOURCE = 'test';
+
+/** Makes what sends to a destination: its connections, headers and limits. */
+export class SenderFactory {
+  // Private, because it contains keys.
+  readonly #delivery: DeliveryOptions;
+
+  constructor(
+    private readonly createPool: PoolFactory,
+    delivery: DeliveryOptions,
+  ) {
+    this.#delivery = delivery;
+  }
+
+  create(destination: DestinationOptions): DestinationSender {
+    const { urls, rateLimit } = destination;
+    const { concurrency = this.#delivery.concurrency, retryOn = this.#delivery.retryOn } = destination;
+    const routes = urls.map(toWebhookTarget).map((target) => ({
+      target,
+      pool: this.createPool(target, concurrency),
+      active: 0,
+    }));
+    const headers = new WebhookHeaders(destination);
+    const limit = rateLimit && new RequestLimit(rateLimit);
+    return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit);
+  }
+
+  /** Sends a message to a destination once, outside the queue, over connections of its own. */
+  async test(
+    destination: DestinationOptions,
+    body: Buffer,
+    messageId: string,
+    startedAt: number,
+  ): Promise<AttemptRecord> {
+    const { name, transform } = destination;
+    const delivery: Delivery = {
+      destination: name,
+      source: TEST_SOURCE,
+      messageId,
+      userId: undefined,
+      body,
+      acceptedAt: startedAt,
+      id: messageId,
+      firstAttemptAt: undefined,
+      attempts: [],
+      failedUrls: [],
+    };
+    const made = transform ? transformBody(transform, delivery, startedAt) : body;
+    if (!Buffer.isBuffer(made)) return { startedAt, results: [] };
+    const sender = this.create(destination);
+    try {
+      const sent = await sender.send(delivery, made, () => true);
+      return { startedAt, results: (sent ?? []).map(({ result }) => result) };
+    } finally {
+      await sender.close();
+    }
+  }
+}
