@@ -4,7 +4,7 @@ import { type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.
 import type { SharedRegistryStore } from './shared-store.interface.js';
 import { type SignalConnection, SignalListener } from './signal-listener.js';
 
-/** All schemas of a database have it in common: what is sent names the schema. */
+/** A channel belongs to the whole database, so each notification carries the name of its schema. */
 const CHANNEL = 'relay_registry';
 
 /** The tables of the registry; the row of the second one is locked by each change until it is committed. */

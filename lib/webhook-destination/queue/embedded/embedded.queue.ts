@@ -122,7 +122,7 @@ export class EmbeddedQueue implements DeliveryQueue {
 
   async expedite(destination: string): Promise<number> {
     const count = await this.store.expedite(destination, this.now());
-    this.feeds.get(destination)?.wake();
+    this.wake(destination);
     return count;
   }
 
