@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 /** What each folder of lib/ may not import: the table of CONTRIBUTING.md. */
 const relay = 'lib/webhook-destination';
-const engines = 'queue/(bullmq|embedded|memory|sqlite)/';
+const engines = 'queue/(bullmq|memory|postgres|shared|sqlite|store)/';
 const collecting = '(analytics|cli|testing)/';
 const borders = [
   mayNotImport('lib/client/*', '\\.\\./', 'lib/client does not know the other folders.', nodeAlone()),

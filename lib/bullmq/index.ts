@@ -1,2 +1,2 @@
-export type { BullmqQueueOptions, QueueBackend } from '../webhook-destination/queue/bullmq/bullmq.options.js';
-export { bullmqQueue, migrateBullmqQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
+export type { BullmqQueueOptions, QueueBackend } from '../webhook-destination/queue/shared/bullmq.options.js';
+export { bullmqQueue, migrateBullmqQueue } from '../webhook-destination/queue/shared/bullmq.queue.js';

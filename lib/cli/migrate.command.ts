@@ -1,6 +1,6 @@
 import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil } from 'rxjs';
 
-import type { BullmqDeliveryQueue } from '../webhook-destination/queue/bullmq/bullmq-delivery.queue.js';
+import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { defineCommand } from './command.util.js';
 import { DEFAULT_FILE, openFile, storeQueue } from './queue-options.util.js';
@@ -54,7 +54,7 @@ open must be stopped first; the one that uses the new queue may run.
 });
 
 /** Moves the due deliveries, the oldest first. */
-async function moveDue(source: DeliveryQueue, target: BullmqDeliveryQueue, destination: string): Promise<number> {
+async function moveDue(source: DeliveryQueue, target: SharedQueue, destination: string): Promise<number> {
   const end = new Subject<void>();
   let moved = 0;
   const move = async (leases: Lease[]) => {
@@ -80,7 +80,7 @@ async function moveDue(source: DeliveryQueue, target: BullmqDeliveryQueue, desti
 }
 
 /** Moves the deliveries that wait for a retry. */
-async function moveWaiting(source: DeliveryQueue, target: BullmqDeliveryQueue, destination: string): Promise<number> {
+async function moveWaiting(source: DeliveryQueue, target: SharedQueue, destination: string): Promise<number> {
   const query = { destination, state: 'waiting' } as const;
   let after: string | undefined;
   for (;;) {

@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 
 import { errorMessage } from '../common/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
-import { createQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
-import type { BullmqDeliveryQueue } from '../webhook-destination/queue/bullmq/bullmq-delivery.queue.js';
-import { toBullmqOptions } from '../webhook-destination/queue/bullmq/bullmq.options.js';
+import { createQueue } from '../webhook-destination/queue/shared/bullmq.queue.js';
+import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
+import { toBullmqOptions } from '../webhook-destination/queue/shared/bullmq.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
 import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
@@ -47,12 +47,7 @@ export async function withQueue<T>(
 }
 
 /** A queue on Redis or PostgreSQL, by the URL that is the value of an option. */
-export function storeQueue(
-  option: string,
-  url = '',
-  prefix: string | undefined,
-  migrates = false,
-): BullmqDeliveryQueue {
+export function storeQueue(option: string, url = '', prefix: string | undefined, migrates = false): SharedQueue {
   const [, scheme] = /^(redis|rediss|postgres|postgresql):\/\//.exec(url) ?? [];
   if (scheme === undefined || !URL.canParse(url)) {
     throw argumentFault(

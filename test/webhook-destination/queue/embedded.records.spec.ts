@@ -9,7 +9,7 @@ import {
   sqliteQueue,
 } from 'nestjs-analytics-relay';
 
-import type { DeliveryStore } from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
+import type { DeliveryStore } from '../../../lib/webhook-destination/queue/store/delivery-store.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery as message } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

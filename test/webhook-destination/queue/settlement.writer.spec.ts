@@ -4,8 +4,8 @@ import type { Delivery, DeliveryOutcome } from 'nestjs-analytics-relay';
 import type {
   DeliveryStore,
   Settlement,
-} from '../../../lib/webhook-destination/queue/embedded/delivery-store.interface.js';
-import { SettlementWriter } from '../../../lib/webhook-destination/queue/embedded/settlement.writer.js';
+} from '../../../lib/webhook-destination/queue/store/delivery-store.interface.js';
+import { SettlementWriter } from '../../../lib/webhook-destination/queue/store/settlement.writer.js';
 
 const attempt = { startedAt: 1, results: [] };
 

@@ -8,7 +8,6 @@ import type {
   DeliveryCount,
   DeliveryPage,
   DeliveryQuery,
-  DeliveryQueue,
   DeliveryRecord,
   Lease,
   NewDelivery,
@@ -17,12 +16,13 @@ import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
-import { AddGroup } from './add-group.js';
+import { AddGroup } from '../shared/add-group.js';
 import { DestinationConsumer } from './destination.consumer.js';
-import { type NewJob, type TakenDelivery, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
+import { type NewJob, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
 import { find, listRecords, STATES, TYPES } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { promoteJobs } from './promotion.js';
+import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { RefusalNotes } from './refusal-notes.js';
 import { removeJobs, sweepJobs } from './retention-sweep.js';
 import type { DestinationJobs, SharedStore } from './shared-store.interface.js';
@@ -38,7 +38,7 @@ interface OpenQueue extends DestinationJobs {
 }
 
 /** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
-export class BullmqDeliveryQueue implements DeliveryQueue {
+export class BullmqDeliveryQueue implements SharedQueue {
   readonly registry: RegistryStore;
   /** What this process locks its jobs with. */
   private readonly token = randomUUID();
@@ -71,7 +71,6 @@ export class BullmqDeliveryQueue implements DeliveryQueue {
     return this.group.add(deliveries, ADD_TIMEOUT);
   }
 
-  /** Takes deliveries over from another queue, with their attempts, their windows, and when they fall due. */
   async takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
     for (const [destination, list] of byDestination(deliveries)) await this.writeTo(destination, list, toTakenJob);
   }

@@ -11,6 +11,7 @@ import type {
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
+import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { StoredJob } from './shared-store.interface.js';
 
 /** What a job holds of its delivery from the start. */
@@ -41,12 +42,6 @@ interface JobHistory {
 export interface NewJob {
   jobId: string;
   job: JobJson;
-}
-
-/** A delivery of another queue. */
-export interface TakenDelivery extends Delivery {
-  /** When it is to be attempted next, in ms since the epoch, where that is not now. */
-  nextAttemptAt?: number | undefined;
 }
 
 /** PostgreSQL's jsonb has no place for NUL and lone surrogates. */

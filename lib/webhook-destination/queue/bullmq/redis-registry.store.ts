@@ -1,8 +1,8 @@
 import type { Cluster, Redis } from 'ioredis';
 
 import { type RegistryKind, type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.js';
-import type { SharedRegistryStore } from './shared-store.interface.js';
-import { type SignalConnection, SignalListener } from './signal-listener.js';
+import type { SharedRegistryStore } from '../shared/shared-queue.interface.js';
+import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 
 /** Records that one command reads or forgets, as Redis does nothing else meanwhile. */
 const PORTION = 1_000;

@@ -8,8 +8,8 @@ import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
-import type { CheckedBullmqOptions } from './bullmq.options.js';
-import { loadBullmq, loadIoredis } from './peer.loader.js';
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import { loadBullmq, loadIoredis } from '../shared/peer.loader.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
 import { checkRedis } from './redis-checks.js';
 import { readPlaces } from './redis-places.js';
@@ -23,7 +23,7 @@ import {
   type SharedStore,
   type StoredJob,
 } from './shared-store.interface.js';
-import { StoreOutage } from './store-outage.js';
+import { StoreOutage } from '../shared/store-outage.js';
 
 /** How long Redis may take for a command, in ms. */
 const COMMAND_TIMEOUT = 5_000;

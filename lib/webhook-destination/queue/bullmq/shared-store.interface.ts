@@ -1,7 +1,7 @@
 import type { IQueueBackend, JobJson } from 'bullmq';
 
 import type { DeliveryState } from '../delivery-queue.interface.js';
-import type { RegistryStore } from '../registry-store.interface.js';
+import type { SharedRegistryStore } from '../shared/shared-queue.interface.js';
 
 /** How long a leased job stays locked without a sign of life of its process, in ms. */
 export const LOCK_DURATION = 15_000;
@@ -52,14 +52,6 @@ export interface JobWaiter {
   /** Resolves when a job may have come, or `MAX_WAIT` is over; rejects while the store is unavailable. */
   wait(): Promise<void>;
   /** Ends it, and what waits. */
-  close(): void;
-}
-
-/** A registry in Redis or PostgreSQL. */
-export interface SharedRegistryStore extends RegistryStore {
-  /** Forgets what was removed long ago. */
-  sweep(now: number): Promise<void>;
-  /** Ends `changed$`. */
   close(): void;
 }
 

@@ -1,5 +1,5 @@
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
-import { EmbeddedQueue } from '../embedded/embedded.queue.js';
+import { StoreQueue } from '../store/store.queue.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 import { MemoryStore } from './memory.store.js';
 
@@ -15,5 +15,5 @@ export interface MemoryQueueOptions {
  */
 export function memoryQueue(options: MemoryQueueOptions = {}): DeliveryQueueFactory {
   const { retention } = toQueueOptions('memoryQueue', QueueOptions, options);
-  return () => new EmbeddedQueue(new MemoryStore(retention.messageIds), retention);
+  return () => new StoreQueue(new MemoryStore(retention.messageIds), retention);
 }

@@ -15,7 +15,7 @@ import {
   type Settlement,
   type StoreBatch,
   toDelivery,
-} from '../embedded/delivery-store.interface.js';
+} from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { DueList, type Entry } from './due-list.js';

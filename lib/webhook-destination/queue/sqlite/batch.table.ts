@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import { type ClaimLimit, FULL_BATCH } from '../embedded/delivery-store.interface.js';
+import { type ClaimLimit, FULL_BATCH } from '../store/delivery-store.interface.js';
 import type { AcceptedTable } from './accepted.table.js';
 import {
   BATCH_SLOTS,

@@ -1,5 +1,5 @@
 import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
-import type { Claim, ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { EncodedBatch } from './batch.codec.js';
 

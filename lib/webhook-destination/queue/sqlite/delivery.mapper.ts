@@ -5,7 +5,7 @@ import {
   type Settlement,
   type StoreBatch,
   toDelivery as toNewDelivery,
-} from '../embedded/delivery-store.interface.js';
+} from '../store/delivery-store.interface.js';
 import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
 import type {
   ClaimedBatch,

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,

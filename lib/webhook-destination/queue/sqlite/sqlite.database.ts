@@ -3,7 +3,7 @@ import { realpathSync } from 'node:fs';
 import Database from 'libsql';
 
 import type { DeliveryCount } from '../delivery-queue.interface.js';
-import type { ClaimLimit } from '../embedded/delivery-store.interface.js';
+import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryRecord } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';

@@ -9,7 +9,7 @@ import type {
   Settlement,
   StoreBatch,
   StoreOwner,
-} from '../embedded/delivery-store.interface.js';
+} from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import { QueueFullError } from '../queue-full.error.js';
 import type { RegistryStore } from '../registry-store.interface.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NewDelivery } from 'nestjs-analytics-relay';
 
-import { AddGroup } from '../../../../lib/webhook-destination/queue/bullmq/add-group.js';
+import { AddGroup } from '../../../../lib/webhook-destination/queue/shared/add-group.js';
 
 const delivery = (messageId: string) => ({ messageId }) as NewDelivery;
 

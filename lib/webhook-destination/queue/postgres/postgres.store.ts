@@ -8,8 +8,8 @@ import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { DeliveryState } from '../delivery-queue.interface.js';
-import type { CheckedBullmqOptions } from './bullmq.options.js';
-import { loadBullmq, loadPg } from './peer.loader.js';
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import { loadBullmq, loadPg } from '../shared/peer.loader.js';
 import { PostgresEvents } from './postgres-events.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
@@ -22,8 +22,8 @@ import {
   type SeenDelivery,
   type SharedStore,
   type StoredJob,
-} from './shared-store.interface.js';
-import { StoreOutage } from './store-outage.js';
+} from '../bullmq/shared-store.interface.js';
+import { StoreOutage } from '../shared/store-outage.js';
 
 /** How long PostgreSQL may take for a query, and to give a connection, in ms. */
 const QUERY_TIMEOUT = 10_000;

@@ -1,9 +1,10 @@
 import { concealState } from '../../../common/concealed.value.js';
-import type { DeliveryQueue, DeliveryQueueFactory } from '../delivery-queue.interface.js';
-import { BullmqDeliveryQueue } from './bullmq-delivery.queue.js';
+import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
+import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
-import { PostgresStore } from './postgres.store.js';
-import { RedisStore } from './redis.store.js';
+import type { SharedQueue } from './shared-queue.interface.js';
+import { PostgresStore } from '../postgres/postgres.store.js';
+import { RedisStore } from '../bullmq/redis.store.js';
 
 /**
  * The queue that many processes share, on BullMQ 6 with Redis or PostgreSQL: one BullMQ queue for each destination.
@@ -12,7 +13,7 @@ import { RedisStore } from './redis.store.js';
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
-  const create = (): DeliveryQueue => {
+  const create = (): SharedQueue => {
     const queue = createQueue(checked);
     return Object.assign(concealState(queue), { registry: queue.registry }); // its clients have passwords
   };
@@ -31,7 +32,7 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 }
 
 /** @internal */
-export function createQueue(options: CheckedBullmqOptions): BullmqDeliveryQueue {
+export function createQueue(options: CheckedBullmqOptions): SharedQueue {
   const Store = options.backend === 'redis' ? RedisStore : PostgresStore;
   return new BullmqDeliveryQueue(new Store(options), options.retention);
 }

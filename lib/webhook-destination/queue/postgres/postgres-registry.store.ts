@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
 import { type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.js';
-import type { SharedRegistryStore } from './shared-store.interface.js';
-import { type SignalConnection, SignalListener } from './signal-listener.js';
+import type { SharedRegistryStore } from '../shared/shared-queue.interface.js';
+import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 
 /** A channel belongs to the whole database, so each notification carries the name of its schema. */
 const CHANNEL = 'relay_registry';

@@ -23,7 +23,7 @@ import { SettlementWriter } from './settlement.writer.js';
  * The queue of one process: deliveries lie in a store, and what has just been accepted goes to its consumer
  * straight from memory, without being read back.
  */
-export class EmbeddedQueue implements DeliveryQueue {
+export class StoreQueue implements DeliveryQueue {
   private readonly feeds = new Map<string, DestinationFeed>();
   /** What was handed out, or is about to be, and has no outcome on record. */
   private readonly leased = new Set<Delivery>();
