@@ -1,5 +1,6 @@
 import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil } from 'rxjs';
 
+import type { RegistryRecord, RegistryStore } from '../webhook-destination/queue/registry-store.interface.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { defineCommand } from './command.util.js';
@@ -17,8 +18,9 @@ export const migrate = defineCommand({
   summary: 'move a SQLite queue to Redis or PostgreSQL',
   usage: `Usage: nestjs-analytics-relay migrate --to <url> [options]
 
-Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL. The application that has the file
-open must be stopped first; the one that uses the new queue may run.
+Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL, and copies the sources and
+destinations that were created while the application ran. The application that has the file open must be stopped
+first; the one that uses the new queue may run.
 
   --to <url>       redis://, rediss:// or postgres://
   --from <file>    the SQLite file; default: ./data/relay.db
@@ -37,6 +39,7 @@ open must be stopped first; the one that uses the new queue may run.
     const source = await openFile(from, false);
     try {
       await target.open();
+      const { copied, kept } = await copyRegistry(source.registry, target.registry);
       if (dead) await source.replay({});
       let moved = 0;
       for (const destination of new Set((await source.counts()).map((row) => row.destination))) {
@@ -44,6 +47,8 @@ open must be stopped first; the one that uses the new queue may run.
       }
       const left = (await source.counts()).filter(({ state }) => state === 'dead');
       const count = left.reduce((sum, row) => sum + row.count, 0);
+      if (copied > 0) process.stdout.write(`${copied} sources and destinations copied\n`);
+      if (kept > 0) process.stdout.write(`${kept} sources and destinations stay as the new queue has them\n`);
       process.stdout.write(`${moved} deliveries moved\n`);
       if (count > 0) process.stdout.write(`${count} dead ones stay in ${from}; with --dead they are delivered again\n`);
     } finally {
@@ -52,6 +57,31 @@ open must be stopped first; the one that uses the new queue may run.
     }
   },
 });
+
+/**
+ * Copies what the new queue never had: what was changed or removed there since the last run stays so. The documents are
+ * copied as they are, so an encrypted one needs the same `registrySecret`.
+ */
+async function copyRegistry(
+  source: RegistryStore | undefined,
+  target: RegistryStore,
+): Promise<{ copied: number; kept: number }> {
+  const present = new Map((await target.read(0)).map((record) => [keyOf(record), record.document]));
+  let copied = 0;
+  let kept = 0;
+  for (const record of (await source?.read(0)) ?? []) {
+    const { document } = record;
+    const key = keyOf(record);
+    if (document === undefined) continue;
+    if (!present.has(key) && (await target.write(record, 0)) !== undefined) copied++;
+    else if (present.get(key) !== document) kept++;
+  }
+  return { copied, kept };
+}
+
+function keyOf({ kind, name }: RegistryRecord): string {
+  return `${kind} ${name}`;
+}
 
 /** Moves the due deliveries, the oldest first. */
 async function moveDue(source: DeliveryQueue, target: SharedQueue, destination: string): Promise<number> {

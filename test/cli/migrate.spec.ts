@@ -87,6 +87,42 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect((await run(...args, '--dead')).stdout).toMatch(/^1 deliveries moved\n$/m);
       expect((await queue.counts()).find(({ state }) => state === 'queued')!.count).toBe(602);
     });
+
+    it('copies the registry once; what the new queue changed or removed since stays so', async () => {
+      const folder = await temporaryFolder();
+      cleanUp(folder.remove);
+      const path = folder.path('relay.db');
+      const file = sqliteQueue({ path })();
+      await file.open();
+      const documents = { kept: '{"url":"1"}', changed: '{"url":"2"}', removed: '{"url":"3"}' };
+      for (const [name, document] of Object.entries(documents)) {
+        await file.registry!.write({ kind: 'destination', name, document }, 0);
+      }
+      const gone = await file.registry!.write({ kind: 'source', name: 'gone', document: '{}' }, 0);
+      await file.registry!.write({ kind: 'source', name: 'gone', document: undefined }, gone!);
+      await file.close();
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      const args = ['--from', path, '--to', store.url, '--prefix', options.prefix!];
+
+      expect((await run(...args)).stdout).toBe('3 sources and destinations copied\n0 deliveries moved\n');
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      cleanUp(() => queue.close());
+      const registry = queue.registry!;
+      const read = async () =>
+        Object.fromEntries((await registry.read(0)).map(({ name, document }) => [name, document]));
+      expect(await read()).toEqual(documents);
+      const { revision } = (await registry.read(0)).find(({ name }) => name === 'changed')!;
+      await registry.write({ kind: 'destination', name: 'changed', document: '{"url":"4"}' }, revision);
+      const last = (await registry.read(0)).find(({ name }) => name === 'removed')!;
+      await registry.write({ kind: 'destination', name: 'removed', document: undefined }, last.revision);
+
+      expect((await run(...args)).stdout).toBe(
+        '2 sources and destinations stay as the new queue has them\n0 deliveries moved\n',
+      );
+      expect(await read()).toEqual({ kept: documents.kept, changed: '{"url":"4"}', removed: undefined });
+    });
   });
 });
 
