@@ -26,12 +26,13 @@ export class RemovedDestination {
     private readonly destination: string,
     private readonly queue: Pick<DeliveryQueue, 'consume' | 'expedite'>,
     private readonly reporter: OutcomeReporter,
+    private readonly late = LATE,
   ) {}
 
   /** Resolves once none is left, or after `stop`. Never rejects. */
   async end(): Promise<void> {
     await this.endAll();
-    await this.rest(LATE);
+    await this.rest(this.late);
     await this.endAll();
     this.logger.end();
     this.reporter.end();

@@ -1,3 +1,4 @@
+import { resolve4 } from 'node:dns/promises';
 import { hostname } from 'node:os';
 
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -91,6 +92,19 @@ describe('Names that the network policy refuses', () => {
     );
     expect(mended.log.matching(/^warn/)).toEqual([]);
     expect(receiver.webhooks).toHaveLength(2);
+  });
+
+  it('are looked up 16 at a time, however many destinations there are', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `receiver-${index}.test`);
+    const server = await resolveNames(Object.fromEntries(names.map((name) => [name, 'silence'])));
+    await relay([], ELSEWHERE, {
+      destinations: names.map((name) => ({ name, urls: [`https://${name}/hook`] })),
+    });
+    const asked = () => new Set(server.asked.filter((name) => names.includes(name))).size;
+    await waitFor(() => asked() === 16);
+    // Whatever was asked with the others has arrived before this.
+    await expect(resolve4('unknown.test')).rejects.toThrow('ENOTFOUND');
+    expect(asked()).toBe(16);
   });
 
   it('are sent to again once, and nothing else that is dead is', async () => {
