@@ -17,6 +17,11 @@ const borders = [
     'lib/common is used by all folders.',
   ),
   mayNotImport(
+    'lib/schematics/**/*',
+    '^\\.\\./|^@angular-devkit',
+    'A schematic runs in the command line, and knows neither the package nor what the command line is made of.',
+  ),
+  mayNotImport(
     'lib/cli/**/*',
     '/analytics/(?!tracking-plan/)|/testing/|/webhook-destination/(?!queue/)',
     'A command knows the queue and the event classes, not the application.',

@@ -11,6 +11,7 @@ const CONTENTS = [
   /^package\.json$/,
   /^bin\/nestjs-analytics-relay\.mjs$/,
   /^docs\/specification\.md$/,
+  /^schematics\/(collection|nest-add\.schema)\.json$/,
   /^dist\/(cjs|esm)\/[\w./-]+\.(c?js|d\.c?ts)$/,
   /^dist\/cjs\/package\.json$/,
 ];

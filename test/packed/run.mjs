@@ -1,6 +1,7 @@
 // Packs the package as it is published and installs it, with README's own line and without any pin of it, in fresh
 // applications of the Nest 11 and Nest 12 command lines, by each package manager. In each, README's quick start reaches
-// its webhook, and the application's tests and build pass, with Jest (Nest 11) and Vitest (Nest 12).
+// its webhook, and the application's tests and build pass, with Jest (Nest 11) and Vitest (Nest 12). `nest add` does its
+// part in applications of its own.
 // With words as arguments, only the checks whose name has one of them: npm run test:packed -- 'Nest 11, npm'
 import assert from 'node:assert';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { nestAdd } from './nest-add.mjs';
 import { checkVersions } from './peer-versions.mjs';
 import { installPackageManagers, packageManagers, translate } from './package-managers.mjs';
 import { quickStart, README_PORT } from './quick-start.mjs';
@@ -82,6 +84,16 @@ async function check({ nest, command, path, took }, manager, { tarball, env, por
   }
 }
 
+/** `nest add`, and its transcript. */
+async function add({ nest, path }, tarball) {
+  const transcript = [];
+  try {
+    await nestAdd({ nest, path, app: join(folder, `added-${nest}`), tarball, print: (text) => transcript.push(text) });
+  } finally {
+    console.log(`\n== Nest ${nest}, nest add\n${transcript.join('\n')}`);
+  }
+}
+
 /** Adds what README has not. In CommonJS, where the Nest 11 command line sets up Jest, imports have no ending. */
 function addSources(app, nest) {
   cpSync(added, app, { recursive: true });
@@ -115,6 +127,8 @@ try {
       act: () => check(applications[nest], manager, setting),
     })),
   );
+  for (const nest of [11, 12])
+    checks.push({ name: `Nest ${nest}, nest add`, act: () => add(applications[nest], tarball) });
   checks.push({ name: 'versions of optional packages', act: () => checkVersions(join(folder, 'versions'), tarball) });
   const chosen = checks.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   await runAll(

@@ -1,0 +1,118 @@
+import { posix } from 'node:path';
+
+import { addShutdownHooks, addToImports, rootModuleOf } from './module.editor.js';
+import type { Rule, SchematicContext, Tree } from './schematic.interface.js';
+import { loadTypeScript } from './source.editor.js';
+
+const CLASS_VALIDATOR = '^0.15.1';
+
+const MODULE = 'ProductAnalyticsModule';
+
+const MODULE_FILE = 'product-analytics.module';
+
+const MODULE_SOURCE = `import { Module } from '@nestjs/common';
+import { AnalyticsModule, WebhookDestinationModule } from 'nestjs-analytics-relay';
+
+const writeKey = process.env.ANALYTICS_WRITE_KEY ?? 'wk_development';
+const url = process.env.WEBHOOK_URL;
+const sharedSecret = process.env.WEBHOOK_SECRET;
+
+@Module({
+  imports: [
+    AnalyticsModule.forRoot({ writeKey }),
+    WebhookDestinationModule.forRoot({
+      sources: [{ name: 'app', writeKey }],
+      // Without a URL, events are accepted and go nowhere.
+      destinations: url ? [{ urls: [url], sharedSecret }] : [],
+    }),
+  ],
+})
+export class ${MODULE} {}
+`;
+
+const ENVIRONMENT = `# The write key of this application's own events, and of other services and browsers that post to /v1
+ANALYTICS_WRITE_KEY=wk_development
+# Where events go as signed webhooks
+WEBHOOK_URL=
+# Signs them: at least 24 characters, such as of openssl rand -base64 32
+WEBHOOK_SECRET=
+`;
+
+/** Lock files, and the package manager that each is of. */
+const LOCK_FILES = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 'bun', 'package-lock.json': 'npm' };
+
+/** Options of the schematic. */
+export interface NestAddOptions {
+  /** Folder of the application's sources. */
+  sourceRoot?: string;
+  /** Whether packages are installed by somebody else. */
+  skipInstall?: boolean;
+}
+
+/** `nest add nestjs-analytics-relay`: what is there already stays as it is, so it can be run again. */
+export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOptions): Rule {
+  return (tree, context) => {
+    addModule(tree, context, sourceRoot);
+    addLines(tree, '.env.example', ENVIRONMENT, 'ANALYTICS_WRITE_KEY');
+    addLines(tree, '.gitignore', '# The queue of nestjs-analytics-relay\n/data/\n', '/data/');
+    if (addPackages(tree) && !skipInstall) install(tree, context);
+  };
+}
+
+function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): void {
+  const typescript = loadTypeScript();
+  const main = posix.join(sourceRoot, 'main.ts');
+  const mainText = tree.read(main)?.toString();
+  const root = mainText === undefined ? undefined : rootModuleOf(typescript, main, mainText);
+  if (mainText === undefined || !root) {
+    throw new Error(`${main} was not found, or creates no application of a module that it imports`);
+  }
+  const rootFile = posix.join(sourceRoot, `${root.specifier}.ts`);
+  const moduleFile = posix.join(posix.dirname(rootFile), `${MODULE_FILE}.ts`);
+  if (!tree.exists(moduleFile)) tree.create(moduleFile, MODULE_SOURCE);
+  edit(tree, context, rootFile, `add ${MODULE} to the imports of its module`, (text) =>
+    addToImports(typescript, rootFile, text, MODULE, `./${MODULE_FILE}${root.hasEnding ? '.js' : ''}`),
+  );
+  edit(tree, context, main, 'call app.enableShutdownHooks(), so that queued events are delivered at the end', (text) =>
+    addShutdownHooks(typescript, main, text),
+  );
+}
+
+/** Changes a file, or says what is to be done by hand. */
+function edit(
+  tree: Tree,
+  { logger }: SchematicContext,
+  path: string,
+  task: string,
+  change: (text: string) => string | undefined,
+): void {
+  const text = tree.read(path)?.toString();
+  const changed = text === undefined ? undefined : change(text);
+  if (changed === undefined) logger.warn(`${path} is left as it is: ${task}`);
+  else if (changed !== text) tree.overwrite(path, changed);
+}
+
+function addLines(tree: Tree, path: string, lines: string, mark: string): void {
+  const text = tree.read(path)?.toString();
+  if (text === undefined) tree.create(path, lines);
+  else if (!text.includes(mark))
+    tree.overwrite(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${lines}`);
+}
+
+/** Adds the packages that a new application lacks; returns whether there were any. */
+function addPackages(tree: Tree): boolean {
+  const text = tree.read('package.json')!.toString();
+  const manifest = JSON.parse(text) as { dependencies?: Record<string, string> };
+  if (manifest.dependencies?.['class-validator']) return false;
+  const dependencies = { ...manifest.dependencies, 'class-validator': CLASS_VALIDATOR };
+  const sorted = Object.fromEntries(Object.entries(dependencies).sort(([one], [other]) => (one < other ? -1 : 1)));
+  const indent = /^[ \t]+/m.exec(text)?.[0] ?? '  ';
+  tree.overwrite('package.json', `${JSON.stringify({ ...manifest, dependencies: sorted }, undefined, indent)}\n`);
+  return true;
+}
+
+function install(tree: Tree, context: SchematicContext): void {
+  const packageManager = Object.entries(LOCK_FILES).find(([file]) => tree.exists(file))?.[1];
+  const options = { command: 'install', quiet: true, hideOutput: true, packageManager };
+  context.addTask({ toConfiguration: () => ({ name: 'node-package', options }) });
+}

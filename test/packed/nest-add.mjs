@@ -1,0 +1,71 @@
+// `nest add nestjs-analytics-relay` in a new application: with the real command line, as often as one likes.
+import assert from 'node:assert';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { Command, freePort, run } from './shell.mjs';
+
+const OTHERS = /^(node_modules|dist|data|package-lock\.json)(\/|$)/;
+
+/** Every file of an application, and what it holds. */
+function snapshot(app) {
+  const paths = readdirSync(app, { recursive: true }).filter((path) => !OTHERS.test(path));
+  const files = paths.filter((path) => statSync(join(app, path)).isFile());
+  return Object.fromEntries(files.map((path) => [path, readFileSync(join(app, path), 'utf8')]));
+}
+
+/** @param print gets each line of the transcript */
+export async function nestAdd({ nest, path, app, tarball, print }) {
+  const type = async (line) => print(`$ ${line}\n${(await run(line, { cwd: app })).trimEnd()}`);
+  cpSync(path, app, { recursive: true });
+  await type(`npm install --no-audit --no-fund ${tarball}`);
+
+  const before = snapshot(app);
+  const add = 'npx nest add nestjs-analytics-relay --skip-install';
+  await type(`${add} --dry-run`);
+  assert.deepEqual(snapshot(app), before, 'a dry run changed something');
+
+  // Without a registry that has the package, its peers are installed only by what the command line calls.
+  await type(nest === 11 ? 'npx schematics nestjs-analytics-relay:nest-add' : add);
+  if (nest === 11) assert.ok(existsSync(join(app, 'node_modules/class-validator')), 'a peer was not installed');
+  const added = snapshot(app);
+  const ending = nest === 11 ? '' : '.js';
+  assert.match(added['src/app.module.ts'], /imports: \[ProductAnalyticsModule\]/);
+  assert.ok(added['src/app.module.ts'].includes(`from './product-analytics.module${ending}'`));
+  assert.match(added['src/main.ts'], /app\.enableShutdownHooks\(\)/);
+  assert.match(added['.gitignore'] ?? '', /^\/data\/$/m);
+  assert.match(added['.env.example'], /^ANALYTICS_WRITE_KEY=/m);
+  assert.ok(JSON.parse(added['package.json']).dependencies['class-validator']);
+  await type(add);
+  assert.deepEqual(snapshot(app), added, 'a second run changed something');
+
+  await type('npm install --no-audit --no-fund');
+  await type('npm run lint');
+  await type('npm test');
+  await type('npm run build');
+  await records(app, print);
+
+  await type('npx nest generate app billing');
+  await type(`${add} --project billing`);
+  assert.ok(snapshot(app)['apps/billing/src/product-analytics.module.ts'], 'not added to a project of a monorepo');
+}
+
+/** The application takes an event, and ends in order. */
+async function records(app, print) {
+  const port = await freePort(0);
+  const application = new Command('node dist/main', { cwd: app, env: { PORT: String(port) } });
+  try {
+    await application.prints(/Nest application successfully started/);
+    const answer = await globalThis.fetch(`http://localhost:${port}/v1/track`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ writeKey: 'wk_development', userId: 'u1', event: 'Order Completed' }),
+    });
+    assert.strictEqual(answer.status, 200, await answer.text());
+    application.stop('SIGTERM');
+    await application.ended;
+    print(application.output.trimEnd());
+  } finally {
+    application.stop('SIGKILL');
+  }
+}

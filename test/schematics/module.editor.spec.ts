@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import typescript from 'typescript';
+
+import { addShutdownHooks, addToImports, rootModuleOf } from '../../lib/schematics/module.editor.js';
+
+const add = (text: string) => addToImports(typescript, 'app.module.ts', text, 'AddedModule', './added.module');
+
+/** A module whose decorator has this argument. */
+const withMetadata = (metadata: string) =>
+  `import { Module } from '@nestjs/common';\n\n@Module(${metadata})\nexport class AppModule {}\n`;
+
+describe('A module is added to the imports', () => {
+  it.each([
+    ['an empty list', '{\n  imports: [],\n}', '{\n  imports: [AddedModule],\n}'],
+    ['a list on one line', '{ imports: [A.forRoot({ b: [] })] }', '{ imports: [A.forRoot({ b: [] }), AddedModule] }'],
+    [
+      'a list on many lines, with a comma at its end',
+      '{\n  imports: [\n    A,\n    B,\n  ],\n}',
+      '{\n  imports: [\n    A,\n    B,\n    AddedModule,\n  ],\n}',
+    ],
+    ['none', '{\n  controllers: [],\n}', '{\n  imports: [AddedModule],\n  controllers: [],\n}'],
+    ['no metadata', '{}', '{\n  imports: [AddedModule],\n}'],
+  ])('where there is %s', (_, before, after) => {
+    expect(add(withMetadata(before))).toBe(
+      withMetadata(after).replace("common';\n", "common';\nimport { AddedModule } from './added.module';\n"),
+    );
+  });
+
+  it('once', () => {
+    const text = withMetadata('{ imports: [AddedModule] }');
+    expect(add(text)).toBe(text);
+  });
+
+  it.each(['{ imports: all }', '{ imports }', 'metadata', ''])('not to what is no list: @Module(%s)', (metadata) => {
+    expect(add(withMetadata(metadata))).toBeUndefined();
+  });
+
+  it('not where there is no module', () => {
+    expect(add('export const app = 1;\n')).toBeUndefined();
+  });
+});
+
+describe('Shutdown hooks', () => {
+  const main = (body: string) => `async function bootstrap() {\n${body}}\n`;
+  const create =
+    '  const app = await NestFactory.create<NestExpressApplication>(AppModule, {\n    rawBody: true,\n  });\n';
+
+  it('are enabled once the application is created, and once', () => {
+    const enabled = addShutdownHooks(typescript, 'main.ts', main(`${create}  await app.listen(3000);\n`))!;
+    expect(enabled).toMatch(/ {2}\}\);\n {2}app\.enableShutdownHooks\(\);.*\n {2}await app\.listen/);
+    expect(addShutdownHooks(typescript, 'main.ts', enabled)).toBe(enabled);
+  });
+
+  it('are not enabled where the application has no name', () => {
+    expect(
+      addShutdownHooks(typescript, 'main.ts', main('  void run(NestFactory.create(AppModule));\n')),
+    ).toBeUndefined();
+  });
+});
+
+describe('The root module', () => {
+  it.each([
+    ["import { AppModule } from './app.module';", 'AppModule', { specifier: './app.module', hasEnding: false }],
+    [
+      "import { Other, AppModule } from './a/app.module.js';",
+      'AppModule',
+      { specifier: './a/app.module', hasEnding: true },
+    ],
+    ["import { AppModule } from '@shop/app';", 'AppModule', undefined],
+    ['class AppModule {}', 'AppModule', undefined],
+  ])('%s', (line, name, expected) => {
+    const text = `${line}\nconst app = await NestFactory.create(${name});\n`;
+    expect(rootModuleOf(typescript, 'main.ts', text)).toEqual(expected);
+  });
+});
