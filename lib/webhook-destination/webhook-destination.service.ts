@@ -168,6 +168,7 @@ export class WebhookDestinationService
       throw error;
     }
     if (this.options.reveal().mode === 'ingest') return;
+    this.steps.dispatcher.follow();
     this.steps.dispatcher.start(this.createPool, await this.count());
   }
 

@@ -47,7 +47,7 @@ export class WebhookDispatcher {
   #senders: SenderFactory | undefined;
   /** Destinations that came to have something due before the start. */
   private readonly due = new Set<string>();
-  private readonly dueSubscription: Subscription | undefined;
+  private dueSubscription: Subscription | undefined;
   private readonly removed = new Map<string, RemovedDestination>();
   /** Names of those that were removed before the start. */
   private readonly removedBefore = new Set<string>();
@@ -60,12 +60,7 @@ export class WebhookDispatcher {
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly options: Concealed<{ delivery: DeliveryOptions }>,
-  ) {
-    this.dueSubscription = queue.due$?.subscribe((name) => {
-      if (this.#senders) this.wake(name);
-      else this.due.add(name);
-    });
-  }
+  ) {}
 
   /** The destinations whose deliveries go out, now or when they are no longer paused, or are ended. */
   get servedNames(): Set<string> {
@@ -89,6 +84,14 @@ export class WebhookDispatcher {
     this.removed.get(name)?.stop();
     if (this.#senders) this.end(name);
     else this.removedBefore.add(name);
+  }
+
+  /** Notes from now on which destinations come to have something due. */
+  follow(): void {
+    this.dueSubscription = this.queue.due$?.subscribe((name) => {
+      if (this.#senders) this.wake(name);
+      else this.due.add(name);
+    });
   }
 
   /**

@@ -1,61 +1,60 @@
 import { randomUUID } from 'node:crypto';
 
-import type { JobType } from 'bullmq';
-import { map, Observable, type Subscriber } from 'rxjs';
+import { defer, Observable, type Subscriber } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
-import type {
-  DeliveryCount,
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryRecord,
-  Lease,
-  NewDelivery,
+import {
+  ADDRESS_NOT_ALLOWED,
+  type DeliveryCount,
+  type DeliveryPage,
+  type DeliveryQuery,
+  type DeliveryRecord,
+  type Lease,
+  type NewDelivery,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { AddGroup } from '../shared/add-group.js';
-import { DestinationConsumer } from './destination.consumer.js';
-import { type NewJob, toJob, toQueueName, toReplayedData, toTakenJob } from './job.codec.js';
-import { find, listRecords, STATES, TYPES } from './job.finder.js';
-import { isLost, JobLeases, removeJob } from './job-leases.js';
-import { promoteJobs } from './promotion.js';
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
-import { RefusalNotes } from './refusal-notes.js';
-import { removeJobs, sweepJobs } from './retention-sweep.js';
-import type { DestinationJobs, SharedStore } from './shared-store.interface.js';
+import { ConsumerUpkeep } from './consumer.upkeep.js';
+import type { DestinationJobs } from './destination-jobs.interface.js';
+import { DestinationConsumer } from './destination.consumer.js';
+import { type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import { countJobs, find, listRecords, STATES } from './job.finder.js';
+import { isLost, JobLeases, removeJob } from './job-leases.js';
+import { RedisStore } from './redis.store.js';
+import { sweepJobs } from './retention-sweep.js';
 
-/** How long an acceptance waits for the store, in ms. */
+/** How long an acceptance waits for Redis, in ms. */
 const ADD_TIMEOUT = 10_000;
 
-/** What this process keeps of a destination. */
-interface OpenQueue extends DestinationJobs {
-  /** Whether the store knows the destination. */
-  isKnown: boolean;
-  consumer: DestinationConsumer | undefined;
-}
+/** Jobs made due with one command, as Redis does nothing else meanwhile. */
+const PORTION = 1_000;
 
-/** The queue that many processes share: each destination is a BullMQ queue, each delivery a job. */
+/** The queue in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements SharedQueue {
   readonly registry: RegistryStore;
+  readonly due$ = defer(() => {
+    this.upkeep.start();
+    return this.upkeep.due$;
+  });
+  private readonly retention: Retention;
   /** What this process locks its jobs with. */
   private readonly token = randomUUID();
-  /** Each is made once: a backend adds listeners to the connection that it shares. */
-  private readonly queues = new Map<string, OpenQueue>();
+  private readonly store: RedisStore;
+  private readonly upkeep: ConsumerUpkeep;
   private readonly clock = new SteadyClock();
-  /** Those that have jobs in flight included, though nobody consumes any more. */
-  private readonly consumers = new Set<DestinationConsumer>();
-  private readonly group = new AddGroup((deliveries) => this.write(deliveries));
-  private readonly refusals: RefusalNotes;
+  private closing = new AbortController();
+  private readonly group = new AddGroup((deliveries) => this.write(deliveries, toJob));
 
-  constructor(
-    private readonly store: SharedStore,
-    private readonly retention: Retention,
-  ) {
-    this.registry = store.registry;
-    this.refusals = new RefusalNotes(store, retention.dead.age);
+  constructor(options: CheckedBullmqOptions) {
+    this.retention = options.retention;
+    this.store = new RedisStore(options, this.token);
+    this.registry = this.store.registry;
+    this.upkeep = new ConsumerUpkeep(this.store);
   }
 
   now(): number {
@@ -63,6 +62,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   }
 
   open(): Promise<void> {
+    this.closing = new AbortController();
     return this.store.open();
   }
 
@@ -71,38 +71,30 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return this.group.add(deliveries, ADD_TIMEOUT);
   }
 
-  async takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
-    for (const [destination, list] of byDestination(deliveries)) await this.writeTo(destination, list, toTakenJob);
+  takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    return this.write(deliveries, toTakenJob);
   }
 
   consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
-    const leases = new Observable((subscriber: Subscriber<Lease>) => {
-      const queue = this.queueOf(destination);
-      if (queue.consumer) {
+    return new Observable((subscriber: Subscriber<Lease>) => {
+      if (this.upkeep.has(destination)) {
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       }
-      const consumer = new DestinationConsumer(
-        new JobLeases(queue, this.token, this.clock),
-        this.store.waiter(queue.queueName),
+      const consumer = new DestinationConsumer({
+        leases: new JobLeases(destination, this.store, this.token, this.clock, this.retention),
         concurrency,
         windowBefore,
         subscriber,
-        this.clock,
-      );
-      queue.consumer = consumer;
-      this.consumers.add(consumer);
-      consumer.start();
-      return () => {
-        queue.consumer = undefined;
-        consumer.stop();
-        void consumer.idle().then(() => this.consumers.delete(consumer));
-      };
+        clock: this.clock,
+        closing: this.closing.signal,
+      });
+      this.upkeep.add(consumer);
+      return () => void this.upkeep.end(consumer);
     });
-    return leases.pipe(map((lease) => this.refusals.follow(toQueueName(destination), lease)));
   }
 
-  async idle(): Promise<void> {
-    await Promise.all([...this.queues.values()].flatMap(({ consumer }) => consumer?.idle() ?? []));
+  idle(): Promise<void> {
+    return this.upkeep.idle();
   }
 
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
@@ -111,30 +103,26 @@ export class BullmqDeliveryQueue implements SharedQueue {
   }
 
   async counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
-    const types = STATES.flatMap((state) => TYPES[state]);
     const counts: DeliveryCount[] = [];
-    for (const { destination, backend } of await this.queuesOf({})) {
-      if (except.includes(destination)) continue; // PostgreSQL reads all rows of a queue to count them
-      const found = await backend.getCounts([...types, 'paused' as JobType]);
-      for (const state of STATES) {
-        let count = TYPES[state].reduce((sum, type) => sum + found[types.indexOf(type)]!, 0);
-        // What somebody has paused with a tool of BullMQ's is queued all the same.
-        if (state === 'queued') count += found[types.length]!;
-        if (count > 0) counts.push({ destination, state, count });
-      }
+    const left = new Set(except);
+    for (const destination of await this.store.destinations()) {
+      if (left.has(destination)) continue;
+      const found = await countJobs(this.store.queueOf(destination));
+      for (const state of STATES) if (found[state] > 0) counts.push({ destination, state, count: found[state] });
     }
     return counts;
   }
 
   async replay(asked: DeliveryQuery): Promise<number> {
     const query = checkQuery(asked);
-    const isNoted = this.refusals.concerns(query);
+    const isNoted = query.reason === ADDRESS_NOT_ALLOWED;
+    const isForAll = Object.keys(query).every((field) => ['destination', 'state', 'reason'].includes(field));
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
-      if (isNoted && !(await this.refusals.has(queue.queueName))) continue;
+      if (isNoted && !(await this.store.hasRefusals(queue))) continue;
       count += await this.replayIn(queue, query);
-      if (!isNoted) continue;
-      await this.refusals.remove(queue.queueName);
+      if (!isNoted || !isForAll) continue;
+      await this.store.endRefusals(queue);
       count += await this.replayIn(queue, query); // what died meanwhile
     }
     return count;
@@ -145,9 +133,10 @@ export class BullmqDeliveryQueue implements SharedQueue {
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
       for await (const found of find(this.store, queue, query)) {
-        const jobs = found.map(({ job }) => job);
-        const remove = (id: string) => removeJob(queue.backend, id);
-        count += await removeJobs(this.store, queue, jobs, this.retention.messageIds.age, remove);
+        const ids = found.map(({ job }) => job.id);
+        const removed = await Promise.all(ids.map((id) => removeJob(queue.backend, id)));
+        await this.store.forget(queue, ids);
+        count += removed.filter((isRemoved) => isRemoved).length;
       }
     }
     return count;
@@ -155,22 +144,24 @@ export class BullmqDeliveryQueue implements SharedQueue {
 
   async sweep(): Promise<number> {
     let count = 0;
-    for (const queue of await this.queuesOf({})) count += await sweepJobs(this.store, queue, this.retention);
-    await this.store.forgetOld?.();
+    for (const destination of await this.store.nextSwept()) {
+      count += await sweepJobs(this.store, this.store.queueOf(destination), this.retention);
+    }
     await this.store.registry.sweep(Date.now());
     return count;
   }
 
   async expedite(destination: string): Promise<number> {
-    let count = 0;
-    for (const queue of await this.queuesOf({ destination })) count += await promoteJobs(queue);
-    return count;
+    const queue = this.store.queueOf(destination);
+    const { waiting } = await countJobs(queue);
+    for (let left = waiting; left > 0; left -= PORTION) await queue.backend.promoteJobs(Math.min(left, PORTION));
+    if (waiting > 0) await this.announce(destination);
+    return waiting;
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.consumers].map((consumer) => consumer.close()));
-    this.consumers.clear();
-    this.queues.clear();
+    this.closing.abort();
+    await this.upkeep.close();
     await this.store.close();
   }
 
@@ -189,54 +180,36 @@ export class BullmqDeliveryQueue implements SharedQueue {
         }
       }
     }
+    if (count > 0) await this.announce(queue.destination);
     return count;
   }
 
-  private get isOnce(): boolean {
-    const { age, count } = this.retention.messageIds;
-    return age > 0 && count > 0;
-  }
-
-  private async write(deliveries: NewDelivery[]): Promise<void> {
-    const lists = [...byDestination(deliveries)];
-    await Promise.all(lists.map(([destination, list]) => this.writeTo(destination, list, toJob)));
-  }
-
-  /** A repeated message is left out: its job is there, or it was noted when the job was removed. */
-  private async writeTo<T>(
-    destination: string,
+  /** A repeated message is left out, as long as messages are remembered. */
+  private async write<T extends NewDelivery>(
     deliveries: T[],
     convert: (delivery: T, isOnce: boolean) => NewJob,
   ): Promise<void> {
-    const queue = this.queueOf(destination);
-    const { queueName, backend } = queue;
-    const { isOnce } = this;
-    const jobs = deliveries.map((delivery) => convert(delivery, isOnce));
-    const ids = jobs.map(({ jobId }) => jobId);
-    const repeated = isOnce ? await this.store.remembered(queueName, ids) : new Set<string>();
-    if (!queue.isKnown) {
-      await this.store.addDestination(destination);
-      queue.isKnown = true;
-    }
-    await backend.addJobs(jobs.filter(({ jobId }) => !repeated.has(jobId)));
-    this.store.noteAdded?.(queueName, jobs.length);
+    const { age, count } = this.retention.messageIds;
+    const isOnce = age > 0 && count > 0;
+    const lists = byDestination(deliveries);
+    const jobs = Array.from(lists, ([destination, list]) => ({
+      queue: this.store.queueOf(destination),
+      jobs: list.map((delivery) => convert(delivery, isOnce)),
+    }));
+    await this.store.add(jobs, isOnce ? age : 0);
+    this.upkeep.look([...lists.keys()]);
   }
 
-  /** The queues that a query may be about, as the store knows them. */
+  /** Tells that a destination has something due, here and in other processes. */
+  private async announce(destination: string): Promise<void> {
+    await this.store.announce(destination);
+    this.upkeep.look([destination]);
+  }
+
+  /** The queues that a query may be about. */
   private async queuesOf({ destination }: CheckedQuery): Promise<DestinationJobs[]> {
-    const all = await this.store.destinations();
-    return all.filter((name) => (destination ?? name) === name).map((name) => this.queueOf(name));
-  }
-
-  private queueOf(destination: string): OpenQueue {
-    let queue = this.queues.get(destination);
-    if (!queue) {
-      const queueName = toQueueName(destination);
-      const backend = this.store.backend(queueName, this.token);
-      queue = { destination, queueName, backend, isKnown: false, consumer: undefined };
-      this.queues.set(destination, queue);
-    }
-    return queue;
+    const names = destination === undefined ? await this.store.destinations() : [destination];
+    return names.map((name) => this.store.queueOf(name));
   }
 }
 

@@ -8,20 +8,36 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady-clock.js';
 import { isLost, type JobLeases, type LeasedJob } from './job-leases.js';
-import { type JobWaiter, STALLED_INTERVAL } from './shared-store.interface.js';
 
 /** Wait before a store that failed is asked again, in ms. */
 const RETRY_DELAY = 500;
 
-/** Longest wait before the store is asked for what is due again, in ms, where it does not hand that out. */
+/** Longest least wait before the store is asked for what is due again, in ms, where it does not hand that out. */
 const LONGEST_LEAST_WAIT = 1_000;
+
+/** Times of upkeep between two looks for lost leases, while there is always a job to take. */
+const BUSY_LOOKS = 3;
+
+/** What a consumer is made with. */
+export interface ConsumerOptions {
+  leases: JobLeases;
+  concurrency: number;
+  windowBefore: number;
+  subscriber: Subscriber<Lease>;
+  clock: SteadyClock;
+  /** Aborted when the queue closes. */
+  closing: AbortSignal;
+}
 
 /** Leases the due jobs of one destination to its subscriber, the oldest first, as long as there are places. */
 export class DestinationConsumer {
+  /** When the next job falls due, in ms since the epoch, as far as was known when there was none. */
+  dueAt: number | undefined;
+  /** Settles once there is no job to take, or no place for one. */
+  taking: Promise<void> | undefined;
+  /** Whether nothing need be done for it until it is told to look for jobs. */
+  isAsleep = false;
   private readonly logger: LimitedLogger;
-  private readonly closing = new AbortController();
-  private upkeep: NodeJS.Timeout | undefined;
-  private recovering: Promise<void> | undefined;
   /** What is under way in the store: taking, settling, giving back. */
   private readonly pending = new Set<Promise<unknown>>();
   private inFlight = 0;
@@ -30,125 +46,130 @@ export class DestinationConsumer {
   private drained = false;
   /** How often it was told to look for due jobs. */
   private looks = 0;
-  private arrival: Promise<void> | undefined;
-  private wake: () => void = () => undefined;
+  private upkeeps = 0;
+  private timer: NodeJS.Timeout | undefined;
   private idleWaiters: (() => void)[] = [];
 
-  constructor(
-    private readonly leases: JobLeases,
-    private readonly waiter: JobWaiter,
-    private readonly concurrency: number,
-    private readonly windowBefore: number,
-    private readonly subscriber: Subscriber<Lease>,
-    private readonly clock: SteadyClock,
-  ) {
-    this.logger = new LimitedLogger(`DeliveryQueue(${leases.queue.destination})`);
+  constructor(private readonly options: ConsumerOptions) {
+    this.logger = new LimitedLogger(`DeliveryQueue(${this.destination})`);
+  }
+
+  get destination(): string {
+    return this.options.leases.destination;
+  }
+
+  /** Number of jobs that it has leased. */
+  get leased(): number {
+    return this.options.leases.count;
+  }
+
+  /** Whether it waits for jobs. */
+  get isWaiting(): boolean {
+    return this.drained && !this.stopped;
   }
 
   start(): void {
-    this.upkeep = setInterval(() => this.keepUp(), STALLED_INTERVAL).unref();
-    this.keepUp();
-    void this.follow(this.run());
+    void this.follow(this.recover().catch(() => undefined)); // fetching fails too, and logs it
+    this.look();
   }
 
   /** Takes no more jobs; what was handed out can still be settled. */
   stop(): void {
-    if (this.stopped) return;
     this.stopped = true;
-    this.waiter.close();
-    this.wake();
+    clearTimeout(this.timer);
+    this.checkIdle();
   }
 
   /** Resolves once no due job is left to take, and all that were handed out are settled. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.idleWaiters.push(resolve);
-      this.look();
       this.checkIdle();
     });
   }
 
-  /** Stops, ends what waits for the store, and releases all leases once nothing else is under way. */
+  /** Stops, and releases all leases once nothing else is under way. */
   async close(): Promise<void> {
     this.stop();
-    this.closing.abort();
     // What is taken later would not be released, and what is released earlier could be taken.
     while (this.pending.size > 0) await Promise.allSettled(this.pending);
-    await this.leases.releaseAll();
-    clearInterval(this.upkeep);
+    await this.options.leases.releaseAll();
   }
 
   /** Tells that there may be a due job. */
   look(): void {
     this.looks++;
     this.drained = false;
-    this.wake();
+    this.isAsleep = false;
+    this.take();
   }
 
   /** Keeps the leases of this process alive, and finds those that ended with theirs. */
-  private keepUp(): void {
-    const renewed = this.leases.renew();
-    if (this.stopped) return;
-    // One after the other: both lock many rows of PostgreSQL, each in an order of its own, and so each other out.
-    this.recovering ??= renewed
-      .then(() => this.leases.recoverStalled())
-      .catch(() => undefined) // fetching fails too, and logs it
-      .finally(() => (this.recovering = undefined));
+  async keepUp(): Promise<void> {
+    await this.options.leases.renew();
+    if (!this.isWaiting && !this.stopped && ++this.upkeeps % BUSY_LOOKS === 0) await this.recover();
   }
 
-  private async run(): Promise<void> {
-    while (!this.stopped) {
-      try {
-        if (this.inFlight >= this.concurrency) await this.woken();
-        else await this.fetch();
+  /** Finds the leases that ended with their process. */
+  async recover(): Promise<void> {
+    if (await this.options.leases.recoverStalled()) this.look();
+  }
+
+  private get canTake(): boolean {
+    return !this.stopped && !this.drained && this.inFlight < this.options.concurrency;
+  }
+
+  private take(): void {
+    if (this.taking || !this.canTake) return;
+    clearTimeout(this.timer);
+    this.taking = this.takeAll().finally(() => (this.taking = undefined));
+    void this.follow(this.taking);
+  }
+
+  private async takeAll(): Promise<void> {
+    try {
+      while (this.canTake) {
+        const { looks } = this;
+        const { leased, dueAt } = await this.options.leases.take();
         this.logger.succeeded();
-      } catch (error) {
-        if (this.stopped) return;
-        this.logger.failed(`Due deliveries could not be read, trying again: ${errorMessage(error)}`);
-        await this.woken(RETRY_DELAY);
+        if (leased) this.hand(leased);
+        else if (looks === this.looks) this.drain(dueAt);
       }
+    } catch (error) {
+      if (this.stopped) return;
+      this.logger.failed(`Due deliveries could not be read, trying again: ${errorMessage(error)}`);
+      this.lookIn(RETRY_DELAY);
     }
   }
 
-  private async fetch(): Promise<void> {
-    const { looks } = this;
-    const { leased, dueAt = Infinity } = await this.leases.take();
-    if (leased) return this.hand(leased);
-    if (this.stopped || looks !== this.looks) return;
+  private drain(dueAt: number | undefined): void {
     this.drained = true;
-    this.checkIdle();
-    if (this.windowBefore !== Infinity) return this.subscriber.complete();
-    // Only one at a time waits for an arrival, and it goes on waiting when something else happens first.
-    this.arrival ??= this.waiter.wait().finally(() => (this.arrival = undefined));
+    this.dueAt = dueAt;
+    const { windowBefore, subscriber, clock } = this.options;
+    if (windowBefore !== Infinity) return subscriber.complete();
     // Where the system's clock was set back, the store may not hand out yet what is due.
-    const leastWait = Math.min(this.clock.lead, LONGEST_LEAST_WAIT);
-    await Promise.race([this.arrival, this.woken(Math.max(dueAt - this.clock.now(), leastWait))]);
-    this.drained = false;
+    const leastWait = Math.min(clock.lead, LONGEST_LEAST_WAIT);
+    if (dueAt !== undefined) this.lookIn(Math.max(dueAt - clock.now(), leastWait));
   }
 
-  /** Resolves when something happens in this process, or after `delay` ms. */
-  private async woken(delay = Infinity): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      this.wake = resolve;
-      if (delay < MAX_TIMER_DELAY) timer = setTimeout(resolve, Math.max(delay, 1));
-      timer?.unref();
-    });
-    clearTimeout(timer);
+  private lookIn(delay: number): void {
+    if (this.stopped || delay > MAX_TIMER_DELAY) return;
+    this.timer = setTimeout(() => this.look(), Math.max(delay, 1)).unref();
   }
 
   private hand(leased: LeasedJob): void {
+    const { windowBefore, subscriber, leases } = this.options;
     // Jobs come in the order in which they were accepted, except for retries.
     const { firstAttemptAt, acceptedAt } = leased.delivery;
-    if ((firstAttemptAt ?? acceptedAt) > this.windowBefore) this.subscriber.complete();
+    if ((firstAttemptAt ?? acceptedAt) > windowBefore) subscriber.complete();
     if (this.stopped) {
       // What the store does not take back is due again once its lock has run out.
-      void this.follow(this.leases.giveBack(leased).catch(() => undefined));
+      void this.follow(leases.giveBack(leased).catch(() => undefined));
       return;
     }
     this.inFlight++;
     let settled = false;
-    this.subscriber.next({
+    subscriber.next({
       delivery: leased.delivery,
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
@@ -164,11 +185,11 @@ export class DestinationConsumer {
       if (next) queueMicrotask(() => this.hand(next));
       return true;
     } catch (error) {
-      this.leases.end(leased);
+      this.options.leases.end(leased);
       if (isLost(error)) return false;
       throw error;
     } finally {
-      const isFull = this.inFlight-- >= this.concurrency;
+      const isFull = this.inFlight-- >= this.options.concurrency;
       if (isFull || outcome === undefined || outcome.state === 'waiting') this.look();
       this.checkIdle();
     }
@@ -176,14 +197,15 @@ export class DestinationConsumer {
 
   /** Resolves with the job that is to be delivered next; tries again until the store answers. */
   private async record(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<LeasedJob | undefined> {
+    const { leases, closing } = this.options;
     for (let isFirst = true; ; isFirst = false) {
       try {
-        const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
+        const { leased: next } = await leases.settle(leased, outcome, !this.stopped);
         return next;
       } catch (error) {
-        if (isLost(error) || this.closing.signal.aborted) throw error;
+        if (isLost(error) || closing.aborted) throw error;
         if (isFirst) this.logger.failed(`An outcome could not be recorded, trying again: ${errorMessage(error)}`);
-        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
+        await sleep(RETRY_DELAY, undefined, { ref: false, signal: closing }).catch(() => undefined);
       }
     }
   }
@@ -202,7 +224,6 @@ export class DestinationConsumer {
   private checkIdle(): void {
     const hasEnded = this.stopped && this.pending.size === 0;
     if (this.inFlight > 0 || !(this.drained || hasEnded)) return;
-    if (hasEnded) clearInterval(this.upkeep);
     for (const resolve of this.idleWaiters.splice(0)) resolve();
   }
 }

@@ -1,9 +1,20 @@
-import type { IQueueBackend, JobJson, MinimalJob } from 'bullmq';
+import type { ErrorCode, IQueueBackend, JobJson, MinimalJob } from 'bullmq';
 
-import type { Delivery, DeliveryOutcome } from '../delivery-queue.interface.js';
+import { errorMessage } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
+import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../delivery-queue.interface.js';
+import type { Retention } from '../retention.options.js';
 import type { SteadyClock } from '../steady-clock.js';
 import { lacksWindow, nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
-import { type DestinationJobs, LOCK_DURATION } from './shared-store.interface.js';
+import type { RedisStore } from './redis.store.js';
+
+const logger = new LineLogger('BullmqQueue');
+
+/** How long a leased job stays locked without a sign of life of its process, in ms. */
+export const LOCK_DURATION = 15_000;
+
+/** Time between two renewals of the locks, and between two looks for leases that ended with their process, in ms. */
+export const UPKEEP_INTERVAL = 5_000;
 
 /** By how much the system's clock must be behind, in ms, for it to have been set back. */
 const MIN_LEAD = 100;
@@ -12,13 +23,10 @@ const MIN_LEAD = 100;
 const MOST_MADE_DUE = 100;
 
 /** BullMQ's code for a job that is not locked. */
-const NOT_LOCKED = -2;
+const NOT_LOCKED: ErrorCode.JobLockNotExist = -2;
 
 /** Its codes for a job that is gone, is not locked, is not in delivery, or is locked by somebody else. */
-const LOST = [-1, NOT_LOCKED, -3, -6];
-
-/** With this, BullMQ does not ask who has locked a job: a worker of its own need not say. */
-const ANY_TOKEN = '0';
+const LOST: readonly ErrorCode[] = [-1, NOT_LOCKED, -3, -6];
 
 /** Whether an error says that the lease of a job is over. */
 export function isLost(error: unknown): boolean {
@@ -32,6 +40,8 @@ const KEEP = false;
 export interface LeasedJob {
   job: JobJson;
   delivery: Delivery;
+  /** When it was locked, in ms, by the clock of this process. */
+  since: number;
 }
 
 /** A job that was leased, if there was one, and when the next one falls due, in ms since the epoch, as far as known. */
@@ -43,15 +53,19 @@ export interface NextJob {
 /** The leases of one consumer. It keeps their jobs locked, so that no other process takes them. */
 export class JobLeases {
   private readonly leased = new Map<string, LeasedJob>();
-  private readonly backend: IQueueBackend;
 
   /** @param token of this process */
   constructor(
-    readonly queue: DestinationJobs,
+    readonly destination: string,
+    private readonly store: RedisStore,
     private readonly token: string,
     private readonly clock: SteadyClock,
-  ) {
-    this.backend = queue.backend;
+    private readonly retention: Retention,
+  ) {}
+
+  /** Number of jobs. */
+  get count(): number {
+    return this.leased.size;
   }
 
   /** Leases the next job that is due. */
@@ -75,7 +89,7 @@ export class JobLeases {
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
     if (outcome === undefined) {
-      await putBack(backend, job.id, token);
+      await this.putBack(job);
     } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
@@ -83,11 +97,13 @@ export class JobLeases {
       if (outcome.state === 'dead') {
         const { reason } = outcome;
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
+        if (reason === ADDRESS_NOT_ALLOWED) await this.noteRefusal();
       } else {
-        const delay = Math.max(outcome.nextAttemptAt - now, 0);
-        // By the system's clock, which BullMQ compares with, here and in other processes. The next job is not fetched
-        // with it: on PostgreSQL that is a step of its own, which can fail when the outcome is recorded.
-        await backend.moveToDelayed(job.id, Date.now(), delay, token, { fieldsToUpdate });
+        // By the system's clock, which BullMQ compares with, here and in other processes.
+        const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - now, 0);
+        await backend.moveToDelayed(job.id, Date.now(), dueAt - Date.now(), token, { fieldsToUpdate });
+        // Should that fail, the destination is looked at once the lease would have been over.
+        await this.store.due.plan(this.destination, dueAt).catch(() => undefined);
       }
     }
     this.end(leased);
@@ -102,33 +118,35 @@ export class JobLeases {
   /** Puts a job back that nobody was given. */
   async giveBack(leased: LeasedJob): Promise<void> {
     this.end(leased);
-    await putBack(this.backend, leased.job.id, this.token);
+    await this.putBack(leased.job);
   }
 
-  /** Renews the locks of all leased jobs. One that cannot be renewed shows when its job is settled. */
+  /** Renews the locks that were not made just now. One that cannot be renewed shows when its job is settled. */
   async renew(): Promise<void> {
-    const ids = [...this.leased.keys()];
+    const before = performance.now() - UPKEEP_INTERVAL / 2;
+    const ids = [...this.leased.values()].filter(({ since }) => since < before).map(({ job }) => job.id);
     if (ids.length === 0) return;
     const tokens = ids.map(() => this.token);
     await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
   }
 
   /**
-   * Makes jobs due again whose process has ended without a word. The window of each then begins with the lease that was
-   * lost.
+   * Makes jobs due again whose process has ended without a word; resolves with whether there were any. The window of
+   * each then begins with the lease that was lost.
    */
-  async recoverStalled(): Promise<void> {
+  async recoverStalled(): Promise<boolean> {
     const { backend } = this;
     const [active = []] = (await backend.getRanges(['active'], 0, -1)) as unknown as [string[]?];
+    const others = active.filter((id) => !this.leased.has(id));
+    if (others.length === 0) return false;
     const suspectsOf = Date.now() - LOCK_DURATION / 2;
-    for (const id of active) {
-      if (this.leased.has(id)) continue;
+    for (const id of others) {
       const job = await backend.getJobData(id);
       if (!job?.processedOn || job.processedOn > suspectsOf || !lacksWindow(job)) continue;
       // A field of its own, so that it overwrites nothing, should the job move on meanwhile.
       await backend.updateProgress(id, job.processedOn).catch(() => undefined);
     }
-    await backend.moveStalledJobsToWait();
+    return (await backend.moveStalledJobsToWait()).length > 0;
   }
 
   /** Makes all leased jobs due again; the window of each began with its lease. */
@@ -136,7 +154,7 @@ export class JobLeases {
     const all = [...this.leased.values()];
     const released = all.map(({ job, delivery }) => {
       const { failedUrls, firstAttemptAt = job.processedOn } = delivery;
-      const put = { job, delivery: { ...delivery, firstAttemptAt } };
+      const put = { job, delivery: { ...delivery, firstAttemptAt }, since: 0 };
       return this.settle(put, { state: 'waiting', nextAttemptAt: this.clock.now(), failedUrls }, false);
     });
     // What the store does not take back is due again once its lock has run out.
@@ -154,7 +172,7 @@ export class JobLeases {
       const job = await backend.getJobData(id);
       const dueAt = job && nextAttemptAtOf(job);
       if (dueAt === undefined || dueAt > now) continue; // what was planned since stands before what falls due earlier
-      // Another process may have been faster: on PostgreSQL, `promote` would put back what that one has leased meanwhile.
+      // Another process may have been faster.
       isAnyDue = await backend.changeDelay(id, 0).then(
         () => true,
         () => isAnyDue,
@@ -169,17 +187,34 @@ export class JobLeases {
   }
 
   private begin(job: JobJson): LeasedJob {
-    const leased = { job, delivery: toDelivery(this.queue.destination, job) };
+    const leased = { job, delivery: toDelivery(this.destination, job), since: performance.now() };
     this.leased.set(job.id, leased);
     return leased;
   }
+
+  /** Each start asks for what the network policy stopped, and BullMQ would have to read all dead jobs to find none. */
+  private async noteRefusal(): Promise<void> {
+    try {
+      await this.store.noteRefusal(this.store.queueOf(this.destination), this.retention.dead.age);
+    } catch (error) {
+      logger.warn(
+        `A dead delivery cannot be replayed automatically once its address is allowed: ${errorMessage(error)}`,
+      );
+    }
+  }
+
+  private async putBack({ id }: JobJson): Promise<void> {
+    await putBack(this.backend, id, this.token);
+    await this.store.announce(this.destination).catch(() => undefined); // as above
+  }
+
+  private get backend(): IQueueBackend {
+    return this.store.queueOf(this.destination).backend;
+  }
 }
 
-/**
- * Ends the lease of a job: it is the next one to be taken. On PostgreSQL, `moveJobFromActiveToWait` would make it the
- * last one, and would make one due again that was settled meanwhile.
- */
-async function putBack(backend: IQueueBackend, jobId: string, token = ANY_TOKEN): Promise<void> {
+/** Ends the lease of a job: it is the next one to be taken. */
+async function putBack(backend: IQueueBackend, jobId: string, token: string | undefined): Promise<void> {
   await backend.retryJob(jobId, true, token);
 }
 

@@ -12,7 +12,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
-import type { StoredJob } from './shared-store.interface.js';
+import type { StoredJob } from './destination-jobs.interface.js';
 
 /** What a job holds of its delivery from the start. */
 interface JobData {
@@ -44,9 +44,6 @@ export interface NewJob {
   job: JobJson;
 }
 
-/** PostgreSQL's jsonb has no place for NUL and lone surrogates. */
-const UNSTORABLE = /\\u0000|\\ud[89a-f]/;
-
 let lastSeq = 0;
 
 /** A BullMQ queue's name for a destination; it may hold no colon. */
@@ -71,8 +68,7 @@ export function toJob({ source, messageId, userId, body, acceptedAt }: NewDelive
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
   const jobId = isOnce ? toJobId(source, messageId) : randomUUID();
   const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString() };
-  const text = JSON.stringify(toStorable(data));
-  const job = { id: jobId, name: 'delivery', data: text, opts: {}, timestamp: acceptedAt } as JobJson;
+  const job = { id: jobId, name: 'delivery', data: JSON.stringify(data), opts: {}, timestamp: acceptedAt } as JobJson;
   return { jobId, job };
 }
 
@@ -84,14 +80,14 @@ export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
   const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
   // A delayed job falls due that long after its timestamp, which is that of its acceptance.
   const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
-  return { jobId, job: { ...job, data: JSON.stringify(toStorable(data)), opts, delay: opts.delay } };
+  return { jobId, job: { ...job, data: JSON.stringify(data), opts, delay: opts.delay } };
 }
 
 /** What a job holds once it is replayed: it starts anew, and keeps the attempts made so far. */
 export function toReplayedData(job: StoredJob, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
-  return toStorable({ ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } });
+  return { ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } };
 }
 
 /** The place of a delivery in the listing: nothing of it ever changes. */
@@ -211,14 +207,8 @@ export function lacksWindow(job: StoredJob): boolean {
   return toProgress(job, parseData(job)).firstAttemptAt === undefined;
 }
 
-function toStorable(data: JobData): object {
-  const text = JSON.stringify(data);
-  return UNSTORABLE.test(text) ? { encoded: text } : data;
-}
-
 function parseData({ data }: StoredJob): JobData {
-  const parsed = JSON.parse(data) as JobData | { encoded: string };
-  return 'encoded' in parsed ? (JSON.parse(parsed.encoded) as JobData) : parsed;
+  return JSON.parse(data) as JobData;
 }
 
 /** A stack trace without a failure is that of a job that was replayed since: it does not count any more. */

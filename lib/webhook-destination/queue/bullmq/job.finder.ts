@@ -2,14 +2,15 @@ import type { JobType } from 'bullmq';
 
 import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
+import type { DestinationJobs, StoredJob } from './destination-jobs.interface.js';
 import { compareAge, fromDeliveryId, type DeliveryPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
-import type { DestinationJobs, JobPlace, SharedStore, StoredJob } from './shared-store.interface.js';
+import type { RedisStore } from './redis.store.js';
 
-/** Jobs read with one exchange. */
+/** Jobs read side by side. */
 const CHUNK = 250;
 
 /** Where BullMQ keeps the jobs of each state; a retry that is due counts as queued. */
-export const TYPES: Record<DeliveryState, JobType[]> = {
+const TYPES: Record<DeliveryState, JobType[]> = {
   queued: ['wait', 'prioritized'],
   delivering: ['active'],
   waiting: ['delayed'],
@@ -20,19 +21,43 @@ export const TYPES: Record<DeliveryState, JobType[]> = {
 /** The states, in the order in which a delivery goes through them. */
 export const STATES = Object.keys(TYPES) as DeliveryState[];
 
+const ALL_TYPES = STATES.flatMap((state) => TYPES[state].map((type) => ({ state, type })));
+
 /** A job and its state. */
 interface FoundJob {
   job: StoredJob;
   state: DeliveryState;
 }
 
+/** A job as it is found before it is read. */
+interface JobPlace {
+  id: string;
+  state: DeliveryState;
+  /** In ms since the epoch. */
+  acceptedAt: number;
+}
+
+/** Numbers of jobs by state, at one moment. */
+export async function countJobs({ backend }: DestinationJobs): Promise<Record<DeliveryState, number>> {
+  const found = await backend.getCounts(ALL_TYPES.map(({ type }) => type));
+  const counts = { queued: 0, delivering: 0, waiting: 0, delivered: 0, dead: 0 };
+  for (const [index, { state }] of ALL_TYPES.entries()) counts[state] += found[index]!;
+  return counts;
+}
+
+/** The jobs with these ids, as far as they are there, in their order. */
+export async function readJobs({ backend }: DestinationJobs, ids: string[]): Promise<StoredJob[]> {
+  const jobs = await Promise.all(ids.map(async (id) => ({ ...(await backend.getJobData(id)), id })));
+  return jobs.filter((job): job is StoredJob & { id: string } => 'data' in job);
+}
+
 /** The jobs of one queue that a query asks for, in chunks; each is found once, wherever it moves meanwhile. */
 export async function* find(
-  store: SharedStore,
+  store: RedisStore,
   queue: DestinationJobs,
   query: CheckedQuery,
 ): AsyncGenerator<FoundJob[]> {
-  yield* walk(store, queue, await findPlaces(store, queue, query), query);
+  yield* walk(queue, await findPlaces(store, queue, query), query);
 }
 
 interface Row extends DeliveryPlace, FoundJob {
@@ -44,7 +69,7 @@ interface Row extends DeliveryPlace, FoundJob {
  * themselves as many, from the newest on, as the page needs.
  */
 export async function listRecords(
-  store: SharedStore,
+  store: RedisStore,
   queues: DestinationJobs[],
   query: CheckedQuery,
   { limit = 100, after }: DeliveryPage,
@@ -58,7 +83,7 @@ export async function listRecords(
     );
     places.sort((one, other) => other.acceptedAt - one.acceptedAt);
     let read = 0;
-    for await (const found of walk(store, queue, places, query)) {
+    for await (const found of walk(queue, places, query)) {
       read += CHUNK;
       const rows = found.map(({ job, state }) => ({ ...placeOf(destination, job), destination, job, state }));
       const older = last ? rows.filter((row) => compareAge(row, last) > 0) : rows;
@@ -69,31 +94,42 @@ export async function listRecords(
   return page.map(({ destination, job, state }) => toRecord(destination, job, state));
 }
 
-/** Where the jobs of one queue are that a query may ask for. */
-async function findPlaces(store: SharedStore, queue: DestinationJobs, query: CheckedQuery): Promise<JobPlace[]> {
-  const { id, state, acceptedBefore = Infinity } = query;
-  if (id === undefined) {
-    const places = await store.places(queue.queueName, state === undefined ? STATES : [state]);
-    return places.filter(({ acceptedAt }) => acceptedAt < acceptedBefore);
+/** Where the jobs of one queue are that a query may ask for: all states at one moment, so each job is there once. */
+async function findPlaces(store: RedisStore, queue: DestinationJobs, query: CheckedQuery): Promise<JobPlace[]> {
+  const { id, acceptedBefore = Infinity } = query;
+  if (id !== undefined) return findPlace(queue, id);
+  const types = ALL_TYPES.filter(({ state }) => state === (query.state ?? state));
+  const ranges = (await queue.backend.getRanges(
+    types.map(({ type }) => type),
+    0,
+    -1,
+  )) as string[][];
+  const places: JobPlace[] = [];
+  for (const [index, { state }] of types.entries()) {
+    const ids = ranges[index]!;
+    const times = await store.acceptedAt(queue, ids);
+    for (const [at, jobId] of ids.entries()) {
+      const acceptedAt = times[at] ?? (await queue.backend.getJobData(jobId))?.timestamp;
+      if (acceptedAt !== undefined && acceptedAt < acceptedBefore) places.push({ id: jobId, state, acceptedAt });
+    }
   }
+  return places;
+}
+
+async function findPlace(queue: DestinationJobs, id: string): Promise<JobPlace[]> {
   const { queueName, jobId, acceptedAt } = fromDeliveryId(id);
   if (queueName !== queue.queueName) return [];
-  const type = await queue.backend.getState(jobId);
-  const found = STATES.find((one) => TYPES[one].includes(type === 'waiting' ? 'wait' : (type as JobType)));
-  return found === undefined ? [] : [{ id: jobId, state: found, acceptedAt }];
+  const found = await queue.backend.getState(jobId);
+  const state = STATES.find((one) => TYPES[one].includes(found === 'waiting' ? 'wait' : (found as JobType)));
+  return state === undefined ? [] : [{ id: jobId, state, acceptedAt }];
 }
 
 /** Reads the jobs at these places, in their order and in chunks, and yields those that match. */
-async function* walk(
-  store: SharedStore,
-  queue: DestinationJobs,
-  places: JobPlace[],
-  query: CheckedQuery,
-): AsyncGenerator<FoundJob[]> {
+async function* walk(queue: DestinationJobs, places: JobPlace[], query: CheckedQuery): AsyncGenerator<FoundJob[]> {
   for (let start = 0; start < places.length; start += CHUNK) {
     const chunk = places.slice(start, start + CHUNK);
     const states = new Map(chunk.map(({ id, state }) => [id, state]));
-    const jobs = await store.jobs(queue, [...states.keys()]);
+    const jobs = await readJobs(queue, [...states.keys()]);
     yield jobs
       .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
       .filter(({ job, state }) => matchesJob(query, queue.destination, job, state));

@@ -1,8 +1,13 @@
-import type { Cluster, Redis } from 'ioredis';
+import type { Observable } from 'rxjs';
 
-import { type RegistryKind, type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.js';
-import type { SharedRegistryStore } from '../shared/shared-queue.interface.js';
-import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
+import {
+  type RegistryKind,
+  type RegistryRecord,
+  type RegistryStore,
+  TOMBSTONE_AGE,
+} from '../registry-store.interface.js';
+import type { Client } from './redis.connection.js';
+import { registryChannel } from './redis-signals.js';
 
 /** Records that one command reads or forgets, as Redis does nothing else meanwhile. */
 const PORTION = 1_000;
@@ -45,14 +50,12 @@ const SWEEP = `
   return #ids`;
 
 /** The registry in Redis. */
-export class RedisRegistryStore implements SharedRegistryStore {
-  private readonly listener = new SignalListener((onSignal, onEnd) => this.subscribe(onSignal, onEnd));
-  readonly changed$ = this.listener.signals$;
-
+export class RedisRegistryStore implements RegistryStore {
   /** @param client the connection for commands, while the store is open */
   constructor(
     private readonly prefix: string,
-    private readonly client: () => Redis | Cluster,
+    readonly changed$: Observable<void>,
+    private readonly client: () => Client,
   ) {}
 
   async read(after: number): Promise<RegistryRecord[]> {
@@ -67,15 +70,15 @@ export class RedisRegistryStore implements SharedRegistryStore {
   async write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined> {
     const { kind, name, document } = record;
     const rest = document === undefined ? [] : [document];
-    return ((await this.run(WRITE, this.key('changed'), `${kind} ${name}`, expected, ...rest)) as number) ?? undefined;
+    return (
+      ((await this.run(WRITE, registryChannel(this.prefix), `${kind} ${name}`, expected, ...rest)) as number) ??
+      undefined
+    );
   }
 
+  /** Forgets what was removed long ago. */
   async sweep(now: number): Promise<void> {
     while ((await this.run(SWEEP, now - TOMBSTONE_AGE, PORTION)) === PORTION);
-  }
-
-  close(): void {
-    this.listener.close();
   }
 
   private run(script: string, ...args: (string | number)[]): Promise<unknown> {
@@ -85,22 +88,6 @@ export class RedisRegistryStore implements SharedRegistryStore {
   /** No name of a BullMQ queue has a brace; on a cluster, all keys are where one node has them. */
   private key(name: string): string {
     return `${this.prefix}:{registry}:${name}`;
-  }
-
-  /** A connection of its own; on a cluster to any node, as each passes signals on. */
-  private subscribe(onSignal: () => void, onEnd: () => void): SignalConnection {
-    const client = this.client();
-    const nodes = 'nodes' in client ? client.nodes() : [client];
-    const node = nodes[Math.floor(Math.random() * nodes.length)] ?? (client as Redis);
-    const connection = node.duplicate({ lazyConnect: true, retryStrategy: () => null });
-    connection.on('error', () => undefined).on('message', onSignal);
-    connection.on('end', onEnd);
-    const subscribe = () => connection.subscribe(this.key('changed'));
-    return {
-      listen: () => connection.connect().then(subscribe),
-      check: subscribe,
-      close: () => connection.disconnect(),
-    };
   }
 }
 

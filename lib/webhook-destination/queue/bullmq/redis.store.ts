@@ -1,216 +1,182 @@
-import { once } from 'node:events';
+import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
-import type { IQueueBackend } from 'bullmq';
-import type { Cluster, Redis, RedisOptions } from 'ioredis';
-
-import { errorMessage } from '../../../common/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
-import { QueueUnavailableError } from '../../../common/relay.errors.js';
-import { within } from '../../../common/time.util.js';
-import type { DeliveryState } from '../delivery-queue.interface.js';
+import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
 import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
-import { loadBullmq, loadIoredis } from '../shared/peer.loader.js';
+import { loadBullmq } from '../shared/peer.loader.js';
+import type { DestinationJobs } from './destination-jobs.interface.js';
+import { DueList, run } from './due.list.js';
+import { type NewJob, toQueueName } from './job.codec.js';
+import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
+import { RedisConnection } from './redis.connection.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
-import { checkRedis } from './redis-checks.js';
-import { readPlaces } from './redis-places.js';
-import {
-  BACKEND_SETTINGS,
-  type DestinationJobs,
-  type JobPlace,
-  type JobWaiter,
-  MAX_WAIT,
-  type SeenDelivery,
-  type SharedStore,
-  type StoredJob,
-} from './shared-store.interface.js';
-import { StoreOutage } from '../shared/store-outage.js';
+import { RedisSignals } from './redis-signals.js';
 
-/** How long Redis may take for a command, in ms. */
-const COMMAND_TIMEOUT = 5_000;
+/** BullMQ queues kept at hand: each takes 4 KB, and 20 us to make. */
+const MOST_BACKENDS = 2_000;
 
-/** How long the end of a connection is waited for, in ms. */
-const DISCONNECT_TIMEOUT = 1_000;
+/** Members of a sorted set read with one command, as Redis does nothing else meanwhile. */
+const PORTION = 1_000;
 
-/** Longest wait between two attempts to connect, in ms. */
-const MAX_RECONNECT_DELAY = 2_000;
+/** Destinations that one sweep looks at, roughly. */
+const SWEPT = 500;
 
-type Client = Redis | Cluster;
+/** New jobs of one destination. */
+export interface NewJobs {
+  queue: DestinationJobs;
+  jobs: NewJob[];
+}
 
-/** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
-const CLIENT_OPTIONS: RedisOptions = {
-  lazyConnect: true,
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 0,
-  retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY),
-  // After a failover, the one that was the primary may still answer; Redis 6 says so within the error of a script.
-  reconnectOnError: (error) => error.message.includes('READONLY'),
-};
+/** The BullMQ queues of a prefix, and the keys beside them: no name of a BullMQ queue has a brace. */
+export class RedisStore {
+  readonly due: DueList;
+  readonly registry: RedisRegistryStore;
+  readonly signals: RedisSignals;
+  private readonly connection: RedisConnection;
+  private root!: IQueueBackend;
+  /** The one used last comes last. */
+  private readonly queues = new Map<string, DestinationJobs>();
+  private swept = '0';
 
-/** Jobs in Redis. */
-export class RedisStore implements SharedStore {
-  readonly registry = new RedisRegistryStore(this.options.prefix, () => this.client);
-  private readonly logger = new LineLogger('BullmqQueue');
-  private readonly outage = new StoreOutage('Redis', this.logger);
-  private readonly clients = new Set<Client>();
-  private ioredis!: Pick<typeof import('ioredis'), 'Redis'>;
-  private client!: Client;
-  private heartbeat: NodeJS.Timeout | undefined;
-  private bullmq!: typeof import('bullmq');
-
-  constructor(private readonly options: CheckedBullmqOptions) {}
-
-  async open(): Promise<void> {
-    this.bullmq = await loadBullmq();
-    this.ioredis = await loadIoredis();
-    this.client = this.createClient(COMMAND_TIMEOUT);
-    try {
-      await this.connect();
-      await checkRedis(this.client, this.logger);
-      this.heartbeat = setInterval(() => this.beat(), COMMAND_TIMEOUT);
-      this.heartbeat.unref();
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
+  /** @param token that this process locks its jobs with; kept as `processedBy`, so that a purge can end any lease */
+  constructor(
+    private readonly options: CheckedBullmqOptions,
+    private readonly token: string,
+  ) {
+    this.connection = new RedisConnection(options);
+    const client = () => this.connection.client;
+    this.signals = new RedisSignals(options.prefix, token, client);
+    this.due = new DueList(options.prefix, this.signals, client);
+    this.registry = new RedisRegistryStore(options.prefix, this.signals.registry$, client);
   }
 
-  backend(queueName: string, token?: string): IQueueBackend {
-    const backend = this.bullmq.createRedisBackend(queueName, {
-      ...BACKEND_SETTINGS,
-      name: token,
-      connection: this.client,
+  /** Rejects when Redis cannot be reached in time, or is not fit for it. */
+  async open(): Promise<void> {
+    const { createRedisBackend } = await loadBullmq();
+    await this.connection.open();
+    const options: QueueBaseOptions & Partial<WorkerOptions> = {
+      connection: this.connection.client,
       prefix: this.options.prefix,
       skipVersionCheck: true, // done already, and with better words
-    } as never);
-    backend.on('error', () => undefined); // the client logs it
-    return backend;
-  }
-
-  places(queueName: string, states: readonly DeliveryState[]): Promise<JobPlace[]> {
-    return readPlaces(this.client, this.key(queueName, ''), states);
-  }
-
-  async jobs({ backend }: DestinationJobs, ids: string[]): Promise<StoredJob[]> {
-    const jobs = await Promise.all(
-      ids.map(async (id) => {
-        const job = await backend.getJobData(id);
-        return job && { ...job, id };
-      }),
-    );
-    return jobs.filter((job) => job !== undefined);
-  }
-
-  waiter(queueName: string): JobWaiter {
-    const client = this.createClient(2 * MAX_WAIT);
-    const marker = this.key(queueName, 'marker');
-    return {
-      wait: async () => {
-        if (client.status === 'wait') await client.connect();
-        await client.bzpopmin(marker, MAX_WAIT / 1_000).catch((error: Error) => this.fail(client, error));
-      },
-      close: () => void this.disconnect(client),
+      name: this.token,
+      lockDuration: LOCK_DURATION,
+      // Below the time between two looks for lost leases, so that none of them is left out.
+      stalledInterval: UPKEEP_INTERVAL / 2,
+      // No number of lost leases makes a delivery fail: its retry window does.
+      maxStalledCount: 2 ** 31 - 1,
     };
+    this.root = createRedisBackend('relay', options);
+    this.root.on('error', () => undefined); // the connection logs it
   }
 
-  async addDestination(destination: string): Promise<void> {
-    await this.client.sadd(this.key('destinations'), destination);
+  /** The BullMQ queue of a destination; all share the connection. */
+  queueOf(destination: string): DestinationJobs {
+    let queue = this.queues.get(destination);
+    if (queue) this.queues.delete(destination);
+    else {
+      const queueName = toQueueName(destination);
+      queue = { destination, queueName, backend: this.root.forQueue(queueName) };
+    }
+    this.queues.set(destination, queue);
+    if (this.queues.size > MOST_BACKENDS) this.queues.delete(this.queues.keys().next().value!);
+    return queue;
   }
 
+  /**
+   * Adds jobs, all or none as far as Redis can.
+   *
+   * @param memory how long a message is left out that comes again, in ms; it is as long as its job is there, if above 0
+   */
+  async add(all: NewJobs[], memory: number): Promise<void> {
+    const destinations = all.map(({ queue }) => queue.destination);
+    // Before the jobs: should this process end meanwhile, those that are added are looked for all the same.
+    const begun = this.due.add(this.client.pipeline().sadd(this.key('destinations'), destinations), destinations);
+    const keys = memory > 0 ? all.flatMap(({ queue, jobs }) => jobs.map((job) => this.seenKey(queue, job.jobId))) : [];
+    const [, , found] = await run(memory > 0 ? begun.mget(keys) : begun);
+    const seen = new Set(keys.filter((_, index) => (found as (string | null)[])[index] !== null));
+    const isFresh = (queue: DestinationJobs) => (job: NewJob) => !seen.has(this.seenKey(queue, job.jobId));
+    const fresh = seen.size === 0 ? all : all.map(({ queue, jobs }) => ({ queue, jobs: jobs.filter(isFresh(queue)) }));
+    await Promise.all(fresh.map((list) => this.addTo(list)));
+    const ended = this.due.announce(this.client.pipeline(), destinations);
+    // After the jobs: a message that comes again before that finds its job.
+    const until = Date.now() + memory;
+    for (const key of keys) if (!seen.has(key)) ended.set(key, '', 'PXAT', until);
+    await run(ended);
+  }
+
+  /** Tells all processes that a destination has something due. */
+  async announce(destination: string): Promise<void> {
+    await run(this.due.announce(this.client.pipeline(), [destination]));
+  }
+
+  /** When the messages of jobs were accepted, in ms since the epoch; undefined where that was not noted. */
+  async acceptedAt({ queueName }: DestinationJobs, ids: string[]): Promise<(number | undefined)[]> {
+    const times: (number | undefined)[] = [];
+    for (let start = 0; start < ids.length; start += PORTION) {
+      const found = await this.client.zmscore(this.acceptedKey(queueName), ids.slice(start, start + PORTION));
+      times.push(...found.map((time) => (time === null ? undefined : Number(time))));
+    }
+    return times;
+  }
+
+  /** Notes that jobs are gone. */
+  async forget({ queueName }: DestinationJobs, ids: string[]): Promise<void> {
+    if (ids.length > 0) await this.client.zrem(this.acceptedKey(queueName), ids);
+  }
+
+  /** Every destination that ever had deliveries. */
   destinations(): Promise<string[]> {
     return this.client.smembers(this.key('destinations'));
   }
 
-  async remember(queueName: string, deliveries: SeenDelivery[]): Promise<void> {
-    const pipeline = this.client.pipeline();
-    for (const { id, until } of deliveries) pipeline.set(this.key(queueName, 'seen', id), '', 'PXAT', until);
-    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error;
+  /** Some of these destinations, and others the next time. */
+  async nextSwept(): Promise<string[]> {
+    const [cursor, names] = await this.client.sscan(this.key('destinations'), this.swept, 'COUNT', SWEPT);
+    this.swept = cursor;
+    return names;
   }
 
-  async remembered(queueName: string, ids: string[]): Promise<Set<string>> {
-    const found = await this.client.mget(ids.map((id) => this.key(queueName, 'seen', id)));
-    return new Set(ids.filter((_, index) => found[index] !== null));
+  /** Notes for `age` ms that a queue may have dead deliveries that the network policy stopped. */
+  async noteRefusal(queue: DestinationJobs, age: number): Promise<void> {
+    await this.client.set(this.seenKey(queue, ADDRESS_NOT_ALLOWED), '', 'PX', age);
+  }
+
+  /** Whether that was noted. */
+  async hasRefusals(queue: DestinationJobs): Promise<boolean> {
+    return (await this.client.exists(this.seenKey(queue, ADDRESS_NOT_ALLOWED))) > 0;
+  }
+
+  /** Takes the note away. */
+  async endRefusals(queue: DestinationJobs): Promise<void> {
+    await this.client.del(this.seenKey(queue, ADDRESS_NOT_ALLOWED));
   }
 
   async close(): Promise<void> {
-    this.registry.close();
-    clearInterval(this.heartbeat);
-    await Promise.all([...this.clients].map((client) => this.disconnect(client)));
+    this.signals.close();
+    this.queues.clear();
+    await this.connection.close();
+  }
+
+  private async addTo({ queue: { queueName, backend }, jobs }: NewJobs): Promise<void> {
+    if (jobs.length === 0) return;
+    const times = jobs.flatMap(({ jobId, job }) => [job.timestamp, jobId]);
+    // A repeated message keeps the time of the job that is there.
+    await Promise.all([this.client.zadd(this.acceptedKey(queueName), 'NX', ...times), backend.addJobs(jobs)]);
+  }
+
+  private get client() {
+    return this.connection.client;
+  }
+
+  /** A listing is sorted by it. BullMQ keeps it in each job, beside the body, which would be read as well. */
+  private acceptedKey(queueName: string): string {
+    return this.key('{accepted}', queueName);
+  }
+
+  private seenKey({ queueName }: DestinationJobs, id: string): string {
+    return this.key(queueName, 'seen', id);
   }
 
   private key(...parts: string[]): string {
     return [this.options.prefix, ...parts].join(':');
   }
-
-  private createClient(commandTimeout: number): Client {
-    const { connection } = this.options;
-    const options = { ...CLIENT_OPTIONS, commandTimeout };
-    const client = isClient(connection)
-      ? duplicate(connection, options)
-      : typeof connection === 'string'
-        ? new this.ioredis.Redis(connection, options)
-        : new this.ioredis.Redis({ ...(connection as RedisOptions), ...options });
-    client.on('error', (error) => this.outage.begin(error));
-    client.on('close', () => this.outage.begin('the connection is closed'));
-    client.on('ready', () => this.outage.end());
-    this.clients.add(client);
-    return client;
-  }
-
-  /** Waits for Redis as long as the options say. */
-  private async connect(): Promise<void> {
-    let last: unknown;
-    const note = (error: unknown) => (last = error);
-    this.client.on('error', note);
-    this.client.connect().catch(note);
-    try {
-      await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
-    } catch (error) {
-      // No cause: an error of ioredis holds the command, and so the password.
-      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`);
-    } finally {
-      this.client.off('error', note);
-    }
-  }
-
-  /** Finds out whether the connection answers; of a key, so that a cluster asks the node that has the queue. */
-  private beat(): void {
-    const { client } = this;
-    if (client.status !== 'ready') return;
-    client.exists(this.key('destinations')).catch((error: Error) => this.fail(client, error).catch(() => undefined));
-  }
-
-  /**
-   * Rejects with the error of a command. A host that is gone without a word never closes its connections, so one that
-   * does not answer is made anew. The `socketTimeout` of ioredis would go off once more on the new connection.
-   */
-  private fail(client: Client, error: Error): Promise<never> {
-    if (error.message === 'Command timed out') {
-      this.outage.begin(error);
-      client.disconnect(true);
-    }
-    return Promise.reject(error);
-  }
-
-  /** Resolves once the connection is closed. */
-  private async disconnect(client: Client): Promise<void> {
-    this.clients.delete(client);
-    client
-      .removeAllListeners('close')
-      .removeAllListeners('error')
-      .on('error', () => undefined);
-    const ended: Promise<unknown> = client.status === 'end' ? Promise.resolve() : once(client, 'end');
-    client.disconnect();
-    await within(DISCONNECT_TIMEOUT, ended, 'closing').catch(() => undefined);
-  }
-}
-
-function isClient(connection: string | object): connection is Client {
-  return typeof (connection as Partial<Client>).duplicate === 'function';
-}
-
-function duplicate(client: Client, options: RedisOptions): Client {
-  if (!('nodes' in client)) return client.duplicate(options);
-  const { lazyConnect, enableOfflineQueue, ...own } = options;
-  const redisOptions = { ...client.options.redisOptions, ...own };
-  return client.duplicate([], { lazyConnect, enableOfflineQueue, redisOptions });
 }

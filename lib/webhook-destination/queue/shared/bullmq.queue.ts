@@ -3,8 +3,6 @@ import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
-import { PostgresStore } from '../postgres/postgres.store.js';
-import { RedisStore } from '../bullmq/redis.store.js';
 
 /**
  * The queue that many processes share, on BullMQ 6 with Redis or PostgreSQL: one BullMQ queue for each destination.
@@ -33,6 +31,6 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 
 /** @internal */
 export function createQueue(options: CheckedBullmqOptions): SharedQueue {
-  const Store = options.backend === 'redis' ? RedisStore : PostgresStore;
-  return new BullmqDeliveryQueue(new Store(options), options.retention);
+  if (options.backend === 'postgres') throw new Error('not in this branch');
+  return new BullmqDeliveryQueue(options);
 }

@@ -1,0 +1,14 @@
+import type { IQueueBackend, JobJson } from 'bullmq';
+
+/** The BullMQ queue of one destination. */
+export interface DestinationJobs {
+  destination: string;
+  queueName: string;
+  backend: IQueueBackend;
+}
+
+/** What is read of a job. */
+export type StoredJob = Pick<
+  JobJson,
+  'id' | 'data' | 'timestamp' | 'finishedOn' | 'failedReason' | 'stacktrace' | 'returnvalue' | 'progress'
+>;

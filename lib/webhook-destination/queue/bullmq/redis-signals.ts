@@ -1,0 +1,64 @@
+import type { Redis } from 'ioredis';
+import { Subject } from 'rxjs';
+
+import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
+import type { Client } from './redis.connection.js';
+
+/** What processes tell each other, on one connection beside that of the commands. */
+export class RedisSignals {
+  private readonly listener = new SignalListener((onSignal, onEnd) => this.connect(onSignal, onEnd));
+  private readonly named = new Subject<string[]>();
+  private readonly channels: { registry: string; due: string };
+
+  /** Emits when the registry may have changed, and whenever it begins to listen: signals may have been missed before. */
+  readonly registry$ = this.listener.signals$;
+  /** Names of destinations that other processes have made something due for, while somebody subscribes to `registry$`. */
+  readonly due$ = this.named.asObservable();
+
+  /**
+   * @param id of this process, which does not hear itself
+   * @param client the connection for commands, while the queue is open
+   */
+  constructor(
+    prefix: string,
+    private readonly id: string,
+    private readonly client: () => Client,
+  ) {
+    this.channels = { registry: registryChannel(prefix), due: `${prefix}:due` };
+  }
+
+  /** The channel and the message that say that destinations have something due. */
+  dueMessage(destinations: string[]): [channel: string, message: string] {
+    return [this.channels.due, JSON.stringify([this.id, ...destinations])];
+  }
+
+  /** Ends it for all subscribers. */
+  close(): void {
+    this.listener.close();
+  }
+
+  /** To any node of a cluster, as each passes signals on. */
+  private connect(onSignal: () => void, onEnd: () => void): SignalConnection {
+    const client = this.client();
+    const nodes = 'nodes' in client ? client.nodes() : [client];
+    const node = nodes[Math.floor(Math.random() * nodes.length)] ?? (client as Redis);
+    const connection = node.duplicate({ lazyConnect: true, retryStrategy: () => null });
+    connection.on('error', () => undefined).on('end', onEnd);
+    connection.on('message', (channel: string, message: string) => {
+      if (channel === this.channels.registry) return onSignal();
+      const [sender, ...names] = JSON.parse(message) as string[];
+      if (sender !== this.id) this.named.next(names);
+    });
+    const subscribe = () => connection.subscribe(...Object.values(this.channels));
+    return {
+      listen: () => connection.connect().then(subscribe),
+      check: subscribe,
+      close: () => connection.disconnect(),
+    };
+  }
+}
+
+/** Where changes of the registry are published. */
+export function registryChannel(prefix: string): string {
+  return `${prefix}:{registry}:changed`;
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+
+import type { Cluster, Redis, RedisOptions } from 'ioredis';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
+import { within } from '../../../common/time.util.js';
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import { loadIoredis } from '../shared/peer.loader.js';
+import { StoreOutage } from '../shared/store-outage.js';
+import { checkRedis } from './redis-checks.js';
+
+/** How long Redis may take for a command, in ms. */
+const COMMAND_TIMEOUT = 5_000;
+
+/** How long the end of the connection is waited for, in ms. */
+const DISCONNECT_TIMEOUT = 1_000;
+
+/** Longest wait between two attempts to connect, in ms. */
+const MAX_RECONNECT_DELAY = 2_000;
+
+export type Client = Redis | Cluster;
+
+/** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
+const CLIENT_OPTIONS: RedisOptions = {
+  lazyConnect: true,
+  enableOfflineQueue: false,
+  maxRetriesPerRequest: 0,
+  commandTimeout: COMMAND_TIMEOUT,
+  retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY),
+  // After a failover, the one that was the primary may still answer; Redis 6 says so within the error of a script.
+  reconnectOnError: (error) => error.message.includes('READONLY'),
+};
+
+/** The connection that a queue sends its commands on. */
+export class RedisConnection {
+  client!: Client;
+  private readonly logger = new LineLogger('BullmqQueue');
+  private readonly outage = new StoreOutage('Redis', this.logger);
+  private heartbeat: NodeJS.Timeout | undefined;
+
+  constructor(private readonly options: CheckedBullmqOptions) {}
+
+  /** Rejects when Redis cannot be reached in time, or is too old. */
+  async open(): Promise<void> {
+    const { Redis } = await loadIoredis();
+    this.client = createClient(this.options.connection, Redis);
+    this.client.on('error', (error) => this.outage.begin(error));
+    this.client.on('close', () => this.outage.begin('the connection is closed'));
+    this.client.on('ready', () => this.outage.end());
+    try {
+      await this.connect();
+      await checkRedis(this.client, this.logger);
+      this.heartbeat = setInterval(() => this.beat(), COMMAND_TIMEOUT).unref();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+  }
+
+  /** Resolves once the connection is closed. */
+  async close(): Promise<void> {
+    const { client } = this;
+    clearInterval(this.heartbeat);
+    client
+      .removeAllListeners('close')
+      .removeAllListeners('error')
+      .on('error', () => undefined);
+    const ended: Promise<unknown> = client.status === 'end' ? Promise.resolve() : once(client, 'end');
+    client.disconnect();
+    await within(DISCONNECT_TIMEOUT, ended, 'closing').catch(() => undefined);
+  }
+
+  /** Waits for Redis as long as the options say. */
+  private async connect(): Promise<void> {
+    let last: unknown;
+    const note = (error: unknown) => (last = error);
+    this.client.on('error', note);
+    this.client.connect().catch(note);
+    try {
+      await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
+    } catch (error) {
+      // No cause: an error of ioredis holds the command, and so the password.
+      throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`);
+    } finally {
+      this.client.off('error', note);
+    }
+  }
+
+  /**
+   * A host that is gone without a word never closes its connections, so one that does not answer is made anew. The
+   * `socketTimeout` of ioredis would go off once more on the new connection.
+   */
+  private beat(): void {
+    const { client } = this;
+    if (client.status !== 'ready') return;
+    // Of a key, so that a cluster asks the node that has the queue.
+    client.exists(`${this.options.prefix}:due`).catch((error: Error) => {
+      if (error.message !== 'Command timed out') return;
+      this.outage.begin(error);
+      client.disconnect(true);
+    });
+  }
+}
+
+/** A client with the settings that are given, or those of the client that is given. */
+function createClient(connection: string | object, Constructor: typeof Redis): Client {
+  if (typeof connection === 'string') return new Constructor(connection, CLIENT_OPTIONS);
+  if (!isClient(connection)) return new Constructor({ ...connection, ...CLIENT_OPTIONS });
+  if (!('nodes' in connection)) return connection.duplicate(CLIENT_OPTIONS);
+  const { lazyConnect, enableOfflineQueue, ...own } = CLIENT_OPTIONS;
+  const redisOptions = { ...connection.options.redisOptions, ...own };
+  return connection.duplicate([], { lazyConnect, enableOfflineQueue, redisOptions });
+}
+
+function isClient(connection: object): connection is Client {
+  return typeof (connection as Partial<Client>).duplicate === 'function';
+}
