@@ -3,7 +3,7 @@ import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
-import { PostgresStore } from '../postgres/postgres.store.js';
+import { PostgresQueue } from '../postgres/postgres.queue.js';
 import { RedisStore } from '../bullmq/redis.store.js';
 
 /**
@@ -15,7 +15,8 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
   const create = (): SharedQueue => {
     const queue = createQueue(checked);
-    return Object.assign(concealState(queue), { registry: queue.registry }); // its clients have passwords
+    const { registry, due$ } = queue;
+    return Object.assign(concealState(queue), { registry, due$ }); // its clients have passwords
   };
   return Object.assign(create, { isShared: true });
 }
@@ -33,6 +34,6 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 
 /** @internal */
 export function createQueue(options: CheckedBullmqOptions): SharedQueue {
-  const Store = options.backend === 'redis' ? RedisStore : PostgresStore;
-  return new BullmqDeliveryQueue(new Store(options), options.retention);
+  if (options.backend === 'postgres') return new PostgresQueue(options);
+  return new BullmqDeliveryQueue(new RedisStore(options), options.retention);
 }
