@@ -32,9 +32,12 @@ function concealProvider(provider: Provider, token: symbol): Provider {
 
 /** An object with the methods of another whose state contains secrets; only the methods can access that. */
 export function concealState<T extends object>(object: T): T {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(object)) as (keyof T)[];
-  const methods = names.filter((name) => name !== 'constructor' && typeof object[name] === 'function');
-  return Object.fromEntries(
-    methods.map((name) => [name, (object[name] as (...args: unknown[]) => unknown).bind(object)]),
-  ) as T;
+  const methods: [string, unknown][] = [];
+  for (let type: object = object; (type = Object.getPrototypeOf(type) as object) !== Object.prototype;) {
+    for (const name of Object.getOwnPropertyNames(type)) {
+      const method = object[name as keyof T];
+      if (name !== 'constructor' && typeof method === 'function') methods.unshift([name, method.bind(object)]);
+    }
+  }
+  return Object.fromEntries(methods) as T;
 }

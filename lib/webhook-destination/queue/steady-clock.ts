@@ -13,10 +13,13 @@ export class SteadyClock {
   private last = -Infinity;
   private readAt = 0;
 
+  /** @param source the time that it follows, in ms since the epoch; that of the system's clock if it is left out */
+  constructor(private readonly source: () => number = () => Date.now()) {}
+
   /** In whole ms since the epoch. */
   now(): number {
     const readAt = performance.now();
-    this.last = Math.max(Date.now(), this.last + readAt - this.readAt);
+    this.last = Math.max(this.source(), this.last + readAt - this.readAt);
     this.readAt = readAt;
     return Math.floor(this.last);
   }

@@ -4,27 +4,27 @@ import type { NewDelivery } from '../delivery-queue.interface.js';
 /** Most deliveries added with one command. */
 const MAX_GROUP = 1_000;
 
-interface Call {
-  deliveries: NewDelivery[];
+interface Call<T> {
+  deliveries: T[];
   resolve: () => void;
   reject: (error: Error) => void;
 }
 
 /** Adds what concurrent requests bring together: one exchange with the store at a time. */
-export class AddGroup {
-  private calls: Call[] = [];
-  private running = false;
+export class AddGroup<T = NewDelivery> {
+  private calls: Call<T>[] = [];
+  private running: Promise<void> | undefined;
 
   /** @param write adds deliveries, all or none as far as the store can */
-  constructor(private readonly write: (deliveries: NewDelivery[]) => Promise<void>) {}
+  constructor(private readonly write: (deliveries: T[]) => Promise<void>) {}
 
   /** Rejects after `timeout` ms at the latest. */
-  async add(deliveries: NewDelivery[], timeout: number): Promise<void> {
-    let call: Call | undefined;
+  async add(deliveries: T[], timeout: number): Promise<void> {
+    let call: Call<T> | undefined;
     const added = new Promise<void>((resolve, reject) => {
       call = { deliveries, resolve, reject };
       this.calls.push(call);
-      if (!this.running) void this.run();
+      this.running ??= this.run();
     });
     try {
       await within(timeout, added, 'adding deliveries');
@@ -36,8 +36,12 @@ export class AddGroup {
     }
   }
 
+  /** Resolves once nothing is being added. */
+  async idle(): Promise<void> {
+    await this.running;
+  }
+
   private async run(): Promise<void> {
-    this.running = true;
     await Promise.resolve(); // whatever comes in the same turn goes with the first group
     while (this.calls.length > 0) {
       const group = this.takeGroup();
@@ -48,10 +52,10 @@ export class AddGroup {
         for (const { reject } of group) reject(error as Error);
       }
     }
-    this.running = false;
+    this.running = undefined;
   }
 
-  private takeGroup(): Call[] {
+  private takeGroup(): Call<T>[] {
     let count = 0;
     const end = this.calls.findIndex(({ deliveries }, index) => (count += deliveries.length) > MAX_GROUP && index > 0);
     return this.calls.splice(0, end === -1 ? this.calls.length : end);

@@ -3,6 +3,7 @@ import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
+import { PostgresQueue } from '../postgres/postgres.queue.js';
 
 /**
  * The queue that many processes share, on BullMQ 6 with Redis or PostgreSQL: one BullMQ queue for each destination.
@@ -13,7 +14,8 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
   const create = (): SharedQueue => {
     const queue = createQueue(checked);
-    return Object.assign(concealState(queue), { registry: queue.registry }); // its clients have passwords
+    const { registry, due$ } = queue;
+    return Object.assign(concealState(queue), { registry, due$ }); // its clients have passwords
   };
   return Object.assign(create, { isShared: true });
 }
@@ -31,6 +33,5 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 
 /** @internal */
 export function createQueue(options: CheckedBullmqOptions): SharedQueue {
-  if (options.backend === 'postgres') throw new Error('not in this branch');
-  return new BullmqDeliveryQueue(options);
+  return options.backend === 'postgres' ? new PostgresQueue(options) : new BullmqDeliveryQueue(options);
 }

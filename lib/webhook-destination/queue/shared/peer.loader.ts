@@ -24,7 +24,7 @@ export async function loadIoredis(): Promise<Pick<typeof import('ioredis'), 'Red
 }
 
 /** As {@link loadBullmq}. */
-export async function loadPg(): Promise<Pick<typeof import('pg'), 'Client'>> {
+export async function loadPg(): Promise<Pick<typeof import('pg'), 'Client' | 'Pool'>> {
   checkPeer('bullmqQueue', 'pg');
   try {
     return (await import('pg')).default;

@@ -16,16 +16,16 @@ export interface SignalConnection {
 }
 
 /** Makes a connection; it calls `onSignal` for each signal, and `onEnd` when it has ended. */
-export type CreateConnection = (onSignal: () => void, onEnd: () => void) => SignalConnection;
+export type CreateConnection<T> = (onSignal: (signal: T) => void, onEnd: () => void) => SignalConnection;
 
 /** Listens to other processes while somebody subscribes, on one connection that is made anew when it ends. */
-export class SignalListener {
+export class SignalListener<T = void> {
   private readonly closed = new Subject<void>();
-  /** Emits at each signal, and whenever it begins to listen: signals may have been missed before. */
-  readonly signals$: Observable<void>;
+  /** Emits each signal, and undefined whenever it begins to listen: signals may have been missed before. */
+  readonly signals$: Observable<T | undefined>;
 
-  constructor(create: CreateConnection) {
-    this.signals$ = new Observable<void>((subscriber) => {
+  constructor(create: CreateConnection<T>) {
+    this.signals$ = new Observable<T | undefined>((subscriber) => {
       let timer: NodeJS.Timeout | undefined;
       let connection: SignalConnection | undefined;
       const end = (ended: SignalConnection) => {
@@ -41,7 +41,7 @@ export class SignalListener {
       };
       const connect = () => {
         const made = create(
-          () => subscriber.next(),
+          (signal) => subscriber.next(signal),
           () => end(made),
         );
         connection = made;
@@ -49,7 +49,7 @@ export class SignalListener {
           () => {
             if (connection !== made) return;
             timer = setInterval(() => void made.check().catch(() => end(made)), CHECK_INTERVAL).unref();
-            subscriber.next();
+            subscriber.next(undefined);
           },
           () => end(made),
         );

@@ -1,3 +1,5 @@
+import type { Observable } from 'rxjs';
+
 import type {
   Delivery,
   DeliveryCount,
@@ -88,11 +90,21 @@ export interface StoreOwner {
 }
 
 /**
- * What an embedded queue needs of the place where its deliveries lie. It answers in the order of the calls.
- * A lease is a mark of the store; it ends when the store is opened, unless somebody holds it.
+ * What a queue needs of the place where its deliveries lie.
+ * A lease is a mark of the store. In an embedded store, which answers in the order of the calls, it ends when the store is
+ * opened, unless somebody holds it; in a shared one with its process.
  */
 export interface DeliveryStore {
   readonly registry: RegistryStore;
+  /** Whether other processes take deliveries as well: each then holds few, so that the others get some. */
+  readonly isShared?: boolean;
+  /**
+   * Names of destinations that came to have a due delivery by another process, or by the end of one. Those that have one
+   * when it is subscribed, or the store is opened, are named as well. It may name others.
+   */
+  readonly due$?: Observable<string>;
+  /** The store's time, in ms since the epoch; that of the system's clock where this is left out. */
+  now?(): number;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
@@ -103,7 +115,8 @@ export interface DeliveryStore {
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
-  counts(): Promise<DeliveryCount[]>;
+  /** @param except as in `DeliveryQueue.counts` */
+  counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those that were not. */

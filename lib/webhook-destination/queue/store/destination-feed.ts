@@ -17,6 +17,9 @@ const UNRECORDED_FACTOR = 3;
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
 const WINDOW_FACTOR = 16;
 
+/** The same where other processes take deliveries too. */
+const SHARED_WINDOW_FACTOR = 4;
+
 /** Most bytes of bodies held in memory, give or take what is accepted or stored together. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
@@ -39,6 +42,8 @@ export interface FeedOptions {
   settle: Settle;
   /** The queue's deliveries that are ready or handed out, and have no outcome on record. */
   leased: Set<Delivery>;
+  /** The claims under way. */
+  claims: Set<Promise<unknown>>;
   /** The queue's time, in ms since the epoch. */
   now: () => number;
 }
@@ -74,14 +79,15 @@ export class DestinationFeed {
     private readonly store: DeliveryStore,
     private readonly options: FeedOptions,
   ) {
-    this.window = options.concurrency * WINDOW_FACTOR;
+    this.window = options.concurrency * (store.isShared ? SHARED_WINDOW_FACTOR : WINDOW_FACTOR);
     this.logger = new LimitedLogger(`DeliveryQueue(${options.destination})`);
   }
 
   /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
   reserve(deliveries: NewDelivery[]): boolean {
     if (this.isFinite) return false;
-    this.backlog ||= this.claiming || this.held >= this.window || this.heldBytes >= WINDOW_BYTES;
+    const held = this.store.isShared ? this.held + deliveries.length - 1 : this.held;
+    this.backlog ||= this.claiming || held >= this.window || this.heldBytes >= WINDOW_BYTES;
     if (!this.backlog) this.hold(deliveries);
     return !this.backlog;
   }
@@ -235,7 +241,7 @@ export class DestinationFeed {
     if (room < concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
-    this.store
+    const claim = this.store
       .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes, windowBefore }, now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
@@ -257,8 +263,10 @@ export class DestinationFeed {
       )
       .finally(() => {
         this.claiming = false;
+        this.options.claims.delete(claim);
         this.pump();
       });
+    this.options.claims.add(claim);
   }
 
   private endRetryTimer(): void {

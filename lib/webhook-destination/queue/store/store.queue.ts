@@ -1,4 +1,4 @@
-import { Observable, Subject, type Subscriber } from 'rxjs';
+import { ignoreElements, merge, NEVER, Observable, share, Subject, type Subscriber, tap } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
 import type {
@@ -20,16 +20,19 @@ import { type DeliveryStore, FULL_BATCH, MAX_BATCH } from './delivery-store.inte
 import { SettlementWriter } from './settlement.writer.js';
 
 /**
- * The queue of one process: deliveries lie in a store, and what has just been accepted goes to its consumer
- * straight from memory, without being read back.
+ * A process's queue: deliveries lie in a store, its own or one that it shares, and what has just been accepted goes to its
+ * consumer straight from memory, without being read back.
  */
 export class StoreQueue implements DeliveryQueue {
   private readonly feeds = new Map<string, DestinationFeed>();
   /** What was handed out, or is about to be, and has no outcome on record. */
   private readonly leased = new Set<Delivery>();
-  private readonly clock = new SteadyClock();
+  private readonly claims = new Set<Promise<unknown>>();
+  private readonly clock: SteadyClock;
   private readonly due = new Subject<string>();
-  readonly due$ = this.due.asObservable();
+  /** Follows what other processes make due. */
+  private readonly others$: Observable<string>;
+  readonly due$: Observable<string>;
   private writer: SettlementWriter;
   private lastScrub = Promise.resolve();
   /** The one that has not begun. */
@@ -39,6 +42,12 @@ export class StoreQueue implements DeliveryQueue {
     private readonly store: DeliveryStore,
     private readonly retention: Retention,
   ) {
+    this.clock = new SteadyClock(store.now?.bind(store));
+    this.others$ = (store.due$ ?? NEVER).pipe(
+      tap((name) => this.wake(name)),
+      share(),
+    );
+    this.due$ = merge(this.due, this.others$.pipe(ignoreElements()));
     this.writer = this.createWriter();
   }
 
@@ -90,11 +99,14 @@ export class StoreQueue implements DeliveryQueue {
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,
+        claims: this.claims,
         now: () => this.now(),
       });
       this.feeds.set(destination, feed);
       feed.wake();
+      const following = this.others$.subscribe();
       return () => {
+        following.unsubscribe();
         // After the queue was opened again, the destination may have another consumer.
         if (this.feeds.get(destination) === feed) this.feeds.delete(destination);
         feed.stop();
@@ -110,8 +122,8 @@ export class StoreQueue implements DeliveryQueue {
     return this.store.list(checkQuery(query), checkPage(page));
   }
 
-  counts(): Promise<DeliveryCount[]> {
-    return this.store.counts();
+  counts(except?: readonly string[]): Promise<DeliveryCount[]> {
+    return this.store.counts(except);
   }
 
   async replay(query: DeliveryQuery): Promise<number> {
@@ -141,6 +153,8 @@ export class StoreQueue implements DeliveryQueue {
   async close(): Promise<void> {
     for (const feed of this.feeds.values()) feed.stop();
     this.feeds.clear();
+    // What a shared store has just leased is given back; what lies in one of this process is due when it is opened.
+    if (this.store.isShared) await Promise.all(this.claims);
     await this.writer.close();
     await this.store.close();
     // Leases end with the store; those of the next opening have a writer of their own.

@@ -1,0 +1,113 @@
+import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
+import { type DeliveryRow, encodeText, toLeased } from './delivery.codec.js';
+import type { PostgresDatabase, Statement } from './postgres.database.js';
+import type { ProcessLeases } from './process-leases.js';
+
+/** Most destinations whose deliveries are claimed with one statement. */
+const MAX_GROUP = 64;
+
+/** How long a claim may begin where the one before it ended, in ms, rather than with the delivery due first. */
+const SKIP_TIME = 1_000;
+
+interface Call {
+  destination: string;
+  limit: ClaimLimit;
+  now: number;
+  resolve: (claim: Claim) => void;
+  reject: (error: Error) => void;
+}
+
+interface ClaimedRow extends DeliveryRow {
+  place: number;
+  next_due_at: number | null;
+  due_at: string;
+}
+
+/** Where the next claim of a destination's backlog begins. */
+interface Mark {
+  dueAt: string;
+  /** By `performance.now()`. */
+  until: number;
+}
+
+/** Claims deliveries: what several destinations ask for at once goes with one statement. */
+export class ClaimGroup {
+  private calls: Call[] = [];
+  private isRunning = false;
+  /** Of destinations with a backlog: without it, each claim would pass all rows that were claimed before it. */
+  private readonly marks = new Map<string, Mark>();
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly statement: Statement,
+    private readonly leases: ProcessLeases,
+  ) {}
+
+  claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
+    return new Promise((resolve, reject) => {
+      this.calls.push({ destination, limit, now, resolve, reject });
+      if (!this.isRunning) void this.run();
+    });
+  }
+
+  private async run(): Promise<void> {
+    this.isRunning = true;
+    await Promise.resolve(); // whatever is asked for in the same turn goes with the first group
+    while (this.calls.length > 0) {
+      const group = this.calls.splice(0, MAX_GROUP);
+      try {
+        const claims = await this.read(group);
+        group.forEach(({ resolve }, index) => resolve(claims[index]!));
+      } catch (error) {
+        for (const { reject } of group) reject(error as Error);
+      }
+    }
+    this.isRunning = false;
+  }
+
+  private async read(calls: Call[]): Promise<Claim[]> {
+    const { mark: lease } = this.leases;
+    const marks = calls.map(({ destination }) => this.markOf(destination));
+    const rows = await this.database.query<ClaimedRow>(this.statement, [
+      Math.floor(Math.max(...calls.map(({ now }) => now))),
+      lease,
+      calls.map(({ destination }) => encodeText(destination)),
+      calls.map(({ limit }) => limit.deliveries),
+      calls.map(({ limit }) => limit.bytes),
+      calls.map(({ limit }) => limit.windowBefore),
+      marks.map((mark) => mark?.dueAt ?? 0),
+    ]);
+    const claims = calls.map((): Claim => ({ deliveries: [], more: false, nextDueAt: undefined }));
+    const lastDueAt: string[] = [];
+    const bytes = calls.map(() => 0);
+    for (const row of rows) {
+      const index = row.place - 1;
+      const claim = claims[index]!;
+      claim.nextDueAt = row.next_due_at ?? undefined;
+      if (row.id === null) continue;
+      claim.deliveries.push(toLeased(row, lease));
+      lastDueAt[index] = row.due_at;
+      bytes[index]! += row.body.length;
+    }
+    calls.forEach(({ destination, limit }, index) => {
+      const claim = claims[index]!;
+      const isFull = claim.deliveries.length >= limit.deliveries || bytes[index]! >= limit.bytes;
+      const mark = marks[index];
+      // What lies before the mark is claimed once there is no more behind it, or after a while.
+      claim.more = isFull || mark !== undefined;
+      if (claim.more) claim.nextDueAt = undefined;
+      if (isFull && lastDueAt[index] !== undefined) {
+        const until = mark?.until ?? performance.now() + SKIP_TIME;
+        this.marks.set(destination, { dueAt: lastDueAt[index], until });
+      } else {
+        this.marks.delete(destination);
+      }
+    });
+    return claims;
+  }
+
+  private markOf(destination: string): Mark | undefined {
+    const mark = this.marks.get(destination);
+    return mark && performance.now() < mark.until ? mark : undefined;
+  }
+}

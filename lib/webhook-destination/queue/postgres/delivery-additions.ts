@@ -1,0 +1,110 @@
+import type { Delivery, NewDelivery } from '../delivery-queue.interface.js';
+import type { RetentionBound } from '../retention.options.js';
+import { AddGroup } from '../shared/add-group.js';
+import type { TakenDelivery } from '../shared/shared-queue.interface.js';
+import type { StoreBatch } from '../store/delivery-store.interface.js';
+import { encodeList, encodeText, LeasedDelivery, toKey } from './delivery.codec.js';
+import type { DeliveryStatements } from './delivery.statements.js';
+import type { PostgresDatabase } from './postgres.database.js';
+import type { ProcessLeases } from './process-leases.js';
+
+/** How long an acceptance waits for PostgreSQL, in ms. */
+const ADD_TIMEOUT = 10_000;
+
+/** A delivery that is to be stored. */
+interface Addition<T extends NewDelivery = NewDelivery> {
+  delivery: T;
+  isLeased: boolean;
+  /** Its id, once it is stored. */
+  id?: string;
+  /** The mark of its lease. */
+  mark?: string;
+}
+
+/** Stores deliveries, unless their message is remembered: what concurrent requests bring goes with one statement. */
+export class DeliveryAdditions {
+  private readonly group = new AddGroup<Addition>((additions) => this.write(additions));
+
+  /** @param now the queue's time, in ms since the epoch */
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly statements: DeliveryStatements,
+    private readonly leases: ProcessLeases,
+    private readonly messageIds: Required<RetentionBound>,
+    private readonly now: () => number,
+  ) {}
+
+  /** Resolves with the stored ones of each batch that is leased. */
+  async add(batches: StoreBatch[]): Promise<Delivery[][]> {
+    const additions = batches.map(({ deliveries, leased }) =>
+      deliveries.map((delivery): Addition => ({ delivery, isLeased: leased })),
+    );
+    await this.group.add(additions.flat(), ADD_TIMEOUT);
+    return additions.map((batch) =>
+      batch.flatMap(({ delivery, isLeased, id, mark }) =>
+        isLeased && id !== undefined ? new LeasedDelivery(delivery, id, mark!) : [],
+      ),
+    );
+  }
+
+  /** Stores deliveries of another queue. */
+  async take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    const additions = deliveries.map((delivery) => ({ delivery, isLeased: false }));
+    await this.store('take', additions, null, (list) => [
+      list.map(({ nextAttemptAt }) => nextAttemptAt ?? null),
+      list.map(({ firstAttemptAt }) => firstAttemptAt ?? null),
+      list.map(({ attempts }) => encodeList(attempts)),
+      list.map(({ failedUrls }) => encodeList(failedUrls)),
+    ]);
+  }
+
+  /** Resolves once nothing is being stored. */
+  idle(): Promise<void> {
+    return this.group.idle();
+  }
+
+  private async write(additions: Addition[]): Promise<void> {
+    const { mark } = this.leases;
+    for (const addition of additions) addition.mark = mark;
+    await this.store('insert', additions, mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
+  }
+
+  /** Runs one of the statements that store deliveries, and notes the ids of those that were not remembered. */
+  private async store<T extends NewDelivery>(
+    statement: 'insert' | 'take',
+    additions: Addition<T>[],
+    mark: string | null,
+    toLists: (deliveries: T[], additions: Addition<T>[]) => unknown[][],
+  ): Promise<void> {
+    const { age, count } = this.messageIds;
+    const remembers = age > 0 && count > 0;
+    // Of a message that comes twice in one statement, the first one counts.
+    const byKey = new Map<unknown, Addition<T>>();
+    for (const addition of additions) {
+      const key = remembers ? toKey(addition.delivery) : addition;
+      if (!byKey.has(key)) byKey.set(key, addition);
+    }
+    const list = [...byKey.values()];
+    const deliveries = list.map(({ delivery }) => delivery);
+    const sizes = deliveries.map(({ body }) => body.length);
+    let end = 0;
+    const starts = sizes.map((size) => (end += size) - size + 1);
+    const now = this.now();
+    const [row] = await this.database.query<{ ids: string[]; places: number[] }>(this.statements[statement], [
+      mark,
+      now,
+      Math.min(now + age, Number.MAX_SAFE_INTEGER),
+      Buffer.concat(deliveries.map(({ body }) => body)),
+      remembers ? [...byKey.keys()] : list.map(() => null),
+      deliveries.map(({ destination }) => encodeText(destination)),
+      deliveries.map(({ source }) => encodeText(source)),
+      deliveries.map(({ messageId }) => encodeText(messageId)),
+      deliveries.map(({ userId }) => (userId === undefined ? null : encodeText(userId))),
+      deliveries.map(({ acceptedAt }) => acceptedAt),
+      starts,
+      sizes,
+      ...toLists(deliveries, list),
+    ]);
+    row!.places.forEach((place, index) => (list[place]!.id = row!.ids[index]));
+  }
+}

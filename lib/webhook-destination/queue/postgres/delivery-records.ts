@@ -1,0 +1,121 @@
+import type { DeliveryCount, DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
+import type { CheckedQuery } from '../query.util.js';
+import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
+import type { PostgresDatabase } from './postgres.database.js';
+import { isId, toConditions } from './query-conditions.js';
+
+/** Rows changed with one statement. */
+const PORTION = 1_000;
+
+/** Rows looked at with one statement where no index finds those that are meant. */
+const WALKED = 20_000;
+
+/** Reads and changes deliveries by what they are, leased or not. */
+export class DeliveryRecords {
+  private readonly table: string;
+
+  constructor(private readonly database: PostgresDatabase) {
+    this.table = `${database.schema}.relay_delivery`;
+  }
+
+  async list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
+    const conditions = toConditions(query, [limit, after ?? null]);
+    if (!conditions || (after !== undefined && !isId(after))) return [];
+    const rows = await this.database.query<RecordRow>(
+      `SELECT ${DELIVERY_COLUMNS}, state, due_at::float8, reason FROM ${this.table}
+       WHERE ($2::bigint IS NULL OR id < $2::bigint) AND ${conditions.text} ORDER BY id DESC LIMIT $1::bigint`,
+      conditions.values,
+    );
+    return rows.map(toRecord);
+  }
+
+  /** Reads what is open of the other destinations alone, and all that is leased or has ended. */
+  async counts(except: readonly string[]): Promise<DeliveryCount[]> {
+    const next = (which: string) =>
+      `SELECT destination FROM ${this.table} WHERE state IN ('queued', 'waiting') ${which} ORDER BY destination LIMIT 1`;
+    const rows = await this.database.query<{ destination: string; state: DeliveryState; count: number }>(
+      `WITH RECURSIVE names AS (
+         (${next('')}) UNION ALL
+         SELECT next.* FROM names, LATERAL (${next('AND destination > names.destination')}) next
+       )
+       SELECT destination, counted.* FROM names, LATERAL (
+         SELECT state, count(*)::float8 FROM ${this.table}
+         WHERE destination = names.destination AND state IN ('queued', 'waiting') GROUP BY state) counted
+       WHERE destination <> ALL ($1::text[])
+       UNION ALL
+       SELECT destination, state, count(*)::float8 FROM ${this.table}
+       WHERE state IN ('delivering', 'delivered', 'dead') AND destination <> ALL ($1::text[]) GROUP BY destination, state`,
+      [except.map(encodeText)],
+    );
+    return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
+  }
+
+  /** Makes dead deliveries due; resolves with the destination of each. */
+  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+    if ((query.state ?? 'dead') !== 'dead') return [];
+    const conditions = toConditions({ ...query, state: 'dead' }, [PORTION, now]);
+    if (!conditions) return [];
+    const replayed: string[] = [];
+    for (;;) {
+      const rows = await this.database.query<{ destination: string }>(
+        `WITH found AS MATERIALIZED (
+           SELECT id FROM ${this.table} WHERE ${conditions.text} LIMIT $1::int FOR UPDATE SKIP LOCKED)
+         UPDATE ${this.table} d
+         SET state = 'queued', due_at = $2::bigint, first_attempt_at = $2::bigint, failed_urls = NULL, reason = NULL,
+           ended_at = NULL
+         FROM found WHERE d.id = found.id RETURNING destination`,
+        conditions.values,
+      );
+      for (const { destination } of rows) replayed.push(decodeText(destination));
+      if (rows.length < PORTION) return replayed;
+    }
+  }
+
+  /** Makes waiting deliveries of a destination due; resolves with their number. */
+  async expedite(destination: string, now: number): Promise<number> {
+    let count = 0;
+    for (;;) {
+      const rows = await this.database.query(
+        `WITH found AS MATERIALIZED (
+           SELECT id FROM ${this.table}
+           WHERE destination = $1 AND state IN ('queued', 'waiting') AND due_at > $2::bigint LIMIT $3::int
+           FOR UPDATE SKIP LOCKED)
+         UPDATE ${this.table} d SET due_at = $2::bigint FROM found WHERE d.id = found.id RETURNING 1`,
+        [encodeText(destination), now, PORTION],
+      );
+      count += rows.length;
+      if (rows.length < PORTION) return count;
+    }
+  }
+
+  /** Removes what matches, a portion of the table at a time; resolves with the number. */
+  async purge(query: CheckedQuery): Promise<number> {
+    let count = 0;
+    for (let after: string | undefined = '0'; after !== undefined;) {
+      const { removed, left, next } = await this.purgePortion(query, after);
+      count += removed;
+      if (!left) after = next; // what somebody else is changing at this moment is looked at again
+    }
+    return count;
+  }
+
+  private async purgePortion(
+    query: CheckedQuery,
+    after: string,
+  ): Promise<{ removed: number; left: boolean; next: string | undefined }> {
+    const [end] = await this.database.query<{ id: string }>(
+      `SELECT id FROM ${this.table} WHERE id > $1::bigint ORDER BY id OFFSET ${WALKED - 1} LIMIT 1`,
+      [after],
+    );
+    const conditions = toConditions(query, [after, end?.id ?? null]);
+    if (!conditions) return { removed: 0, left: false, next: undefined };
+    const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text}`;
+    const removed = await this.database.query(
+      `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
+       DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING 1`,
+      conditions.values,
+    );
+    const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
+    return { removed: removed.length, left: left.length > 0, next: end?.id };
+  }
+}

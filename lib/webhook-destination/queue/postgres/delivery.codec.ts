@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto';
+
+import type { AttemptRecord } from '../attempt-record.interface.js';
+import type { Delivery, DeliveryRecord, DeliveryState, NewDelivery } from '../delivery-queue.interface.js';
+
+/** What has had no attempt; nobody writes into it. */
+const NONE: never[] = [];
+
+/** A row of a delivery, as the statements read it. */
+export interface DeliveryRow {
+  id: string;
+  destination: string;
+  source: string;
+  message_id: string;
+  user_id: string | null;
+  body: Buffer;
+  accepted_at: number;
+  first_attempt_at: number | null;
+  attempts: string | null;
+  failed_urls: string | null;
+}
+
+/** A row of a delivery with its state. */
+export interface RecordRow extends DeliveryRow {
+  state: DeliveryState;
+  due_at: number;
+  reason: string | null;
+}
+
+/** The columns of a `DeliveryRow`. */
+export const DELIVERY_COLUMNS = `id, destination, source, message_id, user_id, body, accepted_at::float8,
+  first_attempt_at::float8, attempts, failed_urls`;
+
+/** A delivery that this process has leased. */
+export class LeasedDelivery implements Delivery {
+  readonly destination: string;
+  readonly source: string;
+  readonly messageId: string;
+  readonly userId: string | undefined;
+  readonly body: Buffer;
+  readonly acceptedAt: number;
+  /** What its lease is marked with. */
+  readonly #mark: string;
+
+  constructor(
+    accepted: NewDelivery,
+    readonly id: string,
+    mark: string,
+    readonly firstAttemptAt: number | undefined = undefined,
+    readonly attempts: AttemptRecord[] = NONE,
+    readonly failedUrls: string[] = NONE,
+  ) {
+    this.destination = accepted.destination;
+    this.source = accepted.source;
+    this.messageId = accepted.messageId;
+    this.userId = accepted.userId;
+    this.body = accepted.body;
+    this.acceptedAt = accepted.acceptedAt;
+    this.#mark = mark;
+  }
+
+  /** Whether the lease of a delivery has this mark. */
+  static isHeld(delivery: Delivery, mark: string): boolean {
+    return #mark in delivery && delivery.#mark === mark;
+  }
+}
+
+/** The leased delivery of a row. */
+export function toLeased(row: DeliveryRow, mark: string): Delivery {
+  const { id, firstAttemptAt, attempts, failedUrls, ...accepted } = toDelivery(row);
+  return new LeasedDelivery(accepted, id, mark, firstAttemptAt, attempts, failedUrls);
+}
+
+/** The record of a row. */
+export function toRecord(row: RecordRow): DeliveryRecord {
+  const { state, due_at, reason } = row;
+  return {
+    ...toDelivery(row),
+    body: row.body.toString(),
+    state,
+    nextAttemptAt: state === 'queued' || state === 'waiting' ? due_at : undefined,
+    reason: reason === null ? undefined : decodeText(reason),
+  };
+}
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    destination: decodeText(row.destination),
+    source: decodeText(row.source),
+    messageId: decodeText(row.message_id),
+    userId: row.user_id === null ? undefined : decodeText(row.user_id),
+    body: row.body,
+    acceptedAt: row.accepted_at,
+    firstAttemptAt: row.first_attempt_at ?? undefined,
+    attempts: row.attempts === null ? NONE : (JSON.parse(row.attempts) as AttemptRecord[]),
+    failedUrls: row.failed_urls === null ? NONE : (JSON.parse(row.failed_urls) as string[]),
+  };
+}
+
+/** A text as PostgreSQL can hold it, which has no place for NUL and lone surrogates: as within the quotes of JSON. */
+export function encodeText(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** The text that was encoded. */
+export function decodeText(encoded: string): string {
+  return encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded;
+}
+
+/** A list as a row holds it; null where it is empty. */
+export function encodeList(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list);
+}
+
+/** What a message of one destination is recognised by: the first 128 bits of a SHA-256, in hexadecimal digits. */
+export function toKey({ destination, source, messageId }: NewDelivery): string {
+  return hash('sha256', JSON.stringify([destination, source, messageId]), 'hex').slice(0, 32);
+}

@@ -1,0 +1,114 @@
+import { DELIVERY_COLUMNS } from './delivery.codec.js';
+import type { Statement } from './postgres.database.js';
+
+/*
+ * None of these can lock another out: one that locks many rows skips those that are locked (SKIP LOCKED), and so never
+ * waits for another while it holds some. Only `settle` waits, and nobody waits for it but the acceptance of a repeated
+ * message, which locks keys in their order.
+ */
+
+/** The statements that each delivery takes, for the tables of one schema. */
+export interface DeliveryStatements {
+  /**
+   * Stores deliveries whose message is not remembered: the mark of leases, now, until, bodies, then lists with an element for each.
+   * A row: `ids`, in the order of the lists, and `places` of those that were stored, counted from 0.
+   */
+  insert: Statement;
+  /** As `insert`, for deliveries that another queue has attempted. */
+  take: Statement;
+  /** Leases due deliveries: now, the mark, then lists with an element for each destination. */
+  claim: Statement;
+  /** Records outcomes: the mark, now, then lists. A row: `ids` of those whose lease has the mark. */
+  settle: Statement;
+}
+
+const isOpen = `state IN ('queued', 'waiting')`;
+
+/** @param schema quoted */
+export function deliveryStatements(schema: string): DeliveryStatements {
+  const delivery = `${schema}.relay_delivery`;
+  const seen = `${schema}.relay_seen`;
+
+  const insertWith = (lists: string, names: string, columns: string, values: string) => `
+    WITH given AS MATERIALIZED (
+      SELECT nextval('${schema}.relay_delivery_id') AS id, g.*
+      FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::int[],
+        ${lists}) WITH ORDINALITY
+        AS g(key, destination, source, message_id, user_id, accepted_at, start, size, ${names}, place)
+    ), fresh AS (
+      INSERT INTO ${seen} (key, delivery, until_ms)
+      SELECT key, id, $3::bigint FROM given WHERE key IS NOT NULL ORDER BY key
+      ON CONFLICT DO NOTHING
+      RETURNING delivery
+    ), stored AS (
+      INSERT INTO ${delivery} (id, destination, source, message_id, user_id, body, accepted_at, ${columns})
+      SELECT id, destination, source, message_id, user_id, substring($4::bytea FROM start FOR size), accepted_at, ${values}
+      FROM given WHERE key IS NULL OR id IN (SELECT delivery FROM fresh)
+      RETURNING id
+    )
+    SELECT coalesce(json_agg(id::text ORDER BY id), '[]') AS ids, coalesce(json_agg(place - 1 ORDER BY id), '[]') AS places
+    FROM stored JOIN given USING (id)`;
+
+  return {
+    insert: {
+      name: 'relay_insert',
+      text: insertWith(
+        '$13::boolean[]',
+        'leased',
+        'due_at, state, lease, leased_at',
+        `accepted_at, CASE WHEN leased THEN 'delivering' ELSE 'queued' END, CASE WHEN leased THEN $1::bigint END,
+        CASE WHEN leased THEN $2::bigint END`,
+      ),
+    },
+    take: {
+      name: 'relay_take',
+      text: insertWith(
+        '$13::bigint[], $14::bigint[], $15::text[], $16::text[]',
+        'due_at, first_attempt_at, attempts, failed_urls',
+        'lease, due_at, first_attempt_at, attempts, failed_urls, state',
+        `$1::bigint, coalesce(due_at, accepted_at), first_attempt_at, attempts, failed_urls,
+        CASE WHEN due_at > $2::bigint THEN 'waiting' ELSE 'queued' END`,
+      ),
+    },
+    claim: {
+      name: 'relay_claim',
+      text: `
+        WITH wanted AS MATERIALIZED (
+          SELECT * FROM unnest($3::text[], $4::int[], $5::float8[], $6::float8[], $7::bigint[]) WITH ORDINALITY
+            AS w(destination, room, bytes, window_before, due_from, place)
+        ), due AS MATERIALIZED (
+          SELECT w.place, w.bytes, d.* FROM wanted w CROSS JOIN LATERAL (
+            SELECT id, due_at, octet_length(body) AS size FROM ${delivery}
+            WHERE destination = w.destination AND ${isOpen} AND due_at BETWEEN w.due_from AND $1::bigint
+              AND coalesce(first_attempt_at, accepted_at) <= w.window_before
+            ORDER BY due_at, id LIMIT w.room FOR UPDATE SKIP LOCKED) d
+        ), taken AS (
+          UPDATE ${delivery} d SET state = 'delivering', lease = $2::bigint, leased_at = $1::bigint
+          FROM (SELECT id, place, bytes, sum(size) OVER (PARTITION BY place ORDER BY due_at, id) - size AS before FROM due) w
+          WHERE d.id = w.id AND w.before < w.bytes
+          RETURNING w.place AS claim, d.due_at, ${DELIVERY_COLUMNS.replace(/^id/, 'd.id')}
+        ), next AS MATERIALIZED (
+          SELECT place, (
+            SELECT due_at FROM ${delivery} WHERE destination = w.destination AND ${isOpen} AND due_at > $1::bigint
+            ORDER BY due_at LIMIT 1)::float8 AS next_due_at
+          FROM wanted w
+        )
+        SELECT next.place::int, next_due_at, taken.* FROM next LEFT JOIN taken ON claim = place ORDER BY place, due_at, taken.id`,
+    },
+    settle: {
+      name: 'relay_settle',
+      text: `
+        WITH settled AS (
+          UPDATE ${delivery} d
+          SET state = g.state, due_at = coalesce(g.due_at, d.due_at), first_attempt_at = g.first_attempt_at,
+            attempts = g.attempts, failed_urls = g.failed_urls, reason = g.reason, lease = NULL, leased_at = NULL,
+            ended_at = CASE WHEN g.state IN ('delivered', 'dead') THEN $2::bigint END
+          FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
+            AS g(id, state, due_at, first_attempt_at, attempts, failed_urls, reason)
+          WHERE d.id = g.id AND d.lease = $1::bigint AND d.state = 'delivering'
+          RETURNING d.id
+        )
+        SELECT coalesce(json_agg(id::text), '[]') AS ids FROM settled`,
+    },
+  };
+}

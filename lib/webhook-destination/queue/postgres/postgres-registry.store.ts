@@ -1,0 +1,78 @@
+import type { Observable } from 'rxjs';
+
+import { type RegistryRecord, type RegistryStore, TOMBSTONE_AGE } from '../registry-store.interface.js';
+import type { PostgresDatabase } from './postgres.database.js';
+
+/** A channel belongs to the whole database, so each notification carries the name of its schema. */
+export const REGISTRY_CHANNEL = 'relay_registry';
+
+/** The tables of the registry; the row of the second one is locked by each change until it is committed. */
+export const REGISTRY_TABLES = `
+  CREATE TABLE IF NOT EXISTS relay_registry (
+    kind text NOT NULL,
+    name text NOT NULL,
+    revision bigint NOT NULL,
+    document text,
+    PRIMARY KEY (kind, name)
+  );
+  CREATE UNIQUE INDEX IF NOT EXISTS relay_registry_revision ON relay_registry (revision);
+  CREATE TABLE IF NOT EXISTS relay_registry_last (
+    id boolean PRIMARY KEY DEFAULT true CHECK (id),
+    revision bigint NOT NULL
+  );
+  INSERT INTO relay_registry_last (revision) VALUES (0) ON CONFLICT DO NOTHING;
+`;
+
+/** The registry in PostgreSQL. */
+export class PostgresRegistryStore implements RegistryStore {
+  private readonly table: string;
+
+  /** @param changed$ emits when another process may have changed something */
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly prefix: string,
+    readonly changed$: Observable<void>,
+  ) {
+    this.table = `${database.schema}.relay_registry`;
+  }
+
+  async read(after: number): Promise<RegistryRecord[]> {
+    const rows = await this.database.query<RegistryRecord & { document: string | null }>(
+      `SELECT kind, name, revision::float8 AS revision, document FROM ${this.table} WHERE revision > $1 ORDER BY revision`,
+      [after],
+    );
+    return rows.map((row) => ({ ...row, document: row.document ?? undefined }));
+  }
+
+  /**
+   * Changes wait for each other, so that a revision can be read once all before it can. What has been committed while
+   * one waits is seen by ON CONFLICT alone.
+   */
+  async write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined> {
+    const { kind, name, document } = record;
+    const [row] = await this.database.query<{ revision: number }>(
+      `WITH next AS (
+         UPDATE ${this.table}_last
+         SET revision = greatest(revision + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+         RETURNING revision
+       ), written AS (
+         INSERT INTO ${this.table} AS present (kind, name, revision, document)
+         SELECT $1, $2, revision, $3 FROM next
+         WHERE $4::bigint = 0 OR EXISTS (
+           SELECT 1 FROM ${this.table} WHERE (kind, name, revision) = ($1, $2, $4::bigint) AND document IS NOT NULL)
+         ON CONFLICT (kind, name) DO UPDATE SET revision = excluded.revision, document = excluded.document
+         WHERE CASE WHEN present.document IS NULL THEN 0 ELSE present.revision END = $4::bigint
+         RETURNING revision
+       )
+       SELECT revision::float8 AS revision, pg_notify('${REGISTRY_CHANNEL}', $5) FROM written`,
+      [kind, name, document, expected, this.prefix],
+    );
+    return row?.revision;
+  }
+
+  /** Forgets what was removed long ago. */
+  async sweep(now: number): Promise<void> {
+    const past = now - TOMBSTONE_AGE;
+    await this.database.query(`DELETE FROM ${this.table} WHERE document IS NULL AND revision <= $1`, [past]);
+  }
+}

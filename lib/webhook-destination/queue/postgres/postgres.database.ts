@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Client, Pool } from 'pg';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
+import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
+import { within } from '../../../common/time.util.js';
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import { loadPg } from '../shared/peer.loader.js';
+import { StoreOutage } from '../shared/store-outage.js';
+import { checkMigrations, migrate } from './postgres.migrations.js';
+
+/** How long PostgreSQL may take for a query, and to give a connection, in ms. */
+export const QUERY_TIMEOUT = 10_000;
+
+/** Wait between two attempts to connect at start, in ms. */
+const RECONNECT_DELAY = 250;
+
+/** Most connections of the pool; one more listens. */
+const MAX_CONNECTIONS = 7;
+
+/** Connections that a process needs to write, read and keep its leases at once. */
+const CONNECTIONS = 5;
+
+/**
+ * All that is read often is read in the order of an index, as few rows of it as are needed. A plan made while the table
+ * was small would read all of it, and sort that, as long as the connection lives.
+ */
+const PLANNING = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off';
+
+/** A statement that each connection prepares once. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+/** The connections of one process. */
+export class PostgresDatabase {
+  /** The schema, quoted. */
+  readonly schema: string;
+  private readonly outage = new StoreOutage('PostgreSQL', new LineLogger('BullmqQueue'));
+  // Private, because they contain passwords.
+  readonly #options: CheckedBullmqOptions;
+  #pool: Pool | undefined;
+  #create: (() => Client) | undefined;
+
+  constructor(options: CheckedBullmqOptions) {
+    this.#options = options;
+    this.schema = `"${options.prefix}"`;
+  }
+
+  async open(): Promise<void> {
+    const pg = await loadPg();
+    const { connection, prefix, migrate: isMigrating } = this.#options;
+    const given = toConfig(connection);
+    const config = {
+      connectionTimeoutMillis: QUERY_TIMEOUT,
+      query_timeout: QUERY_TIMEOUT,
+      keepAlive: true,
+      ...given,
+      max: Math.min(given.max ?? CONNECTIONS, MAX_CONNECTIONS),
+    };
+    // Migrations take the time they need, and wait for each other.
+    const client = await this.connect(() => new pg.Client({ ...config, ...(isMigrating && { query_timeout: 0 }) }));
+    try {
+      if (isMigrating) await migrate(client, prefix);
+      else await checkMigrations(client, prefix);
+    } finally {
+      await client.end();
+    }
+    this.#create = () => new pg.Client(config);
+    const pool = new pg.Pool(config);
+    pool.on('connect', (connected) => void connected.query(PLANNING).catch(() => undefined));
+    pool.on('error', (error) => this.outage.begin(error));
+    this.#pool = pool;
+  }
+
+  /** A connection of its own. */
+  createClient(): Client {
+    if (!this.#create) throw new ClosedError('the queue is closed');
+    return this.#create();
+  }
+
+  /** Runs a statement that is prepared, or a text that is not. */
+  async query<Row>(statement: Statement | string, values: unknown[] = []): Promise<Row[]> {
+    if (!this.#pool) throw new ClosedError('the queue is closed');
+    const query = typeof statement === 'string' ? { text: statement } : statement;
+    try {
+      const { rows } = await this.#pool.query<Row & object>({ ...query, values });
+      this.outage.end();
+      return rows;
+    } catch (error) {
+      if (isOutage(error)) this.outage.begin(error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool;
+    this.#pool = undefined;
+    this.#create = undefined;
+    // A host that is gone without a word does not answer the end of a connection either.
+    if (pool) await within(QUERY_TIMEOUT, pool.end(), 'closing').catch(() => undefined);
+  }
+
+  /** Waits for PostgreSQL as long as the options say. */
+  private async connect(create: () => Client): Promise<Client> {
+    const end = Date.now() + this.#options.connectTimeout;
+    for (;;) {
+      const client = create();
+      client.on('error', () => undefined); // a query that it breaks rejects
+      try {
+        await within(Math.max(end - Date.now(), 1), client.connect(), 'the connection');
+        return client;
+      } catch (error) {
+        void client.end().catch(() => undefined);
+        if (!isPassing(error) || Date.now() + RECONNECT_DELAY > end) {
+          throw new QueueUnavailableError(`bullmqQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, {
+            cause: error,
+          });
+        }
+        await sleep(RECONNECT_DELAY);
+      }
+    }
+  }
+}
+
+/** Wrong credentials and the like do not get right by waiting. */
+function isPassing(error: unknown): boolean {
+  const { code = '' } = error as { code?: string };
+  return !/^(28|3D)/.test(code);
+}
+
+/** Whether the connection failed, or the server ended it; all else is an answer of a server that is there. */
+function isOutage(error: unknown): boolean {
+  const { code = '', severity } = error as { code?: string; severity?: string };
+  return severity === undefined || /^(08|57P)/.test(code);
+}
+
+/** The settings to connect with; a pool hides some of its own from a plain copy. */
+function toConfig(connection: string | object): { max?: number } {
+  if (typeof connection === 'string') return { connectionString: connection } as object;
+  const { options } = connection as Partial<Pool>;
+  if (typeof options !== 'object' || options === null) return connection;
+  return { ...options, password: options.password } as object;
+}

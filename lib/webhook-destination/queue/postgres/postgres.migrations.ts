@@ -1,0 +1,96 @@
+import type { Client } from 'pg';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
+import { REGISTRY_TABLES } from './postgres-registry.store.js';
+
+/**
+ * The steps that lead from one layout to the next; the number of those done is the version of the layout. A step runs
+ * in the schema's own search path.
+ */
+const STEPS: readonly string[] = [
+  `
+  CREATE SEQUENCE relay_delivery_id;
+  CREATE TABLE relay_delivery (
+    id bigint PRIMARY KEY DEFAULT nextval('relay_delivery_id'),
+    accepted_at bigint NOT NULL,
+    due_at bigint NOT NULL,
+    first_attempt_at bigint,
+    ended_at bigint,
+    lease bigint,
+    leased_at bigint,
+    state text COLLATE "C" NOT NULL,
+    destination text COLLATE "C" NOT NULL,
+    source text COLLATE "C" NOT NULL,
+    message_id text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C",
+    reason text COLLATE "C",
+    attempts text COLLATE "C",
+    failed_urls text COLLATE "C",
+    body bytea NOT NULL
+  ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+  ALTER TABLE relay_delivery ALTER body SET STORAGE EXTERNAL;
+  CREATE INDEX relay_delivery_open ON relay_delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
+  CREATE INDEX relay_delivery_leased ON relay_delivery (lease, leased_at) WHERE state = 'delivering';
+  CREATE INDEX relay_delivery_ended ON relay_delivery (state, ended_at, id) WHERE state IN ('delivered', 'dead');
+  CREATE INDEX relay_delivery_dead ON relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
+
+  CREATE TABLE relay_seen (
+    key uuid PRIMARY KEY,
+    delivery bigint NOT NULL,
+    until_ms bigint NOT NULL
+  );
+  CREATE INDEX relay_seen_until ON relay_seen (until_ms);
+
+  CREATE TABLE relay_process (
+    token bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    alive_until timestamptz NOT NULL
+  );
+  ${REGISTRY_TABLES}
+  `,
+];
+
+/** One process at a time holds this lock while it migrates, the others wait for it. */
+const LOCK = `SELECT pg_advisory_xact_lock(hashtext('nestjs-analytics-relay'), hashtext($1))`;
+
+/** Makes the schema and its tables, or brings them up to date. After an error, the connection must end. */
+export async function migrate(client: Client, schema: string): Promise<void> {
+  try {
+    await client.query('BEGIN');
+    await client.query(LOCK, [schema]);
+    const version = await readVersion(client, schema);
+    if (version > STEPS.length) throw new Error('its tables are those of a newer version of this package');
+    await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+    await client.query(`SET LOCAL search_path TO "${schema}"`);
+    if (version === 0) await client.query('CREATE TABLE relay_layout (version integer NOT NULL)');
+    for (const step of STEPS.slice(version)) await client.query(step);
+    await client.query(
+      version === 0 ? 'INSERT INTO relay_layout VALUES ($1)' : 'UPDATE relay_layout SET version = $1',
+      [STEPS.length],
+    );
+    await client.query('COMMIT');
+  } catch (cause) {
+    const fault = `bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`;
+    throw new QueueUnavailableError(fault, { cause });
+  }
+}
+
+/** @throws {QueueUnavailableError} when the tables are not there, or not those of this version */
+export async function checkMigrations(client: Client, schema: string): Promise<void> {
+  const version = await readVersion(client, schema);
+  if (version === STEPS.length) return;
+  throw new QueueUnavailableError(
+    version > STEPS.length
+      ? `bullmqQueue: the tables in schema "${schema}" are those of a newer version of this package`
+      : `bullmqQueue: schema "${schema}" has no tables yet, or those of an older version: set migrate: true, or run migrateBullmqQueue(options) once`,
+  );
+}
+
+/** The version of the layout; 0 where there are no tables. */
+async function readVersion(client: Client, schema: string): Promise<number> {
+  const table = `"${schema}".relay_layout`;
+  const { rows: found } = await client.query<{ name: string | null }>('SELECT to_regclass($1) AS name', [table]);
+  if (found[0]?.name == null) return 0;
+  const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${table}`);
+  return rows[0]?.version ?? 0;
+}

@@ -1,0 +1,19 @@
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
+import { StoreQueue } from '../store/store.queue.js';
+import { PostgresStore } from './postgres.store.js';
+
+/** The queue that many processes share in tables of PostgreSQL. */
+export class PostgresQueue extends StoreQueue implements SharedQueue {
+  private readonly postgres: PostgresStore;
+
+  constructor(options: CheckedBullmqOptions) {
+    const store = new PostgresStore(options);
+    super(store, options.retention);
+    this.postgres = store;
+  }
+
+  takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    return this.postgres.take(deliveries);
+  }
+}

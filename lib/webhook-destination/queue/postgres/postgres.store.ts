@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Observable } from 'rxjs';
+
+import type { Delivery, DeliveryCount, DeliveryPage, DeliveryRecord } from '../delivery-queue.interface.js';
+import type { CheckedQuery } from '../query.util.js';
+import type { Retention } from '../retention.options.js';
+import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { TakenDelivery } from '../shared/shared-queue.interface.js';
+import {
+  type Claim,
+  type ClaimLimit,
+  type DeliveryStore,
+  firstAttemptAt,
+  type Settlement,
+  type StoreBatch,
+  type StoreOwner,
+} from '../store/delivery-store.interface.js';
+import { ClaimGroup } from './claim-group.js';
+import { DeliveryAdditions } from './delivery-additions.js';
+import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';
+import { DeliveryRecords } from './delivery-records.js';
+import { type DeliveryStatements, deliveryStatements } from './delivery.statements.js';
+import { DueDestinations } from './due-destinations.js';
+import { PostgresRegistryStore } from './postgres-registry.store.js';
+import { PostgresSignals } from './postgres-signals.js';
+import { PostgresDatabase } from './postgres.database.js';
+import { ProcessLeases } from './process-leases.js';
+import { RetentionSweep } from './retention-sweep.js';
+
+/** Deliveries in a PostgreSQL that many processes share. */
+export class PostgresStore implements DeliveryStore {
+  readonly isShared = true;
+  readonly registry: PostgresRegistryStore;
+  readonly due$: Observable<string>;
+  private readonly database: PostgresDatabase;
+  private readonly statements: DeliveryStatements;
+  private readonly leases: ProcessLeases;
+  private readonly signals: PostgresSignals;
+  private readonly due: DueDestinations;
+  private readonly records: DeliveryRecords;
+  private readonly additions: DeliveryAdditions;
+  private readonly claims: ClaimGroup;
+  private owner: StoreOwner | undefined;
+
+  constructor(options: CheckedBullmqOptions) {
+    this.database = new PostgresDatabase(options);
+    this.statements = deliveryStatements(this.database.schema);
+    this.leases = new ProcessLeases(this.database, (names) => this.announce(names));
+    this.signals = new PostgresSignals(this.database, options.prefix, randomUUID());
+    const now = () => this.owner?.now() ?? this.now();
+    this.due = new DueDestinations(this.database, this.signals, now);
+    this.due$ = this.due.names$;
+    this.records = new DeliveryRecords(this.database);
+    this.additions = new DeliveryAdditions(
+      this.database,
+      this.statements,
+      this.leases,
+      options.retention.messageIds,
+      now,
+    );
+    this.claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
+    this.registry = new PostgresRegistryStore(this.database, options.prefix, this.signals.registry$);
+  }
+
+  now(): number {
+    return this.leases.now();
+  }
+
+  async open(owner: StoreOwner): Promise<void> {
+    this.owner = owner;
+    try {
+      await this.database.open();
+      await this.leases.open(owner);
+    } catch (error) {
+      await this.database.close();
+      throw error;
+    }
+    this.due.open();
+  }
+
+  async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+    const inserted = await this.additions.add(batches);
+    this.announce(batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!.destination));
+    return inserted;
+  }
+
+  /** Stores deliveries of another queue, with what became of them so far. */
+  async take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    await this.additions.take(deliveries);
+    this.announce(deliveries.map(({ destination }) => destination));
+  }
+
+  claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
+    return this.claims.claim(destination, limit, now);
+  }
+
+  async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
+    const { mark } = this.leases;
+    const held = settlements.filter(({ delivery }) => LeasedDelivery.isHeld(delivery, mark));
+    if (held.length === 0) return settlements.map(() => false);
+    const [row] = await this.database.query<{ ids: string[] }>(this.statements.settle, [
+      mark,
+      now,
+      held.map(({ delivery }) => delivery.id),
+      held.map(({ delivery, outcome }) => outcome?.state ?? (delivery.attempts.length === 0 ? 'queued' : 'waiting')),
+      held.map(({ outcome }) => (outcome?.state === 'waiting' ? Math.ceil(outcome.nextAttemptAt) : null)),
+      held.map((settlement) => firstAttemptAt(settlement, now) ?? null),
+      held.map(({ delivery: { attempts }, outcome }) =>
+        encodeList(outcome?.attempt ? [...attempts, outcome.attempt] : attempts),
+      ),
+      held.map(({ delivery, outcome }) =>
+        encodeList(outcome && 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls),
+      ),
+      held.map(({ outcome }) => (outcome?.state === 'dead' ? encodeText(outcome.reason) : null)),
+    ]);
+    const { ids } = row!;
+    if (ids.length === settlements.length) return settlements.map(() => true);
+    const settled = new Set(ids);
+    return settlements.map(({ delivery }) => settled.has(delivery.id));
+  }
+
+  list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]> {
+    return this.records.list(query, page);
+  }
+
+  counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
+    return this.records.counts(except);
+  }
+
+  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+    const destinations = await this.records.replay(query, now);
+    this.announce(destinations);
+    return destinations;
+  }
+
+  async expedite(destination: string, now: number): Promise<number> {
+    const count = await this.records.expedite(destination, now);
+    if (count > 0) this.announce([destination]);
+    return count;
+  }
+
+  purge(query: CheckedQuery): Promise<number> {
+    return this.records.purge(query);
+  }
+
+  /** What is left of the purged is PostgreSQL's to overwrite: a vacuum does so. */
+  scrub(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async sweep(retention: Retention, now: number): Promise<number> {
+    const count = await new RetentionSweep(this.database).run(retention, now);
+    await this.registry.sweep(Date.now());
+    return count;
+  }
+
+  async close(): Promise<void> {
+    await this.additions.idle();
+    this.due.stop();
+    try {
+      await this.leases.close();
+      if (this.owner) await this.signals.send([]); // others look for what this process leaves behind
+    } catch {
+      // What PostgreSQL does not take back is due again once the lease of this process has run out.
+    }
+    this.signals.close();
+    await this.database.close();
+    this.owner = undefined;
+  }
+
+  private announce(destinations: string[]): void {
+    this.due.announce(destinations);
+  }
+}

@@ -1,0 +1,180 @@
+import type { StoreOwner } from '../store/delivery-store.interface.js';
+import { decodeText } from './delivery.codec.js';
+import type { PostgresDatabase, Statement } from './postgres.database.js';
+
+/** How long the leases of a process last without a sign of life of it, in ms. */
+const LEASE_TIME = 15_000;
+
+/** Time between two signs of life, and between two looks for leases whose process has ended, in ms. */
+const UPKEEP_INTERVAL = 5_000;
+
+/**
+ * How long a process has renewed its leases without a failure before it ends those of others, in ms: after an outage,
+ * all have run out, and each needs a moment to renew its own.
+ */
+const CALM = 2 * UPKEEP_INTERVAL - 1_000;
+
+/**
+ * From what age on a lease of this process that it does not hold is one that it does not know of, in ms: it was granted,
+ * and the answer was lost.
+ */
+const UNKNOWN_AGE = 20_000;
+
+/** Up to here the clocks of two machines are the same, in ms: an answer takes time. */
+const CLOCK_TOLERANCE = 100;
+
+/** Leases ended with one statement. */
+const PORTION = 1_000;
+
+/** Names of destinations whose leases have ended. */
+type OnFreed = (destinations: string[]) => void;
+
+/**
+ * The leases of one process: they last as long as its row in `relay_process`, which it renews, and carry the row's
+ * token.
+ */
+export class ProcessLeases {
+  /** What the leases of this process are marked with. It changes when others took the process for dead. */
+  mark = '';
+  private readonly sql: Record<
+    'join' | 'renew' | 'dropEnded' | 'endedTokens' | 'old' | 'freeOf' | 'freeThese',
+    Statement
+  >;
+  private timer: NodeJS.Timeout | undefined;
+  private working: Promise<void> | undefined;
+  private calmSince: number | undefined;
+  /** Time of the server, in ms since the epoch, at the zero of `performance.now()`. */
+  private serverEpoch: number | undefined;
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly onFreed: OnFreed,
+  ) {
+    this.sql = leaseStatements(database.schema);
+  }
+
+  /** The server's time, in ms since the epoch: all processes plan by it. That of this machine before it is known. */
+  now(): number {
+    return this.serverEpoch === undefined ? Date.now() : this.serverEpoch + performance.now();
+  }
+
+  async open(owner: StoreOwner): Promise<void> {
+    await this.join();
+    this.calmSince = performance.now();
+    this.timer = setInterval(() => this.keepUp(owner), UPKEEP_INTERVAL).unref();
+  }
+
+  /** Ends all leases of this process, so that others can take its deliveries at once. */
+  async close(): Promise<void> {
+    clearInterval(this.timer);
+    await this.working;
+    if (this.mark === '') return;
+    await this.freeAll(this.sql.freeOf, this.mark);
+    await this.database.query(`DELETE FROM ${this.database.schema}.relay_process WHERE token = $1`, [this.mark]);
+    this.mark = '';
+  }
+
+  private keepUp(owner: StoreOwner): void {
+    this.working ??= this.renew(owner)
+      .catch(() => (this.calmSince = undefined)) // the outage is logged
+      .finally(() => (this.working = undefined));
+  }
+
+  private async renew(owner: StoreOwner): Promise<void> {
+    const [alive] = await this.database.query<{ now: number }>(this.sql.renew, [this.mark]);
+    if (alive) this.setClock(alive.now);
+    else await this.join();
+    this.calmSince ??= performance.now();
+    await this.freeUnknown(owner);
+    if (performance.now() - this.calmSince >= CALM) await this.freeEnded();
+  }
+
+  private async join(): Promise<void> {
+    const [row] = await this.database.query<{ mark: string; now: number }>(this.sql.join);
+    this.setClock(row!.now);
+    this.mark = row!.mark;
+  }
+
+  private setClock(now: number): void {
+    const own = Date.now();
+    this.serverEpoch = (Math.abs(now - own) > CLOCK_TOLERANCE ? now : own) - performance.now();
+  }
+
+  /** Ends leases that this process was granted and does not know of: the answer was lost. */
+  private async freeUnknown(owner: StoreOwner): Promise<void> {
+    const before = Math.floor(owner.now() - UNKNOWN_AGE);
+    const [row] = await this.database.query<{ ids: string[] | null }>(this.sql.old, [this.mark, before]);
+    if (!row?.ids) return;
+    const held = new Set(owner.leased());
+    const unknown = row.ids.filter((id) => !held.has(id));
+    if (unknown.length > 0) this.report(await this.database.query(this.sql.freeThese, [this.mark, unknown]));
+  }
+
+  /** Ends the leases of processes that gave no sign of life in time. */
+  private async freeEnded(): Promise<void> {
+    await this.database.query(this.sql.dropEnded);
+    const ended = await this.database.query<{ lease: string }>(this.sql.endedTokens);
+    for (const { lease } of ended) await this.freeAll(this.sql.freeOf, lease);
+  }
+
+  private async freeAll(statement: Statement, mark: string): Promise<void> {
+    for (;;) {
+      const freed = await this.database.query<{ destination: string }>(statement, [mark, PORTION]);
+      this.report(freed);
+      if (freed.length < PORTION) return;
+    }
+  }
+
+  private report(freed: { destination: string }[]): void {
+    const names = new Set(freed.map(({ destination }) => decodeText(destination)));
+    if (names.size > 0) this.onFreed([...names]);
+  }
+}
+
+/** @param schema quoted */
+function leaseStatements(schema: string): ProcessLeases['sql'] {
+  const process = `${schema}.relay_process`;
+  const delivery = `${schema}.relay_delivery`;
+  const now = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
+  const until = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
+  // The window of each begins with the lease that was lost, so that lost leases do not extend it.
+  const free = (which: string) => `
+    WITH freed AS MATERIALIZED (SELECT id FROM ${delivery} WHERE state = 'delivering' AND ${which} FOR UPDATE SKIP LOCKED)
+    UPDATE ${delivery} d
+    SET state = 'waiting', first_attempt_at = coalesce(first_attempt_at, leased_at), lease = NULL, leased_at = NULL
+    FROM freed WHERE d.id = freed.id RETURNING destination`;
+  return {
+    join: {
+      name: 'relay_join',
+      text: `INSERT INTO ${process} (alive_until) VALUES (${until}) RETURNING token::text AS mark, ${now}`,
+    },
+    renew: {
+      name: 'relay_renew',
+      text: `UPDATE ${process} SET alive_until = ${until} WHERE token = $1::bigint RETURNING ${now}`,
+    },
+    dropEnded: {
+      name: 'relay_drop_ended',
+      text: `DELETE FROM ${process} WHERE token IN (
+        SELECT token FROM ${process} WHERE alive_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
+    },
+    // The tokens of all leases, each read once from the index.
+    endedTokens: {
+      name: 'relay_ended_tokens',
+      text: `
+        WITH RECURSIVE tokens AS (
+          SELECT min(lease) AS lease FROM ${delivery} WHERE state = 'delivering'
+          UNION ALL
+          SELECT (SELECT min(lease) FROM ${delivery} WHERE state = 'delivering' AND lease > tokens.lease) FROM tokens
+          WHERE tokens.lease IS NOT NULL
+        )
+        SELECT lease FROM tokens WHERE lease IS NOT NULL AND lease NOT IN (SELECT token FROM ${process})`,
+    },
+    old: {
+      name: 'relay_old_leases',
+      text: `SELECT json_agg(id::text) AS ids FROM ${delivery}
+        WHERE state = 'delivering' AND lease = $1::bigint AND leased_at < $2::bigint`,
+    },
+    freeOf: { name: 'relay_free_of', text: free('lease = $1::bigint LIMIT $2::int') },
+    freeThese: { name: 'relay_free_these', text: free('lease = $1::bigint AND id = ANY($2::bigint[])') },
+  };
+}

@@ -1,0 +1,45 @@
+import type { CheckedQuery } from '../query.util.js';
+import { encodeText } from './delivery.codec.js';
+
+/** The largest id that PostgreSQL can hold has 19 digits. */
+const ID = /^\d{1,18}$/;
+
+/** What a query asks for, as SQL. */
+export interface Conditions {
+  text: string;
+  values: unknown[];
+}
+
+/** Whether a text can be the id of a delivery. */
+export function isId(id: string): boolean {
+  return ID.test(id);
+}
+
+/**
+ * The conditions of a query, of which those of `values` come first.
+ *
+ * @returns undefined where no delivery can match
+ */
+export function toConditions(query: CheckedQuery, values: readonly unknown[] = []): Conditions | undefined {
+  const { id, destination, source, state, messageId, userId, reason, acceptedBefore } = query;
+  if (id !== undefined && !isId(id)) return undefined;
+  const terms: string[] = ['true'];
+  const all = [...values];
+  const add = (value: unknown, toTerm: (parameter: string) => string) => {
+    all.push(value);
+    terms.push(toTerm(`$${all.length}`));
+  };
+  const names = (given: ReadonlySet<string>) => Array.from(given, encodeText);
+  if (id !== undefined) add(id, (value) => `id = ${value}::bigint`);
+  // A state is one of a few words; spelled out, it lets the planner choose the index that holds this state alone.
+  if (state !== undefined) terms.push(`state = '${state}'`);
+  if (destination !== undefined) add(encodeText(destination), (value) => `destination = ${value}`);
+  if (source) add(names(source), (value) => `source = ANY(${value}::text[])`);
+  if (messageId !== undefined) add(encodeText(messageId), (value) => `message_id = ${value}`);
+  if (userId) add(names(userId), (value) => `user_id = ANY(${value}::text[])`);
+  if (reason !== undefined) {
+    add(encodeText(reason), (value) => `reason = ${value} AND left(reason, 64) = left(${value}, 64)`);
+  }
+  if (acceptedBefore !== undefined) add(acceptedBefore, (value) => `accepted_at < ${value}::float8`);
+  return { text: terms.join(' AND '), values: all };
+}
