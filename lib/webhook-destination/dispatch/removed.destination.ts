@@ -11,9 +11,6 @@ import type { OutcomeReporter } from './outcome.reporter.js';
 /** Deliveries ended at once. */
 const CONCURRENCY = 64;
 
-/** Wait before what others accepted until they learned of the removal is ended too, in ms. */
-const LATE = 15_000;
-
 /** Wait after a failure of the queue, in ms. */
 const RETRY_DELAY = 1_000;
 
@@ -21,21 +18,28 @@ const RETRY_DELAY = 1_000;
 export class RemovedDestination {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly stopping = new AbortController();
+  /** Whether something came to be due since it began to look. */
+  private isAsked = true;
 
   constructor(
     private readonly destination: string,
     private readonly queue: Pick<DeliveryQueue, 'consume' | 'expedite'>,
     private readonly reporter: OutcomeReporter,
-    private readonly late = LATE,
   ) {}
 
-  /** Resolves once none is left, or after `stop`. Never rejects. */
+  /** Resolves once none is due, or after `stop`. Never rejects. */
   async end(): Promise<void> {
-    await this.endAll();
-    await this.rest(this.late);
-    await this.endAll();
+    while (this.isAsked) {
+      this.isAsked = false;
+      await this.endAll();
+    }
     this.logger.end();
     this.reporter.end();
+  }
+
+  /** Tells that there may be more. */
+  look(): void {
+    this.isAsked = true;
   }
 
   /** The destination is there again, or the application stops. */

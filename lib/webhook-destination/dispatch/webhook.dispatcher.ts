@@ -48,9 +48,10 @@ export class WebhookDispatcher {
   /** Destinations that came to have something due before the start. */
   private readonly due = new Set<string>();
   private dueSubscription: Subscription | undefined;
+  /** Names of those that were removed: others may accept something for them until they know of it. */
+  private readonly removedNames = new Set<string>();
+  /** Those of them whose deliveries are being ended. */
   private readonly removed = new Map<string, RemovedDestination>();
-  /** Names of those that were removed before the start. */
-  private readonly removedBefore = new Set<string>();
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
 
@@ -65,14 +66,15 @@ export class WebhookDispatcher {
   /** The destinations whose deliveries go out, now or when they are no longer paused, or are ended. */
   get servedNames(): Set<string> {
     const enabled = [...this.#destinations.values()].filter((destination) => destination.enabled);
-    return new Set([...enabled.map(({ name }) => name), ...this.removedBefore]);
+    return new Set([...enabled.map(({ name }) => name), ...this.removedNames]);
   }
 
   /** Delivers to a destination from now on, in place of the one of this name. */
   put(destination: PausableDestination): void {
     const { name } = destination;
     this.removed.get(name)?.stop();
-    this.removedBefore.delete(name);
+    this.removed.delete(name);
+    this.removedNames.delete(name);
     this.#destinations.set(name, destination);
     this.open(destination);
   }
@@ -80,15 +82,14 @@ export class WebhookDispatcher {
   /** Sends nothing to the destination any more, and ends its deliveries once this process delivers. */
   remove(name: string): void {
     this.#destinations.delete(name);
+    this.removedNames.add(name);
     this.leave(name, true);
-    this.removed.get(name)?.stop();
     if (this.#senders) this.end(name);
-    else this.removedBefore.add(name);
   }
 
   /** Notes from now on which destinations come to have something due. */
   follow(): void {
-    this.dueSubscription = this.queue.due$?.subscribe((name) => {
+    this.dueSubscription = this.queue.due$.subscribe((name) => {
       if (this.#senders) this.wake(name);
       else this.due.add(name);
     });
@@ -110,14 +111,11 @@ export class WebhookDispatcher {
     }
     const all = [...this.#destinations.keys()];
     const named = (states: DeliveryCount[]) => new Set(states.map(({ destination }) => destination));
-    const open = counts && named(counts.filter(isOpen));
-    // Where the queue tells what is due, an idle destination costs nothing.
-    const isTold = this.queue.due$ !== undefined;
-    for (const name of isTold && open ? [...open, ...this.due] : all) this.wake(name);
+    // The queue tells what is due from now on: an idle destination costs nothing.
+    const due = counts ? [...named(counts.filter(isOpen)), ...this.due] : [...all, ...this.removedNames];
+    for (const name of due) this.wake(name);
     this.due.clear();
-    for (const name of this.removedBefore) if (!open || open.has(name)) this.end(name);
-    this.removedBefore.clear();
-    const checked = isTold && counts && all.length > MAX_CHECKED ? [...named(counts)] : all;
+    const checked = counts && all.length > MAX_CHECKED ? [...named(counts)] : all;
     this.#check?.add(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive));
   }
 
@@ -150,10 +148,11 @@ export class WebhookDispatcher {
     this.events.complete();
   }
 
-  /** Delivers to the destination, if that is not done yet. */
+  /** Delivers to the destination, if that is not done yet, or ends what came for one that was removed. */
   private wake(name: string): void {
     const destination = this.#destinations.get(name);
-    if (destination && !this.#dispatchers.has(name)) this.open(destination);
+    if (!destination) this.end(name);
+    else if (!this.#dispatchers.has(name)) this.open(destination);
   }
 
   private open(destination: PausableDestination): void {
@@ -185,6 +184,9 @@ export class WebhookDispatcher {
   }
 
   private end(name: string): void {
+    if (!this.removedNames.has(name)) return; // perhaps one that another process knows of already
+    const running = this.removed.get(name);
+    if (running) return running.look();
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
     void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));

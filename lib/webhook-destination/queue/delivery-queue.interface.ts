@@ -153,10 +153,10 @@ export interface DeliveryQueue {
    */
   consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
   /**
-   * Names of destinations that come to have a due delivery while nobody consumes them in this process. With an engine
-   * that tells, a destination need not be consumed until it is named here, or `counts` has open deliveries of it.
+   * Names of destinations that come to have a due delivery while nobody consumes them in this process; a destination need
+   * not be consumed until it is named here, or `counts` has open deliveries of it. It may name others.
    */
-  readonly due$?: Observable<string>;
+  readonly due$: Observable<string>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
   idle(): Promise<void>;
   /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */

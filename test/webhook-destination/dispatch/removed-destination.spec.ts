@@ -1,33 +1,23 @@
-import { expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { type DeliveryEvent, memoryQueue } from 'nestjs-analytics-relay';
-import { Subject } from 'rxjs';
+import { expect, it } from '@jest/globals';
+import { memoryQueue } from 'nestjs-analytics-relay';
 
-import { OutcomeReporter } from '../../../lib/webhook-destination/dispatch/outcome.reporter.js';
-import { RemovedDestination } from '../../../lib/webhook-destination/dispatch/removed.destination.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
-import { waitFor } from '../../support/wait-for.js';
+import { Relay } from '../../support/relay.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+const cleanUp = useCleanUps();
 
-const afterwards = useCleanUps();
-
-it('A removed destination gets nothing, nor what a process accepted that had not learned of it yet', async () => {
+it('What a process accepts for a destination before it learns that it was removed is ended, too', async () => {
   const queue = memoryQueue()();
-  await queue.open();
-  afterwards(() => queue.close());
-  const events = new Subject<DeliveryEvent>();
-  const ended: string[] = [];
-  events.subscribe(({ messageId }) => ended.push(messageId));
+  const relay = await Relay.start({ registry: 'store', queue: () => queue });
+  cleanUp(() => relay.stop());
+  await relay.service.destinations.create({ name: 'Webhooks', urls: ['https://customer.example/hook'] });
+  await relay.service.destinations.pause('Webhooks');
   await queue.add([newDelivery('queued')]);
+  await relay.service.destinations.remove('Webhooks');
+  await relay.settled('dead');
 
-  const removed = new RemovedDestination('Webhooks', queue, new OutcomeReporter(events), 200).end();
-  await waitFor(() => ended.length === 1);
   await queue.add([newDelivery('late')]);
-  await removed;
-
-  expect(ended).toEqual(['queued', 'late']);
-  expect(await queue.list({ reason: 'destination removed' })).toHaveLength(2);
+  const dead = await relay.settled('dead', 2);
+  expect(dead).toMatchObject(['queued', 'late'].map((messageId) => ({ messageId, reason: 'destination removed' })));
 });
