@@ -13,7 +13,7 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
   const create = (): SharedQueue => {
     const queue = createQueue(checked);
-    return Object.assign(concealState(queue), { registry: queue.registry }); // its clients have passwords
+    return Object.assign(concealState(queue), { registry: queue.registry, due$: queue.due$ }); // its clients have passwords
   };
   return Object.assign(create, { isShared: true });
 }
