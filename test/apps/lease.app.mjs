@@ -1,8 +1,13 @@
-// Leases a delivery from a shared queue, and does nothing with it until it is killed.
+// Leases a delivery from a shared queue, and does nothing with it until it is killed, or plans its next attempt first.
+// Configured by two JSON arguments: the options of the queue, and the wait before that attempt, in ms.
 import { Logger } from '@nestjs/common';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 Logger.overrideLogger(false);
 const queue = bullmqQueue(JSON.parse(process.argv[2]))();
 await queue.open();
-queue.consume('Webhooks', 1).subscribe(({ delivery }) => process.send(delivery.messageId));
+const delay = Number(process.argv[3]);
+queue.consume('Webhooks', 1).subscribe(async ({ delivery, settle }) => {
+  if (delay) await settle({ state: 'waiting', nextAttemptAt: Date.now() + delay, failedUrls: [] });
+  process.send(delivery.messageId);
+});

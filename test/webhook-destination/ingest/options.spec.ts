@@ -15,6 +15,7 @@ const fullQueue: DeliveryQueue = {
   open: () => Promise.resolve(),
   add: () => Promise.reject(new Error('database or disk is full')),
   consume: () => NEVER,
+  due$: NEVER,
   idle: () => Promise.resolve(),
   sweep: () => Promise.resolve(0),
   list: () => Promise.resolve([]),
