@@ -52,9 +52,6 @@ await describeOnEach([postgresStore], (store) => {
       await queue.open();
       const lease = await firstValueFrom(queue.consume('Webhooks', 1));
       await lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
-      await waitFor(
-        async () => (await queryPostgres(`SELECT FROM ${schema}.relay_delivery WHERE lease > 0`)).length === 0,
-      );
       await queue.close();
       expect((await rowsRead(schema)) - before).toBeLessThan(100);
     });
@@ -73,7 +70,7 @@ await describeOnEach([postgresStore], (store) => {
         queue: factory,
       });
       await relay.stop();
-      expect(relay.log.matching(/deliveries wait/)).toEqual([
+      expect(warned.filter((line) => line.includes('deliveries wait'))).toEqual([
         expect.stringContaining('3 deliveries wait for destination "Gone"'),
       ]);
       expect((await rowsRead(schema)) - before).toBeLessThan(1_000);
