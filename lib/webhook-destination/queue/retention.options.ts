@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 export interface RetentionBound {
   /** Longest time since the delivery ended or the message was accepted, in ms. */
   age?: number;
-  /** Most records kept: those accepted last; in `bullmqQueue` those that ended last, for each destination. */
+  /** Most records kept: those accepted last; in `bullmqQueue` those that ended last, on Redis for each destination. */
   count?: number;
 }
 

@@ -27,7 +27,7 @@ const CONNECTIONS = 5;
  * All that is read often is read in the order of an index, as few rows of it as are needed. A plan made while the table
  * was small would read all of it, and sort that, as long as the connection lives.
  */
-const PLANNING = 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off';
+const PLANNING = '-c enable_seqscan=off -c enable_bitmapscan=off -c jit=off';
 
 /** A statement that each connection prepares once. */
 export interface Statement {
@@ -59,6 +59,7 @@ export class PostgresDatabase {
       query_timeout: QUERY_TIMEOUT,
       keepAlive: true,
       ...given,
+      options: `${given.options ?? process.env.PGOPTIONS ?? ''} ${PLANNING}`,
       max: Math.min(given.max ?? CONNECTIONS, MAX_CONNECTIONS),
     };
     // Migrations take the time they need, and wait for each other.
@@ -71,7 +72,6 @@ export class PostgresDatabase {
     }
     this.#create = () => new pg.Client(config);
     const pool = new pg.Pool(config);
-    pool.on('connect', (connected) => void connected.query(PLANNING).catch(() => undefined));
     pool.on('error', (error) => this.outage.begin(error));
     this.#pool = pool;
   }
@@ -139,7 +139,7 @@ function isOutage(error: unknown): boolean {
 }
 
 /** The settings to connect with; a pool hides some of its own from a plain copy. */
-function toConfig(connection: string | object): { max?: number } {
+function toConfig(connection: string | object): { max?: number; options?: string } {
   if (typeof connection === 'string') return { connectionString: connection } as object;
   const { options } = connection as Partial<Pool>;
   if (typeof options !== 'object' || options === null) return connection;

@@ -16,7 +16,7 @@ const PROTOCOLS: Record<QueueBackend, string[]> = {
 /** The options, checked and with their defaults. */
 export class CheckedBullmqOptions extends QueueOptions {
   /**
-   * What holds the queue: Redis 6.2 and later, with `ioredis`, or PostgreSQL 13 and later, with `pg`.
+   * What holds the queue: Redis 6.2 and later, with `bullmq` and `ioredis`, or PostgreSQL 13 and later, with `pg`.
    * @default 'redis'
    */
   @Must("be 'redis' or 'postgres'", (value) => typeof value === 'string' && Object.hasOwn(PROTOCOLS, value))

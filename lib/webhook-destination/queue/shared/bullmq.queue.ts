@@ -6,8 +6,8 @@ import type { SharedQueue } from './shared-queue.interface.js';
 import { PostgresQueue } from '../postgres/postgres.queue.js';
 
 /**
- * The queue that many processes share, on BullMQ 6 with Redis or PostgreSQL: one BullMQ queue for each destination.
- * Needs `bullmq`, and `ioredis` or `pg`; `open` rejects when one is missing, or when the store cannot be reached.
+ * The queue that many processes share: on Redis one BullMQ queue for each destination, on PostgreSQL tables.
+ * Needs `bullmq` and `ioredis`, or `pg`; `open` rejects when one is missing, or when the store cannot be reached.
  * @throws {OptionsError} that names the option at fault
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {

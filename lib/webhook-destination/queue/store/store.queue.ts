@@ -1,4 +1,14 @@
-import { ignoreElements, merge, NEVER, Observable, share, Subject, type Subscriber, tap } from 'rxjs';
+import {
+  ignoreElements,
+  merge,
+  NEVER,
+  Observable,
+  share,
+  Subject,
+  type Subscriber,
+  type Subscription,
+  tap,
+} from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
 import type {
@@ -32,6 +42,8 @@ export class StoreQueue implements DeliveryQueue {
   private readonly due = new Subject<string>();
   /** Follows what other processes make due. */
   private readonly others$: Observable<string>;
+  /** Subscribed while there is a consumer. */
+  private following: Subscription | undefined;
   readonly due$: Observable<string>;
   private writer: SettlementWriter;
   private lastScrub = Promise.resolve();
@@ -104,12 +116,12 @@ export class StoreQueue implements DeliveryQueue {
       });
       this.feeds.set(destination, feed);
       feed.wake();
-      const following = this.others$.subscribe();
+      this.following ??= this.others$.subscribe();
       return () => {
-        following.unsubscribe();
         // After the queue was opened again, the destination may have another consumer.
         if (this.feeds.get(destination) === feed) this.feeds.delete(destination);
         feed.stop();
+        if (this.feeds.size === 0) this.unfollow();
       };
     });
   }
@@ -153,6 +165,7 @@ export class StoreQueue implements DeliveryQueue {
   async close(): Promise<void> {
     for (const feed of this.feeds.values()) feed.stop();
     this.feeds.clear();
+    this.unfollow();
     // What a shared store has just leased is given back; what lies in one of this process is due when it is opened.
     if (this.store.isShared) await Promise.all(this.claims);
     await this.writer.close();
@@ -160,6 +173,11 @@ export class StoreQueue implements DeliveryQueue {
     // Leases end with the store; those of the next opening have a writer of their own.
     this.leased.clear();
     this.writer = this.createWriter();
+  }
+
+  private unfollow(): void {
+    this.following?.unsubscribe();
+    this.following = undefined;
   }
 
   private wake(destination: string): void {

@@ -3,15 +3,13 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
-import pg from 'pg';
-import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { setClock } from '../../../support/clock.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { post } from '../../../support/post.js';
 import { startRelayApp } from '../../../support/relay.app.js';
-import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres, redisStore } from '../../../support/services.js';
+import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const HOUR = 3_600_000;
@@ -66,46 +64,6 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await waitFor(() => after.leases.length === 2);
       const ids = after.leases.map(({ delivery }) => delivery.messageId).sort();
       expect(ids).toEqual(before.leases.map(({ delivery }) => delivery.messageId).sort());
-    }, 60_000);
-  });
-});
-
-await describeOnEach([postgresStore], (store) => {
-  describe('When the clock is set back, a queue on PostgreSQL', () => {
-    const afterwards = useCleanUps();
-    afterEach(() => {
-      jest.restoreAllMocks();
-    });
-
-    it('leaves a retry to the process that is taking it', async () => {
-      const { options, remove } = store.create();
-      afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
-      await queue.add([newDelivery('m0')]);
-      const lease = await firstValueFrom(queue.consume('Webhooks', 1));
-      await lease.settle({ state: 'waiting', nextAttemptAt: queue.now!() + 1, failedUrls: [] });
-      const inAnHour = Date.now() + HOUR;
-      setClock(-HOUR);
-
-      const other = new pg.Client(POSTGRES_URL);
-      await other.connect();
-      afterwards(() => other.end());
-      await other.query('BEGIN');
-      // BullMQ's way to take the next job: the process, its lock's duration in ms, the time.
-      const take = `SELECT id FROM ${options.prefix}.move_to_active('Webhooks', 'other', 15000, $1, 'other', NULL, NULL)`;
-      expect((await other.query(take, [inAnHour])).rows).toHaveLength(1);
-      const { rows } = await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      const waiting = `SELECT 1 FROM pg_stat_activity WHERE ${rows[0]!.pid} = ANY(pg_blocking_pids(pid))`;
-
-      const leases: Lease[] = [];
-      queue.consume('Webhooks', 8).subscribe((next) => leases.push(next));
-      await waitFor(async () => (await queryPostgres(waiting)).length > 0);
-      await other.query('COMMIT');
-      await queue.add([newDelivery('m1')]);
-      await waitFor(() => leases.some(({ delivery }) => delivery.messageId === 'm1'));
-      expect(leases).toHaveLength(1);
     }, 60_000);
   });
 });

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
+import { RedisQueueBackend } from 'bullmq';
 import type { DeliveryQueue, Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
-import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const names = ['m0', 'm1', 'm2'];
@@ -14,10 +14,10 @@ const names = ['m0', 'm1', 'm2'];
 /** How long what is under way takes while the queue closes, in ms. */
 const DELAY = 200;
 
-await describeOnEach([redisStore, postgresStore], (store) => {
+await describeOnEach([redisStore], (store) => {
   describe(`A queue on ${store.name} that is closed`, () => {
     const afterwards = useCleanUps();
-    const { prototype } = store.name === 'Redis' ? RedisQueueBackend : PostgresQueueBackend;
+    const { prototype } = RedisQueueBackend;
     afterEach(() => {
       jest.restoreAllMocks();
     });

@@ -45,7 +45,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         await waitFor(async () => (await queryPostgres(open)).length === 0);
         const [row] = (await queryPostgres(
           `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_user_tables
-           WHERE schemaname = '${name}' AND relname = 'job'`,
+           WHERE schemaname = '${name}' AND relname = 'relay_delivery'`,
         )) as [{ read: number }];
         const since = row.read - last;
         last = row.read;

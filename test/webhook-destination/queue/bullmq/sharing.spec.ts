@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { type IQueueBackend, PostgresQueueBackend, RedisQueueBackend } from 'bullmq';
+import { type IQueueBackend, RedisQueueBackend } from 'bullmq';
 import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, Lease, NewDelivery } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
@@ -72,13 +72,14 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(await one.counts()).toEqual([]);
     });
 
-    it('purge a retry that falls due while they look for it', async () => {
+    // In PostgreSQL a purge reads a delivery and its state with one statement.
+    (store.name === 'Redis' ? it : it.skip)('purge a retry that falls due while they look for it', async () => {
       await one.add(messages(1));
       const lease = await firstValueFrom(one.consume('A/B: 1', 1));
       await lease.settle({ state: 'waiting', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
       const [{ id }] = (await one.list({})) as [DeliveryRecord];
       // A purge reads the waiting ones with this; by then it is due.
-      const Backend = store.name === 'Redis' ? RedisQueueBackend : PostgresQueueBackend;
+      const Backend = RedisQueueBackend;
       const { getRanges } = Backend.prototype;
       const spy = jest.spyOn(Backend.prototype, 'getRanges').mockImplementation(async function (
         this: IQueueBackend,
@@ -92,18 +93,25 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(purged).toBe(1);
     });
 
-    it('record that one is to be tried again, though the next one cannot be taken', async () => {
-      await one.add(messages(1));
-      const leases: Lease[] = [];
-      one.consume('A/B: 1', 1).subscribe((lease) => leases.push(lease));
-      await waitFor(() => leases.length > 0);
-      const { prototype } = store.name === 'Redis' ? RedisQueueBackend : PostgresQueueBackend;
-      const spy = jest.spyOn(prototype, 'moveToActive').mockRejectedValue(new Error('deadlock detected'));
-      const settled = await leases[0]!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
-      spy.mockRestore();
-      expect(settled).toBe(true);
-      expect(await other.list({})).toMatchObject([{ state: 'waiting' }]);
-    });
+    (store.name === 'Redis' ? it : it.skip)(
+      'record that one is to be tried again, though the next one cannot be taken',
+      async () => {
+        await one.add(messages(1));
+        const leases: Lease[] = [];
+        one.consume('A/B: 1', 1).subscribe((lease) => leases.push(lease));
+        await waitFor(() => leases.length > 0);
+        const { prototype } = RedisQueueBackend;
+        const spy = jest.spyOn(prototype, 'moveToActive').mockRejectedValue(new Error('deadlock detected'));
+        const settled = await leases[0]!.settle({
+          state: 'waiting',
+          nextAttemptAt: Date.now() + 60_000,
+          failedUrls: [],
+        });
+        spy.mockRestore();
+        expect(settled).toBe(true);
+        expect(await other.list({})).toMatchObject([{ state: 'waiting' }]);
+      },
+    );
 
     it('see what the other has made due by a replay', async () => {
       await one.add(messages(1));

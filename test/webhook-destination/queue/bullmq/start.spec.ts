@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { MIGRATION_ADVISORY_LOCK_KEY } from 'bullmq';
 import { type ClusterOptions, Redis } from 'ioredis';
 import { memoryQueue, OptionsError } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
@@ -11,7 +10,14 @@ import pg from 'pg';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { ownRedis } from '../../../support/own-services.js';
-import { describeOnEach, POSTGRES_URL, postgresStore, REDIS_URL, redisStore } from '../../../support/services.js';
+import {
+  describeOnEach,
+  POSTGRES_URL,
+  postgresStore,
+  queryPostgres,
+  REDIS_URL,
+  redisStore,
+} from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const warnings: string[] = [];
@@ -173,20 +179,27 @@ await describeOnEach([postgresStore], () => {
       const client = new pg.Client(POSTGRES_URL);
       await client.connect();
       cleanUp(() => client.end());
-      const lock = [MIGRATION_ADVISORY_LOCK_KEY, options.prefix];
-      await client.query('SELECT pg_advisory_lock($1, hashtext($2))', lock);
+      const lock = `hashtext('nestjs-analytics-relay'), hashtext('${options.prefix}')`;
+      await client.query(`SELECT pg_advisory_lock(${lock})`);
       const migrating = migrateBullmqQueue({ ...options, connection });
       const ended = jest.fn();
       void migrating.then(ended, ended);
       const start = Date.now();
       await waitFor(() => Date.now() - start > 600);
       expect(ended).not.toHaveBeenCalled();
-      await client.query('SELECT pg_advisory_unlock($1, hashtext($2))', lock);
+      await client.query(`SELECT pg_advisory_unlock(${lock})`);
       await migrating;
-      await client.query(
-        `DROP TABLE "${options.prefix}".relay_seen; CREATE VIEW "${options.prefix}".relay_seen AS SELECT`,
-      );
+      await client.query(`DROP TABLE "${options.prefix}".relay_layout`);
       await expect(migrateBullmqQueue(options)).rejects.toThrow(`the migration of schema "${options.prefix}" failed: `);
+    });
+
+    it('refuses tables of a newer version, and leaves them as they are', async () => {
+      const options = create();
+      await migrateBullmqQueue(options);
+      await queryPostgres(`UPDATE ${options.prefix}.relay_layout SET version = 1000`);
+      await expect(bullmqQueue(options)().open()).rejects.toThrow('are those of a newer version of this package');
+      await expect(migrateBullmqQueue(options)).rejects.toThrow('are those of a newer version of this package');
+      expect(await queryPostgres(`SELECT version FROM ${options.prefix}.relay_layout`)).toEqual([{ version: 1000 }]);
     });
 
     it('takes the settings of a pool that the application has, and leaves it alone', async () => {

@@ -2,13 +2,13 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { BullModule, getQueueToken } from '@nestjs/bullmq';
 import { Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { createPostgresBackend, Queue, withBackend } from 'bullmq';
+import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { describeOnEach, postgresStore, REDIS_URL, redisStore } from '../../../support/services.js';
+import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -21,7 +21,7 @@ const delivery = (messageId: string) => ({
   acceptedAt: Date.now(),
 });
 
-await describeOnEach([redisStore, postgresStore], (store) => {
+await describeOnEach([redisStore], (store) => {
   describe(`What BullMQ's tools read on ${store.name}`, () => {
     const afterwards = useCleanUps();
 
@@ -37,12 +37,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         await lease.settle({ state, reason: 'refused', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
       }
       await queue.add([delivery('queued')]);
-      const tool =
-        store.name === 'Redis'
-          ? new Queue('Webhooks', { connection: { url: REDIS_URL }, prefix: options.prefix })
-          : new (withBackend(createPostgresBackend).Queue)('Webhooks', {
-              connection: { connectionString: store.url, schema: options.prefix },
-            });
+      const tool = new Queue('Webhooks', { connection: { url: REDIS_URL }, prefix: options.prefix });
       afterwards(() => tool.close());
       expect(await tool.getJobCounts('wait', 'delayed', 'failed')).toEqual({ wait: 1, delayed: 1, failed: 1 });
       const [failed] = await tool.getFailed();

@@ -10,7 +10,7 @@ jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore, postgresStore], (store) => {
   const engine: QueueEngine = {
-    name: `BullMQ on ${store.name}`,
+    name: store.name,
     isShared: true,
     create: (retention) => {
       const { options, remove } = store.create();

@@ -1,0 +1,87 @@
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import type { DeliveryQueue } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { startRelayApp } from '../../../support/relay.app.js';
+import { Relay } from '../../../support/relay.js';
+import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+const warned: string[] = [];
+jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warned.push(String(line)));
+jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+
+await describeOnEach([postgresStore], (store) => {
+  describe(`a backlog in ${store.name}`, () => {
+    const afterwards = useCleanUps();
+    const create = () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const schema = options.prefix!;
+      const connection = `${store.url}?application_name=${schema}`;
+      return { factory: bullmqQueue({ ...options, connection }), schema };
+    };
+    const fill = async (queue: DeliveryQueue, destination: string, count: number) => {
+      const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
+      const of = (index: number) => ({ destination, source, messageId: `m${index}`, userId, body, acceptedAt });
+      await queue.add(Array.from({ length: count }, (_, index) => of(index)));
+    };
+    /** Rows of deliveries that have been read since the last time this was asked, by connections that have ended. */
+    const rowsRead = async (schema: string) => {
+      const open = `SELECT FROM pg_stat_activity WHERE application_name = '${schema}'`;
+      await waitFor(async () => (await queryPostgres(open)).length === 0);
+      const [row] = (await queryPostgres(
+        `SELECT (seq_tup_read + idx_tup_fetch)::int AS read FROM pg_stat_user_tables
+         WHERE schemaname = '${schema}' AND relname = 'relay_delivery'`,
+      )) as [{ read: number }];
+      return row.read;
+    };
+
+    it('is not read to lease a delivery, nor to look for leases that were lost', async () => {
+      const { factory, schema } = create();
+      const filling = factory();
+      await filling.open();
+      await fill(filling, 'Webhooks', 3_000);
+      await filling.close();
+      const before = await rowsRead(schema);
+      const queue = factory();
+      await queue.open();
+      const lease = await firstValueFrom(queue.consume('Webhooks', 1));
+      await lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+      await queue.close();
+      expect((await rowsRead(schema)) - before).toBeLessThan(100);
+    });
+
+    it('is not read at start, but for destinations that are not enabled any more', async () => {
+      const { factory, schema } = create();
+      const queue = factory();
+      await queue.open();
+      await fill(queue, 'Gone', 3);
+      await fill(queue, 'Busy', 3_000);
+      await queue.close();
+      const before = await rowsRead(schema);
+      const relay = await Relay.start({
+        destinations: [{ name: 'Busy', urls: ['http://127.0.0.1:9/'] }],
+        delivery: { concurrency: 1 },
+        queue: factory,
+      });
+      await relay.stop();
+      expect(warned.filter((line) => line.includes('deliveries wait'))).toEqual([
+        expect.stringContaining('3 deliveries wait for destination "Gone"'),
+      ]);
+      expect((await rowsRead(schema)) - before).toBeLessThan(1_000);
+    });
+
+    it('that cannot be counted at start does not stop it', async () => {
+      const { factory } = create();
+      const queue = factory();
+      queue.counts = () => Promise.reject(new Error('took too long'));
+      await startRelayApp(afterwards, new ExpressAdapter(), { options: { queue: () => queue } });
+      expect(warned).toContainEqual(expect.stringMatching(/cannot be counted: .*took too long/));
+    });
+  });
+});

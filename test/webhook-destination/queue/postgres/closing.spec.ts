@@ -1,0 +1,94 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Lease } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import pg from 'pg';
+import { firstValueFrom } from 'rxjs';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { newDelivery } from '../../../support/new-delivery.js';
+import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+const names = ['m0', 'm1', 'm2'];
+
+await describeOnEach([postgresStore], (store) => {
+  describe('A queue on PostgreSQL that is closed', () => {
+    const afterwards = useCleanUps();
+
+    const open = async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const start = async () => {
+        const queue = bullmqQueue(options)();
+        await queue.open();
+        afterwards(() => queue.close());
+        return queue;
+      };
+      const queue = await start();
+      await queue.add(names.map(newDelivery));
+      return { queue, start, schema: options.prefix! };
+    };
+    /** Has all statements about deliveries wait until it is called off. */
+    const holdUp = async (schema: string) => {
+      const client = new pg.Client(POSTGRES_URL);
+      await client.connect();
+      await client.query(`BEGIN; LOCK TABLE ${schema}.relay_delivery IN ACCESS EXCLUSIVE MODE`);
+      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const waiting = (statement: string) =>
+        waitFor(async () => {
+          const found = await queryPostgres(
+            `SELECT query FROM pg_stat_activity WHERE ${rows[0]!.pid} = ANY(pg_blocking_pids(pid))`,
+          );
+          return (found as { query: string }[]).some(({ query }) => query.includes(statement));
+        });
+      return { waiting, callOff: () => client.end() };
+    };
+
+    it.each([
+      ['', false],
+      [', and that nobody consumes any more', true],
+    ])('puts back what it is just taking, in its place%s', async (_how, unsubscribes) => {
+      const { queue, start, schema } = await open();
+      const { waiting, callOff } = await holdUp(schema);
+      const leases: Lease[] = [];
+      const subscription = queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
+      await waiting('FOR UPDATE SKIP LOCKED');
+      if (unsubscribes) subscription.unsubscribe();
+      const closed = queue.close();
+      await callOff();
+      await closed;
+      expect(leases).toEqual([]);
+
+      const again: Lease[] = [];
+      (await start()).consume('Webhooks', 8).subscribe((lease) => again.push(lease));
+      await waitFor(() => again.length >= 3);
+      expect(again.map(({ delivery }) => delivery.messageId)).toEqual(names);
+      expect(again.map(({ delivery }) => delivery.firstAttemptAt)).toEqual([undefined, undefined, undefined]);
+    });
+
+    it('records the outcome that it is just recording', async () => {
+      const { queue, start, schema } = await open();
+      const lease = await firstValueFrom(queue.consume('Webhooks', 1));
+      const { waiting, callOff } = await holdUp(schema);
+      const settled = lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+      await waiting('settled');
+      const closed = queue.close();
+      await callOff();
+      await closed;
+      expect(await settled).toBe(true);
+      const [delivered] = await (await start()).list({ state: 'delivered' });
+      expect(delivered).toMatchObject({ messageId: 'm0' });
+    });
+
+    it('leaves what it had leased to another process at once', async () => {
+      const { queue, start } = await open();
+      const other = await start();
+      await firstValueFrom(queue.consume('Webhooks', 1));
+      await queue.close();
+      const leases: Lease[] = [];
+      other.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
+      await waitFor(() => leases.length === 3, undefined, 3_000);
+      expect(leases[0]!.delivery.firstAttemptAt).toEqual(expect.any(Number));
+    });
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DeliveryOutcome, Lease } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import pg from 'pg';
+import { firstValueFrom } from 'rxjs';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { newDelivery } from '../../../support/new-delivery.js';
+import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
+
+const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+
+await describeOnEach([postgresStore], (store) => {
+  describe('Leases on PostgreSQL', () => {
+    const afterwards = useCleanUps();
+
+    const open = async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const start = async () => {
+        const queue = bullmqQueue(options)();
+        await queue.open();
+        afterwards(() => queue.close());
+        return queue;
+      };
+      return { start, schema: options.prefix! };
+    };
+
+    it('of a process that stalled go to another one, and it goes on with new ones', async () => {
+      const { start, schema } = await open();
+      const stalled = await start();
+      await stalled.add([newDelivery('m0')]);
+      const leases: Lease[] = [];
+      stalled.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
+      await waitFor(() => leases.length === 1);
+      const leasedBefore = Date.now();
+      // As another process does where this one gave no sign of life in time.
+      await queryPostgres(`DELETE FROM ${schema}.relay_process`);
+      const other = await start();
+      const taken = await firstValueFrom(other.consume('Webhooks', 1));
+      expect(taken.delivery).toMatchObject({ messageId: 'm0', attempts: [] });
+      expect(taken.delivery.firstAttemptAt).toBeLessThanOrEqual(leasedBefore);
+      expect(await leases[0]!.settle(delivered())).toBe(false);
+      expect(await taken.settle(delivered())).toBe(true);
+
+      await stalled.add([newDelivery('m1')]);
+      await waitFor(() => leases.length === 2);
+      expect(await leases[1]!.settle(delivered())).toBe(true);
+      const states = (await other.list({})).map(({ messageId, state }) => [messageId, state]);
+      expect(states).toEqual([
+        ['m1', 'delivered'],
+        ['m0', 'delivered'],
+      ]);
+    }, 60_000);
+
+    it('leave a delivery to the process that is just taking it', async () => {
+      const { start, schema } = await open();
+      const queue = await start();
+      await queue.add([newDelivery('m0')]);
+      const other = new pg.Client(POSTGRES_URL);
+      await other.connect();
+      afterwards(() => other.end());
+      await other.query(`BEGIN; UPDATE ${schema}.relay_delivery SET state = 'delivering', lease = 0, leased_at = 0`);
+      const leases: Lease[] = [];
+      queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
+      await queue.add([newDelivery('m1')]);
+      await waitFor(() => leases.length > 0);
+      await other.query('COMMIT');
+      await queue.add([newDelivery('m2')]);
+      await waitFor(() => leases.length > 1);
+      expect(leases.map(({ delivery }) => delivery.messageId)).toEqual(['m1', 'm2']);
+    });
+  });
+});

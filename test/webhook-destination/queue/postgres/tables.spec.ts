@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { newDelivery } from '../../../support/new-delivery.js';
+import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
+
+await describeOnEach([postgresStore], (store) => {
+  describe('The tables of a queue on PostgreSQL', () => {
+    const afterwards = useCleanUps();
+
+    it('show the deliveries to plain SQL', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      afterwards(() => queue.close());
+      await queue.add(['dead', 'waiting'].map(newDelivery));
+      for (const state of ['dead', 'waiting'] as const) {
+        const lease = await firstValueFrom(queue.consume('Webhooks', 1));
+        await lease.settle({ state, reason: 'refused', nextAttemptAt: Date.now() + 60_000, failedUrls: [] });
+      }
+      await queue.add([newDelivery('queued')]);
+      const rows = await queryPostgres(
+        `SELECT destination, source, message_id, state, reason, convert_from(body, 'UTF8') AS body,
+           to_timestamp(due_at / 1000.0) > now() AS is_waiting
+         FROM ${options.prefix}.relay_delivery ORDER BY id`,
+      );
+      const { destination, source, body } = newDelivery('m');
+      const row = { destination, source, body: body.toString(), reason: null, is_waiting: false };
+      expect(rows).toEqual([
+        { ...row, message_id: 'dead', state: 'dead', reason: 'refused' },
+        { ...row, message_id: 'waiting', state: 'waiting', is_waiting: true },
+        { ...row, message_id: 'queued', state: 'queued' },
+      ]);
+    });
+  });
+});
