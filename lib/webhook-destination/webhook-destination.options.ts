@@ -1,7 +1,15 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
 import { OptionsError } from '../common/options.error.js';
-import { findAbsence, findOptionFaults, IfGiven, Must, MustIfPresent, toOptions } from '../common/options.rules.js';
+import {
+  findAbsence,
+  findOptionFaults,
+  IfGiven,
+  Must,
+  MustIfPresent,
+  onlyFaulty,
+  toOptions,
+} from '../common/options.rules.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { type AdminOptions, areAdminOptions } from './admin/admin.options.js';
@@ -118,10 +126,19 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   options.delivery = toOptions(DeliveryOptions, given.delivery);
   options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
-  const faults = findOptionFaults(options);
+  const faults = findOptionFaults(withoutFaultless(options));
   if (faults.length === 0) faults.push(...findRelationFaults(options));
   if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
   return options;
+}
+
+/** The options, but for sources and destinations without a fault, of which there may be many. */
+function withoutFaultless(options: WebhookDestinationOptions): WebhookDestinationOptions {
+  const { sources, destinations } = options;
+  const left = Object.assign(new WebhookDestinationOptions(), options);
+  if (Array.isArray(sources)) left.sources = onlyFaulty(SourceOptions, sources);
+  if (Array.isArray(destinations)) left.destinations = onlyFaulty(DestinationOptions, destinations);
+  return left;
 }
 
 /** Faults of options that are each valid on their own. */

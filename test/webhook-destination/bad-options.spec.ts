@@ -50,6 +50,14 @@ const cases: [what: string, options: unknown, error: string][] = [
   ]),
   ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
   [
+    'one destination of many with a fault',
+    {
+      sources: [source],
+      destinations: ['a', 'b', 'c'].map((name) => ({ name, urls: [url], ...(name === 'b' && { concurrency: 0 }) })),
+    },
+    'WebhookDestinationModule: destinations[1].concurrency must be a whole number above 0',
+  ],
+  [
     'two sources of one name',
     { sources: [source, { ...source, writeKey: 'other' }], destinations: [] },
     'sources[1].name must differ',

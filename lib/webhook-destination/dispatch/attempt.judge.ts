@@ -13,7 +13,8 @@ export const WINDOW_OVER = 'the retry window is over';
 /**
  * The outcome of a delivery from each URL's result of one attempt.
  *
- * @param startedAt when the attempt began, by the queue's time, in ms since the epoch; `now` likewise
+ * @param startedAt when the attempt began, by the queue's time, in ms since the epoch
+ * @param now that time
  * @param paused how long the destination was paused since the first attempt, in ms: the window is so much longer
  * @see docs/specification.md, "Delivery attempts"
  */
@@ -22,7 +23,7 @@ export function judgeAttempt(
   sent: SendResult[],
   options: DeliveryOptions,
   startedAt: number,
-  now: number,
+  now: () => number,
   paused = 0,
 ): DeliveryOutcome {
   const attempt = { startedAt, results: sent.map(({ result }) => result) };
@@ -39,13 +40,14 @@ export function judgeAttempt(
     return { state: 'dead', attempt, reason, failedUrls };
   }
 
+  const endedAt = now();
   const next = nextAttemptAt(
     {
-      now,
+      now: endedAt,
       attempts: attempts.length + 1,
       firstAttemptAt: firstAttemptAt + paused,
       // The earliest Retry-After counts, so that one URL does not hold up the others. It is by the system's clock.
-      retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + now - Date.now(),
+      retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + endedAt - Date.now(),
     },
     options,
   );

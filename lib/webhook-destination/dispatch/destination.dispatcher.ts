@@ -182,6 +182,7 @@ export class DestinationDispatcher {
       return this.attempt(
         begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt },
         body,
+        now,
       );
     }
     // The window continues while the destination is down; no attempt is counted.
@@ -192,9 +193,9 @@ export class DestinationDispatcher {
   }
 
   /** @param body the bytes that are sent, which are the delivery's own unless the destination has a `transform` */
-  private async attempt(delivery: Readonly<Delivery>, body: Buffer): Promise<DeliveryOutcome | undefined> {
+  private async attempt(delivery: Readonly<Delivery>, body: Buffer, now: number): Promise<DeliveryOutcome | undefined> {
     const { probe } = this.circuit;
-    let startedAt = this.now();
+    let startedAt = now;
     const sent = await this.sender.send(delivery, body, () => {
       startedAt = this.now();
       return !this.isStopped && (probe > 0 || !this.circuit.isOpen);
@@ -202,7 +203,7 @@ export class DestinationDispatcher {
     // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
     if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
-    const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now(), paused);
+    const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now, paused);
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));

@@ -4,11 +4,11 @@ import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import type { ConnectionPool } from './connection-pool.js';
 import type { RequestLimit } from './request-limit.js';
-import { SteadyClock } from '../queue/steady-clock.js';
 import { parseRetryAfter } from '../../client/retry-after.util.js';
 import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
 import type { WebhookHeaders } from './webhook-headers.js';
 import type { WebhookTarget } from './webhook-target.js';
+import type { TargetRequest } from './webhook-transport.interface.js';
 
 /** Result of one attempt against one URL. */
 export interface SendResult {
@@ -29,8 +29,6 @@ export interface Route {
 
 /** Makes the requests of one destination. */
 export class DestinationSender {
-  private readonly clock = new SteadyClock();
-
   /**
    * @param maxActive requests under way to one URL, at most; a slow URL beside a fast one would pile them up, as a
    * settled delivery does not wait for it
@@ -92,7 +90,7 @@ export class DestinationSender {
       const end = (): void => resolve(isDeclined && !headers ? undefined : [...results]);
       if (routes.length === 0) return end();
       for (const route of routes) {
-        void this.post(route, begin, body).then((result) => {
+        this.post(route, begin, body, (result) => {
           results.push(result);
           if (result.result.outcome === 'success' || results.length === routes.length) end();
         });
@@ -100,35 +98,41 @@ export class DestinationSender {
     });
   }
 
-  /** One request. Never rejects. */
-  private async post(route: Route, begin: () => Record<string, string>, body: Buffer): Promise<SendResult> {
-    const { id: urlId, shown, authorization } = route.target;
-    let start = this.clock.now();
-    const duration = () => this.clock.now() - start;
+  /** One request; calls `onEnd` with its result. */
+  private post(
+    route: Route,
+    begin: () => Record<string, string>,
+    body: Buffer,
+    onEnd: (result: SendResult) => void,
+  ): void {
+    const { id: urlId, shown: url, authorization } = route.target;
+    let start = performance.now();
     let isMade = false;
-    route.active++;
-    try {
-      if (route.active > this.maxActive) throw new RelayError('too_many_requests', 'too many requests are under way');
-      const answer = await route.pool.post((waited) => {
-        const headers = begin();
-        isMade = true;
-        this.limit?.begin();
-        start = this.clock.now() - waited;
-        return { headers: authorization === undefined ? headers : { Authorization: authorization, ...headers }, body };
-      });
-      const { status } = answer;
-      return {
-        urlId,
-        result: { url: shown, outcome: classifyStatus(status, this.retryOn), status, duration: duration() },
-        retryAfter: parseRetryAfter(answer.headers?.['retry-after'], Date.now()),
-      };
-    } catch (error) {
-      const outcome = classifyError(error);
-      const result = { url: shown, outcome, error: errorMessage(error), duration: duration() };
-      return { urlId, result, retryAfter: undefined };
-    } finally {
+    const end = (result: UrlResult, retryAfter?: number): void => {
+      result.duration = Math.floor(performance.now() - start);
       if (!isMade) this.limit?.giveBack();
       route.active--;
+      onEnd({ urlId, result, retryAfter });
+    };
+    const fail = (error: unknown): void =>
+      end({ url, outcome: classifyError(error), error: errorMessage(error), duration: 0 });
+    if (++route.active > this.maxActive) {
+      fail(new RelayError('too_many_requests', 'too many requests are under way'));
+      return;
     }
+    const prepare = (waited: number): TargetRequest => {
+      const headers = begin();
+      isMade = true;
+      this.limit?.begin();
+      start = performance.now() - waited;
+      return { headers: authorization === undefined ? headers : { Authorization: authorization, ...headers }, body };
+    };
+    route.pool.post(prepare).then((answer) => {
+      const { status } = answer;
+      const outcome = classifyStatus(status, this.retryOn);
+      const retryAfter =
+        outcome === 'success' ? undefined : parseRetryAfter(answer.headers?.['retry-after'], Date.now());
+      end({ url, outcome, status, duration: 0 }, retryAfter);
+    }, fail);
   }
 }

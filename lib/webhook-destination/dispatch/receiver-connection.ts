@@ -14,6 +14,8 @@ export class ReceiverConnection {
   private closed = false;
   /** Requests made on it. */
   exchanges = 0;
+  /** When it was last parked, in ms of `performance.now()`. */
+  idleSince = 0;
 
   /** @param onGone called when its socket has closed, from either side */
   constructor(

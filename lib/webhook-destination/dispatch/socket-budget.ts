@@ -28,7 +28,7 @@ export class SocketBudget {
   private limit: number;
   private open = 0;
   /** Least recently used first. */
-  private readonly idle = new Map<ReceiverConnection, { pool: ConnectionPool; since: number }>();
+  private readonly idle = new Map<ReceiverConnection, ConnectionPool>();
   /** Pools that want a connection and have none. */
   private readonly starved = new Set<ConnectionPool>();
   /** Pools that want more, and how many they may have now. */
@@ -76,7 +76,8 @@ export class SocketBudget {
 
   /** A connection is idle. */
   park(connection: ReceiverConnection, pool: ConnectionPool): void {
-    this.idle.set(connection, { pool, since: performance.now() });
+    connection.idleSince = performance.now();
+    this.idle.set(connection, pool);
     this.assign();
   }
 
@@ -119,7 +120,7 @@ export class SocketBudget {
         begin();
       } else {
         const [[connection, owner] = []] = this.idle;
-        owner!.pool.giveUp(connection!, begin);
+        owner!.giveUp(connection!, begin);
       }
     }
   }
@@ -133,7 +134,7 @@ export class SocketBudget {
       if (pool.wants) return pool;
       this.starved.delete(pool);
     }
-    if (isFull && performance.now() - this.idle.values().next().value!.since < MIN_IDLE) return undefined;
+    if (isFull && performance.now() - this.idle.keys().next().value!.idleSince < MIN_IDLE) return undefined;
     let next: ConnectionPool | undefined;
     for (const pool of this.waiting.keys()) {
       if (!pool.wants) this.waiting.delete(pool);

@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
 
 /** A delivery and the state it is in. */
@@ -10,6 +11,8 @@ export interface Entry {
   /** When it was leased last, in ms since the epoch. */
   leasedAt: number | undefined;
   reason: string | undefined;
+  /** The one that delivered it, which `delivery` does not have. */
+  lastAttempt: AttemptRecord | undefined;
   /** When it was settled last, in ms since the epoch. */
   settledAt: number;
 }

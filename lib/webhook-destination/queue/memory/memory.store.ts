@@ -5,7 +5,6 @@ import type {
   DeliveryPage,
   DeliveryRecord,
   DeliveryState,
-  NewDelivery,
 } from '../delivery-queue.interface.js';
 import {
   type Claim,
@@ -18,6 +17,7 @@ import {
 } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
+import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry } from './due-list.js';
 import { MemoryRegistryStore } from './memory.registry-store.js';
 
@@ -28,13 +28,12 @@ export class MemoryStore implements DeliveryStore {
   /** By id, the oldest first. */
   private readonly entries = new Map<string, Entry>();
   private readonly due = new Map<string, DueList>();
-  /** When each message was accepted, in ms since the epoch, the oldest first. */
-  private readonly accepted = new Map<string, number>();
-  /** Goes on at the oldest message: an iterator that begins anew passes all that were removed. */
-  private readonly oldest = this.accepted.keys();
+  private readonly accepted: AcceptedMessages;
   private lastId = 0;
 
-  constructor(private readonly messageIds: Required<RetentionBound>) {}
+  constructor(messageIds: Required<RetentionBound>) {
+    this.accepted = new AcceptedMessages(messageIds);
+  }
 
   /** Deliveries that were leased before the queue was closed are due again. */
   open(): Promise<void> {
@@ -48,12 +47,20 @@ export class MemoryStore implements DeliveryStore {
 
   insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
     const inserted = batches.map(({ deliveries, leased }) => {
-      const accepted = deliveries.filter((delivery) => this.isNew(delivery, now));
+      const accepted = this.accepted.add(deliveries, now);
       const added = accepted.map((delivery) => toDelivery(delivery, String(++this.lastId)));
       for (const delivery of added) {
         const leasedAt = leased ? now : undefined;
         const dueAt = delivery.acceptedAt;
-        const entry: Entry = { delivery, state: 'delivering', dueAt, leasedAt, reason: undefined, settledAt: 0 };
+        const entry: Entry = {
+          delivery,
+          state: 'delivering',
+          dueAt,
+          leasedAt,
+          reason: undefined,
+          lastAttempt: undefined,
+          settledAt: 0,
+        };
         this.entries.set(delivery.id, entry);
         if (!leased) this.makeDue(entry, 'queued');
       }
@@ -85,8 +92,12 @@ export class MemoryStore implements DeliveryStore {
   list(query: CheckedQuery, { limit = 100, after = 'Infinity' }: DeliveryPage): Promise<DeliveryRecord[]> {
     const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
     const page = matching.slice(-limit || matching.length).reverse();
-    const records = page.map(({ delivery, state, dueAt, reason }) => ({
+    const records = page.map(({ delivery, lastAttempt, state, dueAt, reason }) => ({
       ...delivery,
+      ...(lastAttempt && {
+        firstAttemptAt: delivery.firstAttemptAt ?? lastAttempt.startedAt,
+        attempts: [...delivery.attempts, lastAttempt],
+      }),
       body: delivery.body.toString(),
       state,
       nextAttemptAt: isWaiting(state) ? dueAt : undefined,
@@ -136,10 +147,7 @@ export class MemoryStore implements DeliveryStore {
   }
 
   sweep(retention: Retention, now: number): Promise<number> {
-    for (const [key, acceptedAt] of this.accepted) {
-      if (acceptedAt > now - this.messageIds.age) break;
-      this.accepted.delete(key);
-    }
+    this.accepted.forget(now);
     this.registry.sweep(now);
     const past = (['delivered', 'dead'] as const).flatMap((state) => {
       const { age, count } = retention[state];
@@ -153,31 +161,20 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve();
   }
 
-  /** Whether the message is not remembered; it is from now on. */
-  private isNew({ destination, source, messageId }: NewDelivery, now: number): boolean {
-    const { age, count } = this.messageIds;
-    const key = `${destination.length} ${source.length} ${destination}${source}${messageId}`;
-    const acceptedAt = this.accepted.get(key);
-    if (acceptedAt !== undefined) {
-      if (acceptedAt > now - age) return false;
-      this.accepted.delete(key); // its place is the last one now
-    }
-    this.accepted.set(key, now);
-    if (this.accepted.size > count) this.accepted.delete(this.oldest.next().value!);
-    return true;
-  }
-
   private settleOne(settlement: Settlement, now: number): boolean {
     const { delivery, outcome } = settlement;
     const entry = this.entries.get(delivery.id);
     if (entry?.state !== 'delivering') return false;
     const { attempts } = delivery;
-    entry.delivery = {
-      ...delivery,
-      firstAttemptAt: firstAttemptAt(settlement, now),
-      attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
-      failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls,
-    };
+    entry.lastAttempt = outcome?.state === 'delivered' ? outcome.attempt : undefined;
+    if (!entry.lastAttempt) {
+      entry.delivery = {
+        ...delivery,
+        firstAttemptAt: firstAttemptAt(settlement, now),
+        attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
+        failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls,
+      };
+    }
     entry.settledAt = now;
     if (outcome?.state === 'dead') entry.reason = outcome.reason;
     if (outcome?.state === 'waiting') entry.dueAt = outcome.nextAttemptAt;

@@ -94,7 +94,7 @@ export class DestinationFeed {
 
   /** Hands over what was stored of the deliveries that have places, and gives the places of the others back. */
   push(deliveries: Delivery[], reserved: NewDelivery[]): void {
-    this.drop(reserved);
+    for (const delivery of reserved) this.drop(delivery);
     this.take(deliveries);
     this.pump();
   }
@@ -125,7 +125,7 @@ export class DestinationFeed {
     for (const delivery of this.ready.drain()) {
       if (matches(query, delivery, 'delivering')) {
         this.options.leased.delete(delivery);
-        this.drop([delivery]);
+        this.drop(delivery);
       } else {
         this.ready.push(delivery);
       }
@@ -199,7 +199,7 @@ export class DestinationFeed {
         const recorded = this.options.settle({ delivery, outcome }, () => {
           if (!isPlaceFree) this.inFlight--;
           this.unrecorded--;
-          this.drop([delivery]);
+          this.drop(delivery);
           this.pump();
         });
         if (isPlaceFree) this.pump();
@@ -221,14 +221,14 @@ export class DestinationFeed {
     }
   }
 
-  private drop(deliveries: NewDelivery[]): void {
-    this.held -= deliveries.length;
-    for (const { body } of deliveries) this.heldBytes -= body.length;
+  private drop({ body }: NewDelivery): void {
+    this.held--;
+    this.heldBytes -= body.length;
   }
 
   private giveBack(): void {
     for (const delivery of this.ready.drain()) {
-      this.drop([delivery]);
+      this.drop(delivery);
       // What the closing store does not take back is due again when it is opened.
       this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
     }

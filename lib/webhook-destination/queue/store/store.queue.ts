@@ -203,8 +203,9 @@ export class StoreQueue implements DeliveryQueue {
   /** What settles the leases of this opening, and of no other. */
   private createSettle(): Settle {
     const { writer } = this;
-    return ({ delivery, outcome }, onEnd) =>
-      writer.write({ delivery, outcome }, () => {
+    return (settlement, onEnd) =>
+      writer.write(settlement, () => {
+        const { delivery, outcome } = settlement;
         this.leased.delete(delivery);
         onEnd();
         if (outcome !== undefined && outcome.state !== 'waiting') return;
