@@ -88,7 +88,7 @@ await describeOnEach([redisStore], (store) => {
       await service.start();
       const [one, other] = [await open(service.options), await open(service.options)];
       const named: string[] = [];
-      other.due$!.subscribe((name) => named.push(name));
+      other.due$.subscribe((name) => named.push(name));
       const redis = connect(service.url);
       const listeners = async () => Number(((await redis.pubsub('NUMSUB', 'relay:due')) as [string, number])[1]);
       await waitFor(async () => (await listeners()) === 1);
@@ -107,9 +107,9 @@ await describeOnEach([redisStore], (store) => {
       expect(await once(child, 'message')).toEqual(['m1', undefined]);
       child.kill('SIGKILL');
       await once(child, 'exit');
-      const [{ nextAttemptAt }] = (await queue.list({ state: 'waiting' })) as [{ nextAttemptAt: number }];
+      const [waiting] = await queue.list({ state: 'waiting' });
       let isConsumed = false;
-      queue.due$!.subscribe((name) => {
+      queue.due$.subscribe((name) => {
         if (!isConsumed) queue.consume(name, 1).subscribe((lease) => leases.push(lease));
         isConsumed = true;
       });

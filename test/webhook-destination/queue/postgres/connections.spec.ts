@@ -64,7 +64,7 @@ await describeOnEach([postgresStore], (store) => {
     it('finds what is due though no signal tells of it', async () => {
       const { queue, schema } = await open();
       const due = new Set<string>();
-      const subscription = queue.due$!.subscribe((name) => due.add(name));
+      const subscription = queue.due$.subscribe((name) => due.add(name));
       afterwards(() => subscription.unsubscribe());
       // As a process does that ends before it can signal.
       await queryPostgres(
@@ -78,7 +78,7 @@ await describeOnEach([postgresStore], (store) => {
     it('goes on after the connection that listens was ended', async () => {
       const { queue, schema } = await open();
       const due = new Set<string>();
-      const subscription = queue.due$!.subscribe((name) => due.add(name));
+      const subscription = queue.due$.subscribe((name) => due.add(name));
       afterwards(() => subscription.unsubscribe());
       const listening = `SELECT pid FROM pg_stat_activity WHERE application_name = '${schema}' AND query ILIKE 'LISTEN%'`;
       await waitFor(async () => (await queryPostgres(listening)).length === 1);
