@@ -24,7 +24,7 @@ export function toDeliveries(messages: TrackMessage[], acceptedAt = Date.now()):
   }));
 }
 
-/** This package, with a queue in memory, in a SQLite file, or on BullMQ. */
+/** This package, with a queue in memory, in a SQLite file, or in a store that processes share. */
 export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Transport): Contender {
   const create = async () => {
     if (engine === 'redis' || engine === 'postgres') return sharedQueue(engine);

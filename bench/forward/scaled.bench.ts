@@ -79,7 +79,7 @@ export async function measureScaled(rounds: number): Promise<Goal[]> {
   // The rounds alternate, so that a noisy moment hits all of them.
   for (let round = 0; round < rounds; round++) {
     for (const [index, [kind, processes]] of CASES.entries()) {
-      costs[index]!.push(await run(kind, processes, kind === 'postgres' ? 4_000 : 16_000));
+      costs[index]!.push(await run(kind, processes, 16_000));
     }
   }
   const rates = new Map<string, number>();

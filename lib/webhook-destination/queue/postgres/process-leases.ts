@@ -55,7 +55,10 @@ export class ProcessLeases {
 
   /** The server's time, in ms since the epoch: all processes plan by it. That of this machine before it is known. */
   now(): number {
-    return this.serverEpoch === undefined ? Date.now() : this.serverEpoch + performance.now();
+    const own = Date.now();
+    if (this.serverEpoch === undefined) return own;
+    const server = this.serverEpoch + performance.now();
+    return Math.abs(server - own) > CLOCK_TOLERANCE ? server : Math.max(server, own);
   }
 
   async open(owner: StoreOwner): Promise<void> {
@@ -96,8 +99,7 @@ export class ProcessLeases {
   }
 
   private setClock(now: number): void {
-    const own = Date.now();
-    this.serverEpoch = (Math.abs(now - own) > CLOCK_TOLERANCE ? now : own) - performance.now();
+    this.serverEpoch = now - performance.now();
   }
 
   /** Ends leases that this process was granted and does not know of: the answer was lost. */

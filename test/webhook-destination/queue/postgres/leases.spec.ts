@@ -15,7 +15,7 @@ await describeOnEach([postgresStore], (store) => {
   describe('Leases on PostgreSQL', () => {
     const afterwards = useCleanUps();
 
-    const open = async () => {
+    const open = () => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
@@ -28,7 +28,7 @@ await describeOnEach([postgresStore], (store) => {
     };
 
     it('of a process that stalled go to another one, and it goes on with new ones', async () => {
-      const { start, schema } = await open();
+      const { start, schema } = open();
       const stalled = await start();
       await stalled.add([newDelivery('m0')]);
       const leases: Lease[] = [];
@@ -55,7 +55,7 @@ await describeOnEach([postgresStore], (store) => {
     }, 60_000);
 
     it('leave a delivery to the process that is just taking it', async () => {
-      const { start, schema } = await open();
+      const { start, schema } = open();
       const queue = await start();
       await queue.add([newDelivery('m0')]);
       const other = new pg.Client(POSTGRES_URL);
