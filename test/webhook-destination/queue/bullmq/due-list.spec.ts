@@ -114,7 +114,7 @@ await describeOnEach([redisStore], (store) => {
         isConsumed = true;
       });
       await waitFor(() => leases.length > 0);
-      expect(Date.now()).toBeGreaterThanOrEqual(nextAttemptAt);
+      expect(Date.now()).toBeGreaterThanOrEqual(waiting!.nextAttemptAt!);
       expect(leases[0]!.delivery).toMatchObject({ messageId: 'm1' });
     });
   });
