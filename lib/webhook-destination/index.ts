@@ -1,4 +1,6 @@
-export type { AdminOptions } from './admin/admin.options.js';
+export type { AdminCaller } from './admin/admin.caller.js';
+export type { AdminAccess, AdminGuardOptions, AdminOptions, AdminTokenOptions } from './admin/admin.options.js';
+export type { AuditEntry } from './admin/audit.log.js';
 export type { DeletionRequest } from './admin/deletion-request.js';
 export type { DeletionResult } from './admin/user-deletion.js';
 export type { BodyTransform, TransformedMessage } from './dispatch/body-transform.js';

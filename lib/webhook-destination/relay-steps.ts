@@ -1,10 +1,13 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import type { Concealed } from '../common/concealed.value.js';
+import { AdminGate } from './admin/admin.gate.js';
 import { AdminMount } from './admin/admin.mount.js';
+import { AuditLog } from './admin/audit.log.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import { createAddressReader } from './ingest/client-address.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestMount } from './ingest/ingest.mount.js';
 import { IngestOptions } from './ingest/ingest.options.js';
@@ -32,7 +35,9 @@ export class RelaySteps {
   readonly prefix: string;
   /** Undefined where the options leave it out. */
   readonly ingest: IngestMount | undefined;
+  readonly gate: AdminGate | undefined;
   readonly admin: AdminMount | undefined;
+  readonly audit = new AuditLog();
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
@@ -69,6 +74,13 @@ export class RelaySteps {
     if (ingest && mode !== 'deliver') {
       this.ingest = new IngestMount(host, this.prefix, new IngestEndpoint(this.sources, this.acceptor, ingest));
     }
-    if (admin) this.admin = new AdminMount(host, this.prefix, new DeletionEndpoint(this.deletion), admin);
+    if (!admin) return;
+    this.gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), this.audit);
+    this.admin = new AdminMount(
+      host,
+      this.prefix,
+      new DeletionEndpoint(this.deletion, this.gate, this.audit),
+      this.gate,
+    );
   }
 }

@@ -13,6 +13,7 @@ import type { Concealed } from '../common/concealed.value.js';
 import { errorMessage } from '../common/error.util.js';
 import { LineLogger } from '../common/line.logger.js';
 import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/relay.errors.js';
+import type { AuditEntry } from './admin/audit.log.js';
 import type { DeletionRequest } from './admin/deletion-request.js';
 import type { DeletionResult } from './admin/user-deletion.js';
 import { checkBun } from './bun.check.js';
@@ -53,12 +54,16 @@ export class WebhookDestinationService
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
 
+  /** Changes, deletions and replays by the administrative routes, and refused sign-ins; completes when the application closes. */
+  readonly audit$: Observable<AuditEntry>;
+
   constructor(
     @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
     private readonly steps: RelaySteps,
     private readonly moduleRef: ModuleRef,
   ) {
     this.events$ = steps.dispatcher.events$;
+    this.audit$ = steps.audit.entries$;
     this.opened = new Promise((resolve, reject) => {
       this.resolveOpened = resolve;
       this.rejectOpened = reject;
@@ -212,6 +217,7 @@ export class WebhookDestinationService
     await this.steps.dispatcher.stop();
     await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
     await this.steps.queue.close();
+    this.steps.audit.close();
   }
 
   /** A queue that this process alone serves: nobody delivers what is left until the next start. */
