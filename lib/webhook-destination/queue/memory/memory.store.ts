@@ -20,10 +20,12 @@ import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { DueList, type Entry } from './due-list.js';
 import { MemoryRegistryStore } from './memory.registry-store.js';
+import { MemorySeriesStore } from './memory.series-store.js';
 
 /** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {
   readonly registry = new MemoryRegistryStore();
+  readonly series = new MemorySeriesStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, the oldest first. */
   private readonly entries = new Map<string, Entry>();
@@ -31,7 +33,7 @@ export class MemoryStore implements DeliveryStore {
   /** When each message was accepted, in ms since the epoch, the oldest first. */
   private readonly accepted = new Map<string, number>();
   /** Goes on at the oldest message: an iterator that begins anew passes all that were removed. */
-  private readonly oldest = this.accepted.keys();
+  private readonly oldestAccepted = this.accepted.keys();
   private lastId = 0;
 
   constructor(private readonly messageIds: Required<RetentionBound>) {}
@@ -93,6 +95,11 @@ export class MemoryStore implements DeliveryStore {
       reason,
     }));
     return Promise.resolve(records);
+  }
+
+  oldest(): Promise<number | undefined> {
+    const [oldest] = [...this.entries.values()].filter(({ state }) => isWaiting(state));
+    return Promise.resolve(oldest?.delivery.acceptedAt);
   }
 
   counts(): Promise<DeliveryCount[]> {
@@ -163,7 +170,7 @@ export class MemoryStore implements DeliveryStore {
       this.accepted.delete(key); // its place is the last one now
     }
     this.accepted.set(key, now);
-    if (this.accepted.size > count) this.accepted.delete(this.oldest.next().value!);
+    if (this.accepted.size > count) this.accepted.delete(this.oldestAccepted.next().value!);
     return true;
   }
 

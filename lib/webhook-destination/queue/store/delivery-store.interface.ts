@@ -6,9 +6,11 @@ import type {
   DeliveryRecord,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SeriesStore } from '../series-store.interface.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
 export const MAX_BATCH = 256;
@@ -93,6 +95,7 @@ export interface StoreOwner {
  */
 export interface DeliveryStore {
   readonly registry: RegistryStore;
+  readonly series: SeriesStore;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
@@ -103,6 +106,9 @@ export interface DeliveryStore {
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
+  /** As that of `DeliveryQueue`, for a search without `id`. Without it, `list` is used. */
+  search?(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion>;
+  oldest(): Promise<number | undefined>;
   counts(): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
