@@ -18,6 +18,8 @@ export type {
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
+export type { RequestPreview } from './dispatch/request.preview.js';
+export type { DestinationExplanation, Explanation } from './message.explainer.js';
 export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,
@@ -33,6 +35,7 @@ export type {
   NewDelivery,
 } from './queue/delivery-queue.interface.js';
 export type { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
+export type { RouteReason } from './routing/route.reason.js';
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
 export { QueueFullError } from './queue/queue-full.error.js';
 export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';

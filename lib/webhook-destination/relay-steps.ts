@@ -1,6 +1,7 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import type { Concealed } from '../common/concealed.value.js';
+import type { AdminApi } from './admin/api/admin-api.js';
 import { AdminGate } from './admin/admin.gate.js';
 import { AdminMount } from './admin/admin.mount.js';
 import { AuditLog } from './admin/audit.log.js';
@@ -14,6 +15,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
 import type { Registry } from './registry/registry.js';
 import { createRegistry } from './registry/registry.factory.js';
@@ -38,6 +40,9 @@ export class RelaySteps {
   readonly gate: AdminGate | undefined;
   readonly admin: AdminMount | undefined;
   readonly audit = new AuditLog();
+  /** Loaded only with the option `admin`. */
+  api: AdminApi | undefined;
+  readonly explainer: MessageExplainer;
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
@@ -67,6 +72,11 @@ export class RelaySteps {
       this.sourceManager,
       delivery.retryWindow,
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
+    );
+    this.explainer = new MessageExplainer(
+      () => this.sources.names,
+      () => this.destinationManager.inUse(),
+      this.queue,
     );
     this.deletion = new UserDeletion(this.sources, router, this.queue);
 

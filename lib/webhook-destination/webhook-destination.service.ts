@@ -24,6 +24,7 @@ import type { InProcessProducer } from './ingest/in-process-ingest.interface.js'
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { readPostedBody } from './ingest/posted-body.js';
+import type { Explanation } from './message.explainer.js';
 import {
   type DeliveryCount,
   type DeliveryPage,
@@ -31,6 +32,7 @@ import {
   type DeliveryRecord,
   isOpen,
 } from './queue/delivery-queue.interface.js';
+import { type DeliveryPortion, type DeliverySearch, searchDeliveries } from './queue/delivery-search.js';
 import type { DestinationManager } from './registry/destination.manager.js';
 import type { SourceManager } from './registry/source.manager.js';
 import { RelaySteps } from './relay-steps.js';
@@ -106,6 +108,27 @@ export class WebhookDestinationService
   }
 
   /**
+   * The next deliveries that match, the newest first, as far as they are found in a short time: a search that must read
+   * much answers in portions, and does not hold up deliveries.
+   */
+  search(search: DeliverySearch = {}, page?: DeliveryPage): Promise<DeliveryPortion> {
+    return searchDeliveries(this.steps.queue, search, page);
+  }
+
+  /**
+   * What would become of a message: whether it breaks a rule, which destinations would get it, why others would not, and
+   * what would be sent, without secrets. Sends nothing.
+   *
+   * @param message as for `accept`
+   * @param source name of its source; may be left out where there is one
+   * @throws {RelayError} `argument_invalid`
+   */
+  async explain(message: unknown, source?: string): Promise<Explanation> {
+    await this.opened;
+    return this.steps.explainer.explain(message, source);
+  }
+
+  /**
    * Sends dead deliveries again: the one with this id, or all that match. Each gets a new retry window.
    * Resolves with their number.
    */
@@ -146,6 +169,11 @@ export class WebhookDestinationService
     return this.steps.sources.names;
   }
 
+  /** @internal Events that in-process recording lost before they reached ingest. */
+  get lostCount(): number {
+    return [...this.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
+  }
+
   /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
     // Whether the registry has it is known once that is open.
@@ -180,6 +208,7 @@ export class WebhookDestinationService
   onModuleDestroy(): void {
     this.rejectOpened(new ClosedError('the application closed before its queue was open'));
     this.steps.ingest?.endpoint.close();
+    this.steps.api?.endStreams();
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -215,6 +244,7 @@ export class WebhookDestinationService
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
+    await this.steps.api?.close();
     await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
     await this.steps.queue.close();
     this.steps.audit.close();

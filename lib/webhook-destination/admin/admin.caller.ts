@@ -16,5 +16,5 @@ export function userOf(request: unknown): string | undefined {
   const known = [user, id, sub, email, username].find(
     (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
   );
-  return known === undefined ? undefined : String(known as string | number);
+  return known === undefined ? undefined : String(known);
 }
