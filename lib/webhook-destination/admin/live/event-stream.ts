@@ -26,6 +26,7 @@ export class EventStream {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-cache, no-store, no-transform',
       'X-Accel-Buffering': 'no',
+      Connection: 'close', // or it would be idle once the stream has ended, and a closing server waits for it
     });
     this.write('hello', { scope: 'process', at: Date.now() });
     this.timers = [setInterval(() => this.beat(), HEARTBEAT).unref(), setTimeout(() => this.end(), MAX_TIME).unref()];
