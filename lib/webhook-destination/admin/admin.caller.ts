@@ -14,7 +14,7 @@ export function userOf(request: unknown): string | undefined {
   const user = (Object(request) as { user?: unknown }).user;
   const { id, sub, email, username } = Object(user) as Record<string, unknown>;
   const known = [user, id, sub, email, username].find(
-    (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
+    (value): value is string | number => (typeof value === 'string' && value !== '') || typeof value === 'number',
   );
   return known === undefined ? undefined : String(known);
 }

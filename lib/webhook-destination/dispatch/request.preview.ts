@@ -7,7 +7,7 @@ import { toWebhookTarget } from './webhook-target.js';
 /** Stands for a secret. */
 const MASK = '***';
 
-/** Headers that show no secret. A signature is one: whoever may preview any body could have it signed. */
+/** Headers that show no secret. A signature is one: a caller who may preview any body could have it signed. */
 const SHOWN = ['content-type', 'user-agent', 'x-message-id', 'webhook-id', 'webhook-timestamp'];
 
 /** The request that a delivery would make. */

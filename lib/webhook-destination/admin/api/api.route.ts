@@ -18,7 +18,7 @@ export interface ApiRequest {
   request: IncomingMessage;
   response: ServerResponse;
   /** Records what was done. */
-  audit(entry: Pick<AuditEntry, 'action' | 'target' | 'details'>): void;
+  audit: (entry: Pick<AuditEntry, 'action' | 'target' | 'details'>) => void;
 }
 
 /** A route of the API. */
@@ -34,7 +34,7 @@ export interface ApiRoute {
   /** Of the body. */
   schema?: Schema;
   /** Resolves with the answer's body; with undefined where it has answered by itself. */
-  handle(request: ApiRequest): Promise<object | undefined>;
+  handle: (request: ApiRequest) => Promise<object | undefined>;
 }
 
 /** A route that changes nothing. */

@@ -61,8 +61,9 @@ export function showPortion({ deliveries, next }: DeliveryPortion): object {
 
 /** A delivery in a list: without its body, and with its last attempt only. */
 export function showSummary(record: DeliveryRecord): object {
-  const { body, attempts, failedUrls: _failed, ...shown } = record;
-  return { ...shown, ...typeOf(body), attempts: attempts.length, lastAttempt: attempts.at(-1) };
+  const { body, attempts } = record;
+  const lastAttempt = attempts.at(-1);
+  return { ...record, ...typeOf(body), body: undefined, failedUrls: undefined, attempts: attempts.length, lastAttempt };
 }
 
 /** A delivery with its body and attempts. */

@@ -83,7 +83,7 @@ export class SeriesRecorder {
   private countsOf(series: string): MinuteCounts {
     const minute = minuteOf(Date.now());
     let all = this.minutes.get(minute);
-    if (!all) this.minutes.set(minute, (all = new Map()));
+    if (!all) this.minutes.set(minute, (all = new Map<string, MinuteCounts>()));
     let counts = all.get(series);
     if (!counts) all.set(series, (counts = noCounts()));
     this.dirty.add(counts);

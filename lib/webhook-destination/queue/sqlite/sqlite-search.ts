@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import { type CheckedSearch, matchesBody } from '../delivery-search.js';
+import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-search.js';
 import { BATCH_SLOTS, batchOf, decodeBodies, decodeItems, unpackBodies } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
 import type { BatchTable } from './batch.table.js';
@@ -15,11 +15,11 @@ import {
 } from './delivery-rows.js';
 
 /** Batches and rows that are read at once. */
-const STEP_BATCHES = 64;
-const STEP_ROWS = 1_000;
+const STEP_BATCHES = 32;
+const STEP_ROWS = 200;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
-const CALL_TIME = 20;
+const CALL_TIME = 10;
 
 /** Finds deliveries, the newest first, and reads for a short time only. */
 export class SqliteSearch {
@@ -58,10 +58,7 @@ export class SqliteSearch {
       const batches = new Set([...rows.keys(), ...this.batchesOf(search, from, to)]);
       for (const batch of [...batches].sort((a, b) => b - a)) {
         if (performance.now() > end && to < before) return toSlice((batch + 1) * BATCH_SLOTS);
-        for (const row of this.select(search, batch, [
-          ...(rows.get(batch) ?? []),
-          ...this.batched(search, batch, to),
-        ])) {
+        for (const row of this.select(search, batch, rows.get(batch) ?? [], to)) {
           found.push(row);
           if (found.length === limit) return toSlice(row.id);
         }
@@ -107,13 +104,12 @@ export class SqliteSearch {
     const isNarrow = messageId !== undefined || userId !== undefined;
     const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, 0), acceptedBefore];
     const rows = this.statements.batches.all(isNarrow ? 1 : 0, ...range, destination, destination);
+    const ids = [messageId === undefined ? [] : [messageId], userId ?? []].map((texts) =>
+      Array.from(texts, (text) => JSON.stringify(text)),
+    );
+    // An id stands in the items as it is there in JSON; rows are compared in full later.
     const isWanted = ({ items }: { items: string }) =>
-      decodeItems(items).some(
-        (item) =>
-          item !== null &&
-          item[0] === (messageId ?? item[0]) &&
-          (userId === undefined || (item[1] !== null && userId.has(item[1]))),
-      );
+      ids.every((texts) => texts.length === 0 || texts.some((text) => items.includes(text)));
     return (rows as { id: number; items: string }[]).filter((row) => !isNarrow || isWanted(row)).map(({ id }) => id);
   }
 
@@ -124,13 +120,21 @@ export class SqliteSearch {
     return toRows(head).filter((row) => row.id < to && matchesRow(query, row));
   }
 
-  /** Those of a batch that match by what is in their bodies, the newest first. */
-  private select(search: CheckedSearch, batch: number, rows: DeliveryRow[]): DeliveryRow[] {
-    const newest = rows.sort((a, b) => b.id - a.id);
-    if (rows.length === 0 || (search.type === undefined && search.event === undefined)) return newest;
+  /** The deliveries of a batch that match, the newest first. */
+  private select(search: CheckedSearch, batch: number, own: DeliveryRow[], to: number): DeliveryRow[] {
+    const byBody = search.type !== undefined || search.event !== undefined;
+    const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
+    if (byBody && bodies === undefined) return [];
+    const rows = [...own, ...this.batched(search, batch, to)].sort((a, b) => b.id - a.id);
+    return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
+  }
+
+  /** The bodies of a batch, by position; undefined where none of them can match. */
+  private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
     const stored = this.batches.reader.contents(batch);
     const items = decodeItems(stored.items);
-    const bodies = decodeBodies(items, unpackBodies(items, stored.bodies));
-    return newest.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!));
+    const bodies = unpackBodies(items, stored.bodies);
+    if (!mayHoldEvent(search, Buffer.from(bodies.buffer, bodies.byteOffset, bodies.byteLength))) return undefined;
+    return decodeBodies(items, bodies);
   }
 }

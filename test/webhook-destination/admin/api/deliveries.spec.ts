@@ -28,7 +28,7 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
   it('are found by each field, in portions with a cursor', async () => {
     const { get, relay } = await startWithDead();
     const ids = async (query: string) =>
-      (await get(`deliveries?${query}`)).deliveries.map(({ messageId }: { messageId: string }) => messageId);
+      (await get(`deliveries?${query}`)).deliveries.map(({ messageId }) => messageId);
     expect(await ids('')).toEqual(['m4', 'm3', 'm2', 'm1']);
     expect(await ids('state=dead')).toEqual(['m3', 'm2', 'm1']);
     expect(await ids('event=Paid&type=track')).toEqual(['m2']);
@@ -42,7 +42,7 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     do {
       const page = await get(`deliveries?limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`);
       expect(page.deliveries.length).toBeLessThanOrEqual(1);
-      seen.push(...page.deliveries.map(({ messageId }: { messageId: string }) => messageId));
+      seen.push(...page.deliveries.map(({ messageId }) => messageId));
       cursor = page.cursor;
     } while (cursor !== undefined);
     expect(seen).toEqual(['m4', 'm3', 'm2', 'm1']);
@@ -59,8 +59,8 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
       attempts: 1,
       lastAttempt: { results: [{ url: receiver.url, status: 404, outcome: 'permanent' }] },
     });
-    expect(deliveries[0].body).toBeUndefined();
-    expect(await get(`deliveries/${deliveries[0].id}`)).toMatchObject({
+    expect(deliveries[0]!.body).toBeUndefined();
+    expect(await get(`deliveries/${deliveries[0]!.id}`)).toMatchObject({
       body: expect.stringContaining('"event":"Paid"'),
       attempts: [{ results: [{ status: 404 }] }],
       failedUrls: [receiver.url],
@@ -90,7 +90,7 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
   it('are replayed one at a time, with the same id', async () => {
     const { json, get, receiver, audit } = await startWithDead();
     const { deliveries } = await get('deliveries?messageId=m1');
-    const { id } = deliveries[0];
+    const { id } = deliveries[0]!;
     expect(await json('POST', `deliveries/${id}/replay`)).toMatchObject({ status: 200, answer: { replayed: 1 } });
     const webhooks = await receiver.received(5);
     expect(webhooks[4]!.headers['x-message-id']).toBe('m1');
@@ -114,7 +114,7 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
       body: { query: { event: 'Ordered', userId: 'u1', state: 'dead' }, expected: 1 },
     });
     expect([status, answer]).toMatchObject([200, { state: 'running', total: 1, done: 0, left: 1 }]);
-    const { id } = answer as { id: string };
+    const { id } = answer;
     await waitFor(async () => (await get(`replays/${id}`)).state === 'done');
     expect(await get(`replays/${id}`)).toMatchObject({ total: 1, done: 1, left: 0, skipped: 0 });
     const webhooks = await receiver.received(5);

@@ -9,7 +9,7 @@ import { startApi, track } from './support.js';
 
 /** Reads server-sent events. */
 async function readStream(response: Response) {
-  const events: { name: string; data: Record<string, any> }[] = [];
+  const events: { name: string; data: Record<string, unknown> }[] = [];
   let ended = false;
   const read = async () => {
     let text = '';
@@ -19,7 +19,7 @@ async function readStream(response: Response) {
       text = parts.pop()!;
       for (const part of parts) {
         const [, name = '', data = '{}'] = /^event: (\w+)\ndata: (.*)$/s.exec(part) ?? [];
-        if (name) events.push({ name, data: JSON.parse(data) as Record<string, any> });
+        if (name) events.push({ name, data: JSON.parse(data) as Record<string, unknown> });
       }
     }
   };
@@ -48,7 +48,7 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
       Array.from({ length: 12 }, (_, index) => track(`m${index + 1}`)),
     );
     await receiver.received(13);
-    await waitFor(async () => (await get('overview')).recent.failed === 12);
+    await waitFor(async () => (await get('overview')).recent.failed! === 12);
     const overview = await get('overview');
     expect(overview).toMatchObject({
       access: 'write',
@@ -78,7 +78,7 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
       startApi(cleanUp, createAdapter(), { options: { queue: sqliteQueue({ path: folder.path('relay.db') }) } });
     const first = await start();
     await first.relay.accept('wk_shop', [track('m1'), track('m2'), { type: 'none' }]);
-    await waitFor(async () => (await first.get('overview')).recent.delivered === 2);
+    await waitFor(async () => (await first.get('overview')).recent.delivered! === 2);
     const sums = (points: Record<string, number>[], field: string) =>
       points.reduce((sum, point) => sum + point[field]!, 0);
     const { points } = await first.get('timeseries');
@@ -87,11 +87,11 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
 
     const second = await start();
     await second.relay.accept('wk_shop', [track('m3')]);
-    await waitFor(async () => (await second.get('overview')).recent.delivered === 3);
-    const all = (await second.get('timeseries')).points as Record<string, number>[];
+    await waitFor(async () => (await second.get('overview')).recent.delivered! === 3);
+    const all = (await second.get('timeseries')).points;
     expect(['accepted', 'rejected', 'delivered'].map((field) => sums(all, field))).toEqual([3, 1, 3]);
     const own = (await second.get('timeseries?destination=Webhooks&metric=delivered')).points;
-    expect([sums(own, 'delivered'), own[0].accepted]).toEqual([3, undefined]);
+    expect([sums(own, 'delivered'), own[0]!.accepted]).toEqual([3, undefined]);
     expect(all.every(({ at, p50, p95 }) => at! % 60_000 === 0 && p50! > 0 && p95! >= p50!)).toBe(true);
     expect((await second.get('timeseries?destination=None')).points).toEqual([]);
     expect((await second.get(`timeseries?to=${Date.now() - 3_600_000}`)).points).toEqual([]);
@@ -144,7 +144,8 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
     for (let round = 0; round < 8; round++) await relay.accept('wk_shop', messages);
     const { events } = await readStream(response);
     const seen = () => events.filter(({ name }) => name === 'message').length;
-    const missed = () => events.filter(({ name }) => name === 'missed').reduce((sum, { data }) => sum + data.count, 0);
+    const missed = () =>
+      events.filter(({ name }) => name === 'missed').reduce((sum, { data }) => sum + Number(data.count), 0);
     await waitFor(() => seen() + missed() === 800);
     expect(missed()).toBeGreaterThan(0);
   });
