@@ -46,6 +46,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private isConnected: boolean;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
+  private lost = 0;
 
   /** @internal */
   constructor(
@@ -116,6 +117,11 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.recordComplete('alias', message, callback);
   }
 
+  /** @internal Events that were not delivered, but for those that the tracking plan refused. */
+  get lostCount(): number {
+    return this.lost;
+  }
+
   /** Called by Nest: chooses where events go. */
   onModuleInit(): void {
     this.connect();
@@ -178,6 +184,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   /** Writes one line for all events of a batch, which fail together. */
   private reportUndelivered(reason: unknown): void {
     if (PlanEnforcer.isViolation(reason)) return;
+    this.lost++;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
       this.logger.error(`Events not delivered: ${this.undelivered} (${errorMessage(reason)})`);

@@ -2,7 +2,7 @@ import type { Type } from '@nestjs/common';
 
 /** The part of an OpenAPI schema that is used here. */
 export interface Schema {
-  type?: 'string' | 'array' | 'object';
+  type?: 'string' | 'integer' | 'array' | 'object';
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -18,8 +18,9 @@ export interface RouteDescription {
   summary: string;
   operationId: string;
   authorization: 'Basic' | 'Bearer';
-  /** Of the body. */
-  schema: Schema;
+  /** Of the body; undefined where the route takes none. */
+  schema?: Schema | undefined;
+  parameters?: { name: string; in: 'path' | 'query'; description: string }[];
   /** By status. */
   answers: Record<number, string>;
 }
@@ -35,15 +36,20 @@ export async function describeRoutes(
   } catch {
     return;
   }
-  const { ApiBasicAuth, ApiBearerAuth, ApiBody, ApiOperation, ApiResponse, ApiTags } = swagger;
+  const { ApiBasicAuth, ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } = swagger;
   ApiTags('analytics')(controller);
   const prototype = controller.prototype as object;
   for (const { name, description } of routes) {
-    const { summary, operationId, authorization, schema, answers } = description;
+    const { summary, operationId, authorization, schema, parameters = [], answers } = description;
     const decorators = [
       ApiOperation({ summary, operationId }),
       authorization === 'Basic' ? ApiBasicAuth() : ApiBearerAuth(),
-      ApiBody({ schema }),
+      ...(schema ? [ApiBody({ schema })] : []),
+      ...parameters.map(({ name, in: place, description: text }) =>
+        place === 'path'
+          ? ApiParam({ name, description: text })
+          : ApiQuery({ name, description: text, required: false, type: String }),
+      ),
       ...Object.entries(answers).map(([status, answer]) =>
         ApiResponse({ status: Number(status), description: answer }),
       ),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { Controller, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
+import { Controller, Delete, Get, Patch, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
 
 import type { FastifyReply, FastifyRequest } from './fastify.interface.js';
 import { describeRoutes, type RouteDescription } from './openapi.util.js';
@@ -19,9 +19,13 @@ export type NodeHandler<Controller> = (
   platform: [request: unknown, response: unknown],
 ) => Promise<void>;
 
-/** A POST route of a controller. */
-interface NodeRoute<Controller> {
+const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
+
+/** A route of a controller. */
+export interface NodeRoute<Controller> {
   name: string;
+  method: keyof typeof METHODS;
+  /** The whole path, without a slash in front. */
   path: string;
   handle: NodeHandler<Controller>;
   description: RouteDescription;
@@ -31,10 +35,10 @@ interface NodeRoute<Controller> {
  * Gives a controller its routes, which depend on the options of its module. It must be called before Nest registers the
  * application's routes; a controller without routes serves none.
  */
-export async function placeController<T>(controller: Type<T>, prefix: string, routes: NodeRoute<T>[]): Promise<void> {
-  Controller({ path: prefix, version: VERSION_NEUTRAL })(controller);
+export async function placeController<T>(controller: Type<T>, routes: NodeRoute<T>[]): Promise<void> {
+  Controller({ version: VERSION_NEUTRAL })(controller);
   const prototype = controller.prototype as object;
-  for (const { name, path, handle } of routes) {
+  for (const { name, method, path, handle } of routes) {
     const descriptor: PropertyDescriptor = {
       configurable: true, // A module may be started again, as before each test of a suite.
       value: async function (this: T, request: PlatformRequest, response: PlatformResponse) {
@@ -42,7 +46,7 @@ export async function placeController<T>(controller: Type<T>, prefix: string, ro
       },
     };
     Object.defineProperty(prototype, name, descriptor);
-    Post(path)(prototype, name, descriptor);
+    METHODS[method](path)(prototype, name, descriptor);
     Req()(prototype, name, 0);
     Res()(prototype, name, 1);
   }

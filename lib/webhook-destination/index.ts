@@ -1,4 +1,6 @@
-export type { AdminOptions } from './admin/admin.options.js';
+export type { AdminCaller } from './admin/admin.caller.js';
+export type { AdminAccess, AdminGuardOptions, AdminOptions, AdminTokenOptions } from './admin/admin.options.js';
+export type { AuditEntry } from './admin/audit.log.js';
 export type { DeletionRequest } from './admin/deletion-request.js';
 export type { DeletionResult } from './admin/user-deletion.js';
 export type { BodyTransform, TransformedMessage } from './dispatch/body-transform.js';
@@ -16,6 +18,8 @@ export type {
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
+export type { RequestPreview } from './dispatch/request.preview.js';
+export type { DestinationExplanation, Explanation } from './message.explainer.js';
 export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,
@@ -30,9 +34,12 @@ export type {
   Lease,
   NewDelivery,
 } from './queue/delivery-queue.interface.js';
+export type { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
+export type { RouteReason } from './routing/route.reason.js';
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
 export { QueueFullError } from './queue/queue-full.error.js';
 export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
+export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export {
   type StandardWebhookOptions,

@@ -1,16 +1,21 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import type { Concealed } from '../common/concealed.value.js';
+import type { AdminApi } from './admin/api/admin-api.js';
+import { AdminGate } from './admin/admin.gate.js';
 import { AdminMount } from './admin/admin.mount.js';
+import { AuditLog } from './admin/audit.log.js';
 import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import { createAddressReader } from './ingest/client-address.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestMount } from './ingest/ingest.mount.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
 import type { Registry } from './registry/registry.js';
 import { createRegistry } from './registry/registry.factory.js';
@@ -32,7 +37,12 @@ export class RelaySteps {
   readonly prefix: string;
   /** Undefined where the options leave it out. */
   readonly ingest: IngestMount | undefined;
+  readonly gate: AdminGate | undefined;
   readonly admin: AdminMount | undefined;
+  readonly audit = new AuditLog();
+  /** Loaded only with the option `admin`. */
+  api: AdminApi | undefined;
+  readonly explainer: MessageExplainer;
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
@@ -63,12 +73,24 @@ export class RelaySteps {
       delivery.retryWindow,
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
     );
+    this.explainer = new MessageExplainer(
+      () => this.sources.names,
+      () => this.destinationManager.inUse(),
+      this.queue,
+    );
     this.deletion = new UserDeletion(this.sources, router, this.queue);
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {
       this.ingest = new IngestMount(host, this.prefix, new IngestEndpoint(this.sources, this.acceptor, ingest));
     }
-    if (admin) this.admin = new AdminMount(host, this.prefix, new DeletionEndpoint(this.deletion), admin);
+    if (!admin) return;
+    this.gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), this.audit);
+    this.admin = new AdminMount(
+      host,
+      this.prefix,
+      new DeletionEndpoint(this.deletion, this.gate, this.audit),
+      this.gate,
+    );
   }
 }

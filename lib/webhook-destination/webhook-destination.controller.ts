@@ -1,6 +1,7 @@
 import { Controller, Inject, type Type } from '@nestjs/common';
 
-import { type NodeHandler, placeController } from '../common/platform.controller.js';
+import { type NodeHandler, type NodeRoute, placeController } from '../common/platform.controller.js';
+import type { AdminApi } from './admin/api/admin-api.js';
 import { DELETION_DESCRIPTION } from './admin/deletion.openapi.js';
 import { httpContext } from './admin/http-context.util.js';
 import { describeIngest } from './ingest/ingest.openapi.js';
@@ -11,6 +12,8 @@ import { RelaySteps } from './relay-steps.js';
 export type RelayController = Type<{ steps: RelaySteps }>;
 
 type Handler = NodeHandler<{ steps: RelaySteps }>;
+
+type Route = NodeRoute<{ steps: RelaySteps }>;
 
 /**
  * The relay's routes as Nest knows them: under the application's global prefix, and in its OpenAPI document. Without a
@@ -27,19 +30,47 @@ export function createRelayController(): RelayController {
 
 /** Gives the controller the routes that the options select. */
 export async function placeRelayController(controller: RelayController, steps: RelaySteps): Promise<void> {
-  const routes = steps.ingest ? ingestRoutes() : [];
-  if (steps.admin) {
-    const handle: Handler = ({ steps: { admin } }, request, response, platform) =>
-      admin!.endpoint.handle(request, response, httpContext(...platform));
-    routes.push({ name: 'delete', path: 'delete', handle, description: DELETION_DESCRIPTION });
-  }
-  if (routes.length > 0) await placeController(controller, steps.prefix, routes);
+  const routes = [
+    ...(steps.ingest ? ingestRoutes(steps.prefix) : []),
+    ...(steps.admin ? [deletionRoute(steps.prefix)] : []),
+    ...(steps.api ? await apiRoutes(steps.api) : []),
+  ];
+  if (routes.length > 0) await placeController(controller, routes);
 }
 
-function ingestRoutes() {
+function ingestRoutes(prefix: string): Route[] {
   return (Object.entries(INGEST_PATHS) as [IngestRoute, string[]][]).flatMap(([route, paths]) => {
     const handle: Handler = ({ steps: { ingest } }, request, response) =>
       ingest!.endpoint.handle(route, request, response);
-    return paths.map((path) => ({ name: path, path, handle, description: describeIngest(route, path) }));
+    return paths.map((name) => ({
+      name,
+      method: 'POST' as const,
+      path: `${prefix}/${name}`,
+      handle,
+      description: describeIngest(route, name),
+    }));
   });
+}
+
+function deletionRoute(prefix: string): Route {
+  const handle: Handler = ({ steps: { admin } }, request, response, platform) =>
+    admin!.endpoint.handle(request, response, httpContext(...platform));
+  return { name: 'delete', method: 'POST', path: `${prefix}/delete`, handle, description: DELETION_DESCRIPTION };
+}
+
+async function apiRoutes({ endpoint }: AdminApi): Promise<Route[]> {
+  const { describeApi } = await import('./admin/api/api.openapi.js');
+  const { API_PATH, toTarget } = await import('./admin/api/api.mount.js');
+  const handle: Handler = ({ steps: { api } }, request, response, platform) => {
+    const { url = '' } = request;
+    const base = url.slice(0, url.indexOf(`/${API_PATH}`) + API_PATH.length + 1);
+    return api!.endpoint.handle(toTarget(url, [base]) ?? '', request, response, httpContext(...platform));
+  };
+  return endpoint.router.all.map((route) => ({
+    name: `${route.method} ${route.path}`,
+    method: route.method,
+    path: `${API_PATH}/${route.path}`,
+    handle,
+    description: describeApi(route),
+  }));
 }

@@ -1,6 +1,8 @@
-import { type DynamicModule, Module } from '@nestjs/common';
+import { type DynamicModule, Inject, Module, type NestModule } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 
 import { concealOptions } from '../common/concealed.value.js';
+import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 import {
   type WebhookDestinationModuleAsyncOptions,
@@ -12,7 +14,23 @@ import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
 /** An endpoint that SDKs post messages to, and a dispatcher that forwards them as signed webhooks. */
 @Module({ providers: webhookDestinationProviders, exports: [WebhookDestinationService] })
-export class WebhookDestinationModule extends WebhookDestinationModuleBase {
+export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule {
+  constructor(
+    @Inject(RelaySteps) private readonly steps: RelaySteps,
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
+    @Inject(ApplicationConfig) private readonly config: ApplicationConfig,
+  ) {
+    super();
+  }
+
+  /** Called by Nest before it registers the application's routes. */
+  async configure(): Promise<void> {
+    const { api } = this.steps;
+    if (!api) return;
+    const { ApiMount } = await import('./admin/api/api.mount.js');
+    new ApiMount(this.host, this.config, api.endpoint).mount();
+  }
+
   /** Wrong options stop the application at bootstrap with an error that names each option and its rule. */
   static override forRoot(options: WebhookDestinationModuleOptions): DynamicModule {
     return withController(concealOptions(super.forRoot(options), MODULE_OPTIONS));

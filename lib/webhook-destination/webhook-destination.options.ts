@@ -12,7 +12,7 @@ import {
 } from '../common/options.rules.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
-import { type AdminOptions, areAdminOptions } from './admin/admin.options.js';
+import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';
 import { DeliveryOptions } from './dispatch/delivery.options.js';
 import { DestinationOptions } from './dispatch/destination.options.js';
 import { findDeliveryFaults } from './dispatch/destination.rules.js';
@@ -84,7 +84,7 @@ export class WebhookDestinationOptions {
 
   /** Authentication of the administrative routes, such as `POST /v1/delete`. Default: no such routes. */
   @IfGiven()
-  @Must('be { token } with visible ASCII characters without spaces, or { guard } with a guard', areAdminOptions)
+  @Must(ADMIN_RULE, areAdminOptions)
   admin?: AdminOptions;
 }
 

@@ -2,6 +2,8 @@ import type { DynamicModule, Provider } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 
 import { Concealed } from '../common/concealed.value.js';
+import type { AdminApi } from './admin/api/admin-api.js';
+import type { AdminProcess } from './admin/api/admin-services.interface.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { RelaySteps } from './relay-steps.js';
@@ -12,7 +14,7 @@ import {
   type WebhookDestinationOptions,
 } from './webhook-destination.options.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
-import { CHECKED_OPTIONS, CONTROLLER_PLACED, MODULE_OPTIONS } from './webhook-destination.tokens.js';
+import { ADMIN_API, CHECKED_OPTIONS, CONTROLLER_PLACED, MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
 type CheckedOptions = Concealed<WebhookDestinationOptions>;
 
@@ -36,8 +38,26 @@ export const webhookDestinationProviders: Provider[] = [
     inject: [RelaySteps, CHECKED_OPTIONS, ModulesContainer],
   },
   WebhookDestinationService,
+  { provide: ADMIN_API, useFactory: loadAdminApi, inject: [RelaySteps, WebhookDestinationService] },
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
 ];
+
+/** Loads the admin API, if the options have it. */
+async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationService): Promise<AdminApi | undefined> {
+  const { gate, audit, acceptor, queue, dispatcher, explainer } = steps;
+  if (!gate) return undefined;
+  const { AdminApi: Api } = await import('./admin/api/admin-api.js');
+  const own: AdminProcess = {
+    accepted$: acceptor.accepted$,
+    series: queue.series,
+    oldest: () => queue.oldest?.() ?? Promise.resolve(undefined),
+    downNames: () => dispatcher.downNames,
+    lostCount: () => service.lostCount,
+    explainDelivery: (record) => explainer.explainDelivery(record),
+  };
+  steps.api = new Api(service, own, gate, audit);
+  return steps.api;
+}
 
 /** Adds the controller of one module, which finds its place once the options are known. */
 export function withController(module: DynamicModule): DynamicModule {
@@ -45,7 +65,7 @@ export function withController(module: DynamicModule): DynamicModule {
   const placed: Provider = {
     provide: CONTROLLER_PLACED,
     useFactory: (steps: RelaySteps) => placeRelayController(controller, steps),
-    inject: [RelaySteps],
+    inject: [RelaySteps, ADMIN_API],
   };
   return { ...module, controllers: [controller], providers: [...(module.providers ?? []), placed] };
 }

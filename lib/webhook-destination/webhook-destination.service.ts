@@ -13,6 +13,7 @@ import type { Concealed } from '../common/concealed.value.js';
 import { errorMessage } from '../common/error.util.js';
 import { LineLogger } from '../common/line.logger.js';
 import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/relay.errors.js';
+import type { AuditEntry } from './admin/audit.log.js';
 import type { DeletionRequest } from './admin/deletion-request.js';
 import type { DeletionResult } from './admin/user-deletion.js';
 import { checkBun } from './bun.check.js';
@@ -23,6 +24,7 @@ import type { InProcessProducer } from './ingest/in-process-ingest.interface.js'
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { readPostedBody } from './ingest/posted-body.js';
+import type { Explanation } from './message.explainer.js';
 import {
   type DeliveryCount,
   type DeliveryPage,
@@ -30,6 +32,7 @@ import {
   type DeliveryRecord,
   isOpen,
 } from './queue/delivery-queue.interface.js';
+import { type DeliveryPortion, type DeliverySearch, searchDeliveries } from './queue/delivery-search.js';
 import type { DestinationManager } from './registry/destination.manager.js';
 import type { SourceManager } from './registry/source.manager.js';
 import { RelaySteps } from './relay-steps.js';
@@ -53,12 +56,16 @@ export class WebhookDestinationService
   /** What became of each attempt to deliver; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
 
+  /** Changes, deletions and replays by the administrative routes, and refused sign-ins; completes when the application closes. */
+  readonly audit$: Observable<AuditEntry>;
+
   constructor(
     @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
     private readonly steps: RelaySteps,
     private readonly moduleRef: ModuleRef,
   ) {
     this.events$ = steps.dispatcher.events$;
+    this.audit$ = steps.audit.entries$;
     this.opened = new Promise((resolve, reject) => {
       this.resolveOpened = resolve;
       this.rejectOpened = reject;
@@ -98,6 +105,27 @@ export class WebhookDestinationService
   /** The deliveries that match, with their attempts, the newest first. */
   deliveries(query: DeliveryQuery = {}, page?: DeliveryPage): Promise<DeliveryRecord[]> {
     return this.steps.queue.list(query, page);
+  }
+
+  /**
+   * The next deliveries that match, the newest first, as far as they are found in a short time: a search that must read
+   * much answers in portions, and does not hold up deliveries.
+   */
+  search(search: DeliverySearch = {}, page?: DeliveryPage): Promise<DeliveryPortion> {
+    return searchDeliveries(this.steps.queue, search, page);
+  }
+
+  /**
+   * What would become of a message: whether it breaks a rule, which destinations would get it, why others would not, and
+   * what would be sent, without secrets. Sends nothing.
+   *
+   * @param message as for `accept`
+   * @param source name of its source; may be left out where there is one
+   * @throws {RelayError} `argument_invalid`
+   */
+  async explain(message: unknown, source?: string): Promise<Explanation> {
+    await this.opened;
+    return this.steps.explainer.explain(message, source);
   }
 
   /**
@@ -141,6 +169,11 @@ export class WebhookDestinationService
     return this.steps.sources.names;
   }
 
+  /** @internal Events that in-process recording lost before they reached ingest. */
+  get lostCount(): number {
+    return [...this.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
+  }
+
   /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
     // Whether the registry has it is known once that is open.
@@ -176,6 +209,7 @@ export class WebhookDestinationService
   onModuleDestroy(): void {
     this.rejectOpened(new ClosedError('the application closed before its queue was open'));
     this.steps.ingest?.endpoint.close();
+    this.steps.api?.endStreams();
   }
 
   onApplicationShutdown(): Promise<void> {
@@ -211,8 +245,10 @@ export class WebhookDestinationService
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
+    await this.steps.api?.close();
     await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
     await this.steps.queue.close();
+    this.steps.audit.close();
   }
 
   /** A queue that this process alone serves: nobody delivers what is left until the next start. */

@@ -4,5 +4,8 @@ export const MODULE_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destina
 /** The options, checked and with their defaults. */
 export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destination-options');
 
+/** The admin API; undefined without the option `admin`. */
+export const ADMIN_API = Symbol.for('nestjs-analytics-relay:admin-api');
+
 /** That the module's controller has its place. */
 export const CONTROLLER_PLACED = Symbol.for('nestjs-analytics-relay:controller-placed');

@@ -1,24 +1,123 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
 import type { CanActivate, ExecutionContext, HttpException, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import { firstValueFrom, isObservable } from 'rxjs';
 
+import { RelayError } from '../../client/relay.error.js';
+import type { AddressReader } from '../ingest/client-address.js';
 import { RequestError } from '../ingest/request.error.js';
-import type { AdminOptions } from './admin.options.js';
+import { type AdminCaller, userOf } from './admin.caller.js';
+import type { AdminAccess, AdminGuardOptions, AdminOptions } from './admin.options.js';
+import { AdminTokens } from './admin.tokens.js';
+import type { AuditLog } from './audit.log.js';
+import { readSession } from './session.cookie.js';
+import { SignInLimit } from './sign-in.limit.js';
 
 /**
- * Resolves for a request with the admin token, or one that the application's guard admits.
- * @throws {RequestError} 401 or 403; or what the guard throws.
+ * Lets in requests with a token of the options, or a session, or those that the application's guard admits. All
+ * administrative routes share it, and each calls it: global guards do not reach them.
  */
-export type AdminGate = (context: ExecutionContext) => Promise<void>;
+export class AdminGate {
+  readonly #options: AdminOptions; // private, because it may contain tokens
+  readonly #tokens: AdminTokens | undefined;
+  private readonly limit = new SignInLimit();
+  private guard: CanActivate | undefined;
+  private isOpen = false;
 
-/** The gate that the options select. A guard class is created with its dependencies, from any module of the application. */
-export async function createAdminGate(options: AdminOptions, moduleRef: ModuleRef): Promise<AdminGate> {
-  if ('token' in options) return tokenGate(options.token);
-  const { guard } = options;
-  return guardGate(typeof guard === 'function' ? await resolve(guard, moduleRef) : guard);
+  constructor(
+    options: AdminOptions,
+    readonly addressOf: AddressReader,
+    private readonly audit: AuditLog,
+  ) {
+    this.#options = options;
+    if ('token' in options) this.#tokens = new AdminTokens(options);
+  }
+
+  /** Finds the guard. A guard class is created with its dependencies, from any module of the application. */
+  async prepare(moduleRef: ModuleRef): Promise<void> {
+    if (!('guard' in this.#options)) return;
+    const { guard } = this.#options;
+    this.guard = typeof guard === 'function' ? await resolve(guard, moduleRef) : guard;
+  }
+
+  /** Lets requests in from now on. */
+  open(): void {
+    this.isOpen = true;
+  }
+
+  /**
+   * Resolves for a request of a caller who may do what is needed.
+   *
+   * @throws {RequestError} 401, 403 or 429; or what the guard throws
+   */
+  async enter(context: ExecutionContext, needed: AdminAccess = 'write'): Promise<AdminCaller> {
+    if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
+    const caller = await this.judge(context);
+    if (needed === 'read' || caller.access === 'write') return caller;
+    throw new RequestError(403, 'read_only', 'the caller may look, and change nothing');
+  }
+
+  /** As {@link enter}, before the application has started, and whatever the caller may do. */
+  async judge(context: ExecutionContext): Promise<AdminCaller> {
+    const request = context.switchToHttp().getRequest<IncomingMessage & { raw?: IncomingMessage }>();
+    return this.#tokens ? this.enterByToken(request.raw ?? request) : this.enterByGuard(context, request);
+  }
+
+  /** Whether callers sign in with a token. */
+  get hasTokens(): boolean {
+    return this.#tokens !== undefined;
+  }
+
+  /**
+   * Signs in with a token.
+   *
+   * @throws {RequestError} 401 for a wrong one, 429 where the address must wait, 404 where a guard decides
+   */
+  async signIn(request: IncomingMessage, token: string): Promise<{ caller: AdminCaller; session: string }> {
+    const tokens = this.#tokens;
+    if (!tokens) throw new RequestError(404, 'sign_in_unknown', "callers sign in to the application's guard");
+    const caller = await this.check(request, token);
+    return { caller, session: tokens.sign(caller, Date.now()) };
+  }
+
+  private async enterByToken(request: IncomingMessage): Promise<AdminCaller> {
+    const [, token] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+    if (token !== undefined) return this.check(request, token);
+    const session = readSession(request);
+    const caller = session === undefined ? undefined : this.#tokens!.verify(session, Date.now());
+    if (caller) return caller;
+    const rule = 'the admin token must come as a Bearer token, or a session that is not over as a cookie';
+    throw new RequestError(401, 'admin_token_wrong', rule, 'Authorization');
+  }
+
+  private async check(request: IncomingMessage, token: string): Promise<AdminCaller> {
+    const address = this.addressOf(request);
+    try {
+      return await this.limit.admit(address, token, () => this.#tokens!.find(token));
+    } catch (error) {
+      this.audit.refused(address, (error as RequestError).code);
+      throw error;
+    }
+  }
+
+  private async enterByGuard(context: ExecutionContext, request: unknown): Promise<AdminCaller> {
+    const options = this.#options as AdminGuardOptions;
+    let admitted: boolean;
+    try {
+      const answer = this.guard!.canActivate(context);
+      admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
+    } catch (error) {
+      if (!isHttpException(error)) throw error;
+      throw new RequestError(error.getStatus(), 'admin_only', error.message);
+    }
+    if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
+    const access: unknown = options.access ? await options.access(request) : 'write';
+    if (access !== 'read' && access !== 'write') {
+      throw new RequestError(403, 'admin_only', "admin.access must answer 'read' or 'write' to let a caller in");
+    }
+    return { access, by: 'guard', user: userOf(request) };
+  }
 }
 
 /** The application's own instance, where it has one; else a new one. */
@@ -28,35 +127,6 @@ async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<
   } catch {
     return moduleRef.create<CanActivate>(guard);
   }
-}
-
-function tokenGate(expected: string): AdminGate {
-  const digest = sha256(expected);
-  return (context) => {
-    const { headers } = context.switchToHttp().getRequest<Pick<IncomingMessage, 'headers'>>();
-    const [, token] = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? [];
-    if (token !== undefined && timingSafeEqual(sha256(token), digest)) return Promise.resolve();
-    const rule = 'the admin token must come as a Bearer token';
-    return Promise.reject(new RequestError(401, 'admin_token_wrong', rule, 'Authorization'));
-  };
-}
-
-function guardGate(guard: CanActivate): AdminGate {
-  return async (context) => {
-    let admitted: boolean;
-    try {
-      const answer = guard.canActivate(context);
-      admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
-    } catch (error) {
-      if (!isHttpException(error)) throw error;
-      throw new RequestError(error.getStatus(), 'admin_only', error.message);
-    }
-    if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
-  };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }
 
 /** By its shape, because the guard may use another copy of Nest. */

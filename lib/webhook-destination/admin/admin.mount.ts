@@ -4,8 +4,7 @@ import type { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
 import type { FastifyInstance } from '../../common/fastify.interface.js';
 import { OptionsError } from '../../common/options.error.js';
-import { type AdminGate, createAdminGate } from './admin.gate.js';
-import type { AdminOptions } from './admin.options.js';
+import type { AdminGate } from './admin.gate.js';
 import type { DeletionEndpoint } from './deletion.endpoint.js';
 import { probeGate } from './gate-probe.js';
 import { httpContext } from './http-context.util.js';
@@ -15,23 +14,20 @@ import { httpContext } from './http-context.util.js';
  * The application's global prefix and global guards do not apply.
  */
 export class AdminMount {
-  readonly #options: AdminOptions; // private, because it may contain the token
   private readonly path: string;
-  private gate: AdminGate | undefined;
 
   constructor(
     private readonly host: HttpAdapterHost,
     prefix: string,
     readonly endpoint: DeletionEndpoint,
-    options: AdminOptions,
+    private readonly gate: AdminGate,
   ) {
     this.path = `/${prefix}/delete`;
-    this.#options = options;
   }
 
   /** Adds the route. It refuses all requests until {@link open}. */
   async mount(moduleRef: ModuleRef): Promise<void> {
-    this.gate = await createAdminGate(this.#options, moduleRef);
+    await this.gate.prepare(moduleRef);
     const { httpAdapter } = this.host;
     const { path, endpoint } = this;
     switch (httpAdapter?.getType()) {
@@ -64,7 +60,7 @@ export class AdminMount {
    * @throws {OptionsError} if the guard admits an anonymous request, or does not answer it.
    */
   async open(): Promise<void> {
-    await probeGate(this.gate!, this.host.httpAdapter, this.path);
-    this.endpoint.open(this.gate!);
+    await probeGate(this.gate, this.host.httpAdapter, this.path);
+    this.gate.open();
   }
 }

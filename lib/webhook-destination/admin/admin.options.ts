@@ -1,11 +1,39 @@
 import { type CanActivate, type Type } from '@nestjs/common';
 
+/** What a caller of the administrative routes may do: look, or change as well. */
+export type AdminAccess = 'read' | 'write';
+
+/** Sign-in by token. */
+export interface AdminTokenOptions {
+  /** May look and change: visible ASCII characters without spaces. */
+  token: string;
+  /** May look only. Default: no such token. */
+  readToken?: string;
+}
+
+/** Sign-in by a guard of the application's. */
+export interface AdminGuardOptions {
+  /**
+   * The guard, as a class or an instance. The start fails unless it refuses an anonymous request within 5 s.
+   */
+  guard: Type<CanActivate> | CanActivate;
+  /**
+   * What the caller of an admitted request may do; `request` is that of the HTTP platform. A value other than `'read'` and
+   * `'write'`, and an error, refuse the request. Default: everything.
+   */
+  access?(request: unknown): AdminAccess | Promise<AdminAccess>;
+}
+
 /**
- * Authentication of the administrative routes: a token of visible ASCII characters without spaces, which clients send as
- * `Authorization: Bearer <token>`, or a guard of the application's, as a class or an instance. The start fails unless the
- * guard refuses an anonymous request within 5 s.
+ * Authentication of the administrative routes: a token, which clients send as `Authorization: Bearer <token>`, or a guard
+ * of the application's.
  */
-export type AdminOptions = { token: string } | { guard: Type<CanActivate> | CanActivate };
+export type AdminOptions = AdminTokenOptions | AdminGuardOptions;
+
+/** The rule of {@link areAdminOptions}. */
+export const ADMIN_RULE =
+  'be { token } or { token, readToken } with visible ASCII characters without spaces that differ, or { guard } or ' +
+  '{ guard, access } with a guard and a function';
 
 /** Whether `Authorization: Bearer` can carry it. */
 function isToken(value: unknown): boolean {
@@ -17,10 +45,15 @@ function isGuard(value: unknown): boolean {
   return typeof (owner as Partial<CanActivate> | null | undefined)?.canActivate === 'function';
 }
 
-/** Whether the value is either of the two, and nothing else. */
+/** Whether the value is either of the two, and nothing else. `access` may not be `undefined`: callers could change everything. */
 export function areAdminOptions(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const [[name, given] = [], ...others] = Object.entries(value) as [string, unknown][];
-  if (others.length > 0) return false;
-  return (name === 'token' && isToken(given)) || (name === 'guard' && isGuard(given));
+  const given = value as Record<string, unknown>;
+  const has = (...names: string[]) => Object.keys(given).every((name) => names.includes(name));
+  if ('token' in given) {
+    const isReader = given.readToken === undefined || (isToken(given.readToken) && given.readToken !== given.token);
+    return has('token', 'readToken') && isToken(given.token) && isReader;
+  }
+  const isAccess = !('access' in given) || typeof given.access === 'function';
+  return has('guard', 'access') && isGuard(given.guard) && isAccess;
 }

@@ -21,7 +21,7 @@ export async function probeGate(
   path: string,
 ): Promise<void> {
   const { platform, answered } = createAnonymousRequest(adapter, path);
-  const admitted = gate(httpContext(...platform)).then(
+  const admitted = gate.judge(httpContext(...platform)).then(
     () => true,
     () => false, // however it refuses
   );

@@ -66,6 +66,11 @@ export class DestinationDispatcher {
     this.reporter = new OutcomeReporter(events);
   }
 
+  /** Whether deliveries are held back as the destination is down. */
+  get isDown(): boolean {
+    return this.circuit.isOpen;
+  }
+
   /** Starts to take deliveries. */
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
     this.queue = queue;

@@ -69,6 +69,11 @@ export class WebhookDispatcher {
     return new Set([...enabled.map(({ name }) => name), ...this.removedNames]);
   }
 
+  /** The destinations that are down, as far as this process has found. */
+  get downNames(): string[] {
+    return [...this.#dispatchers].filter(([, { isDown }]) => isDown).map(([name]) => name);
+  }
+
   /** Delivers to a destination from now on, in place of the one of this name. */
   put(destination: PausableDestination): void {
     const { name } = destination;

@@ -2,6 +2,8 @@ import type { AcceptResult } from './ingest.result.js';
 
 /** Records events in the same process, and must have handed over the last of them before the queue closes. */
 export interface InProcessProducer {
+  /** Events that were lost before they were handed over. */
+  readonly lostCount?: number;
   /** Hands over what it still holds; resolves when that is done. */
   drain(): Promise<void>;
 }

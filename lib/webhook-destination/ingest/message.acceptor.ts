@@ -1,12 +1,25 @@
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { Subject } from 'rxjs';
+
+import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';
 import type { PostedMessage } from './posted-message.interface.js';
 
+/** Messages of one request, once the valid ones are in the queue. */
+export interface Acceptance {
+  source: string;
+  messages: AcceptedMessage[];
+  deliveries: NewDelivery[];
+  rejected: RejectedMessage[];
+}
+
 /** Takes messages of a known source: checks them, routes them, and puts them into the queue. */
 export class MessageAcceptor {
+  /** What was accepted; costs nothing unless somebody listens. */
+  readonly accepted$ = new Subject<Acceptance>();
+
   constructor(
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
@@ -27,7 +40,9 @@ export class MessageAcceptor {
       if (fault) rejected.push({ index, ...fault });
       else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
-    await this.queue.add(this.router.route(source, messages, timeOf(this.queue)));
+    const deliveries = this.router.route(source, messages, timeOf(this.queue));
+    await this.queue.add(deliveries);
+    if (this.accepted$.observed) this.accepted$.next({ source, messages, deliveries, rejected });
     return { accepted: posted.length - rejected.length, rejected };
   }
 }

@@ -1,7 +1,9 @@
 import type { Observable } from 'rxjs';
 
 import type { AttemptRecord } from './attempt-record.interface.js';
+import type { DeliveryPortion, DeliverySearch } from './delivery-search.js';
 import type { RegistryStore } from './registry-store.interface.js';
+import type { SeriesStore } from './series-store.interface.js';
 
 /** A message accepted for one destination, which may have several URLs. */
 export interface NewDelivery {
@@ -162,6 +164,13 @@ export interface DeliveryQueue {
   /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /**
+   * The next deliveries that match, the newest first, as far as they are found in a short time; deliveries are not held up
+   * meanwhile. Without it, {@link list} is used.
+   */
+  search?(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
+  /** When the oldest delivery was accepted that is queued or waiting, in ms since the epoch; undefined if there is none. */
+  oldest?(): Promise<number | undefined>;
+  /**
    * Deliveries by destination and state.
    *
    * @param except destinations that need not be counted; an engine that counts in no time may do so all the same
@@ -177,6 +186,8 @@ export interface DeliveryQueue {
   expedite?(destination: string): Promise<number>;
   /** Where `registry: 'store'` keeps sources and destinations; usable while the queue is open. */
   readonly registry?: RegistryStore;
+  /** Where figures by the minute are kept; usable while the queue is open. */
+  readonly series?: SeriesStore;
   /** Releases what is leased, finishes what is being written, and closes. */
   close(): Promise<void>;
 }

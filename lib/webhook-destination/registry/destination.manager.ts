@@ -167,6 +167,15 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return { sources, destinations, refused };
   }
 
+  /** @internal The options of those in use, with their secrets, in the order of their names. */
+  async inUse(): Promise<DestinationOptions[]> {
+    await this.get('');
+    return this.all()
+      .filter(({ fault }) => fault === undefined)
+      .map(({ document }) => toLiveDestination(document))
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
   protected show({ document, ...state }: ShownEntry<'destination'>): DestinationEntry {
     const { options, previous, pauses, createdAt, updatedAt } = document;
     const given = toOptions(DestinationOptions, options);

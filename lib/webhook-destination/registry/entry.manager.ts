@@ -45,9 +45,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (typeof metadata !== 'object') throw new ArgumentError('metadata must be an object');
     await this.#registry.opened;
     const wanted = Object.entries(metadata);
-    return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])]
-      .filter((name) => name > after)
-      .flatMap((name) => this.find(name) ?? [])
+    return this.all((name) => name > after)
       .filter(({ document }) => {
         const { metadata: own } = document.options as { metadata?: Record<string, string> };
         return wanted.every(([key, value]) => own?.[key] === value);
@@ -75,6 +73,13 @@ export abstract class EntryManager<K extends RegistryKind, E> {
       if (!entry) throw this.unknown(name);
       return null;
     });
+  }
+
+  /** All entries whose names are wanted. */
+  protected all(isWanted: (name: string) => boolean = () => true): ShownEntry<K>[] {
+    return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])]
+      .filter(isWanted)
+      .flatMap((name) => this.find(name) ?? []);
   }
 
   protected abstract show(entry: ShownEntry<K>): E;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import { EventFilter } from './event-filter.js';
+import type { RouteReason } from './route.reason.js';
 import type { RoutingOptions } from './routing.options.js';
 import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.util.js';
 
@@ -36,10 +37,10 @@ export class DestinationRouter {
   }
 
   /** Routes to a destination from now on, in place of the one of this name. */
-  put({ name, integration = name, enabled, sources, types, events }: RoutingOptions): void {
+  put({ name, integration, enabled, sources, types, events }: RoutingOptions): void {
     this.remove(name);
     if (!enabled) return;
-    const destination = { name, integration, sources, types, events: events && new EventFilter(events) };
+    const destination = toRouted({ name, integration, enabled, sources, types, events });
     this.destinations.set(name, destination);
     for (const source of sources ?? [undefined]) {
       const wanting = this.wanting.get(source);
@@ -112,9 +113,31 @@ export class DestinationRouter {
   }
 }
 
+/** Why a destination does not get a message of a source; undefined if it gets it. */
+export function findRouteReason(
+  options: RoutingOptions,
+  source: string,
+  message: RoutableMessage,
+): RouteReason | undefined {
+  if (!options.enabled) return 'disabled';
+  if (options.sources && !options.sources.includes(source)) return 'source';
+  return findReason(toRouted(options), message);
+}
+
+function toRouted({ name, integration = name, sources, types, events }: RoutingOptions): RoutedDestination {
+  return { name, integration, sources, types, events: events && new EventFilter(events) };
+}
+
+function takes(destination: RoutedDestination, message: RoutableMessage): boolean {
+  return findReason(destination, message) === undefined;
+}
+
 /** A destination named in `integrations` is told by its own value, any other by `All`; the default is on. */
-function takes({ integration, types, events }: RoutedDestination, message: RoutableMessage): boolean {
-  if (types !== undefined && !types.includes(message.type)) return false;
-  if (events !== undefined && message.event !== undefined && !events.takes(message.event)) return false;
-  return (message.integration(integration) ?? message.integration('All')) !== false;
+function findReason(
+  { integration, types, events }: RoutedDestination,
+  message: RoutableMessage,
+): RouteReason | undefined {
+  if (types !== undefined && !types.includes(message.type)) return 'type';
+  if (events !== undefined && message.event !== undefined && !events.takes(message.event)) return 'event';
+  return (message.integration(integration) ?? message.integration('All')) === false ? 'integrations' : undefined;
 }

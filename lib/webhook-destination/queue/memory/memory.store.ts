@@ -20,10 +20,12 @@ import type { Retention, RetentionBound } from '../retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry } from './due-list.js';
 import { MemoryRegistryStore } from './memory.registry-store.js';
+import { MemorySeriesStore } from './memory.series-store.js';
 
 /** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {
   readonly registry = new MemoryRegistryStore();
+  readonly series = new MemorySeriesStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, the oldest first. */
   private readonly entries = new Map<string, Entry>();
@@ -104,6 +106,11 @@ export class MemoryStore implements DeliveryStore {
       reason,
     }));
     return Promise.resolve(records);
+  }
+
+  oldest(): Promise<number | undefined> {
+    const [oldest] = [...this.entries.values()].filter(({ state }) => isWaiting(state));
+    return Promise.resolve(oldest?.delivery.acceptedAt);
   }
 
   counts(): Promise<DeliveryCount[]> {

@@ -52,6 +52,14 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
+  /** When the oldest open delivery was accepted, in ms since the epoch. */
+  async oldest(): Promise<number | undefined> {
+    const [row] = await this.database.query<{ oldest: number | null }>(
+      `SELECT min(accepted_at)::float8 AS oldest FROM ${this.table} WHERE state IN ('queued', 'waiting')`,
+    );
+    return row?.oldest ?? undefined;
+  }
+
   /** Makes dead deliveries due; resolves with the destination of each. */
   async replay(query: CheckedQuery, now: number): Promise<string[]> {
     if ((query.state ?? 'dead') !== 'dead') return [];

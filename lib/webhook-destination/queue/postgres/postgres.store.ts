@@ -124,6 +124,10 @@ export class PostgresStore implements DeliveryStore {
     return this.records.list(query, page);
   }
 
+  oldest(): Promise<number | undefined> {
+    return this.records.oldest();
+  }
+
   counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
     return this.records.counts(except);
   }

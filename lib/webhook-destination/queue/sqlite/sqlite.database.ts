@@ -4,13 +4,16 @@ import Database from 'libsql';
 
 import type { DeliveryCount } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
+import type { CheckedSearch } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryRecord } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SeriesRecord } from '../series-store.interface.js';
 import { AcceptedTable } from './accepted.table.js';
 import { BatchTable } from './batch.table.js';
 import { DeliveryTable } from './delivery.table.js';
 import { RegistryTable } from './registry.table.js';
+import { SeriesTable } from './series.table.js';
 import { prepare } from './sqlite-layout.js';
 import { SqliteLog } from './sqlite-log.js';
 import { SqlitePages } from './sqlite-pages.js';
@@ -27,6 +30,7 @@ import {
   toCondition,
   type WholeRows,
 } from './delivery-rows.js';
+import { SqliteSearch } from './sqlite-search.js';
 import { SqliteSweep } from './sqlite-sweep.js';
 import { SqliteWalk } from './sqlite-walk.js';
 
@@ -40,6 +44,7 @@ export class SqliteDatabase {
   private readonly batches: BatchTable;
   private readonly deliveries: DeliveryTable;
   private readonly registry: RegistryTable;
+  private readonly series: SeriesTable;
   private readonly pages: SqlitePages;
   private readonly log: SqliteLog;
   /** Whether it holds `maxBytes`. */
@@ -49,6 +54,7 @@ export class SqliteDatabase {
   /** The queue's time at the last call that planned by it, in ms since the epoch. */
   private now: number;
   private readonly walk: SqliteWalk;
+  private readonly finder: SqliteSearch;
   private readonly sweeper: SqliteSweep;
 
   constructor(private readonly data: SqliteWorkerData) {
@@ -66,8 +72,10 @@ export class SqliteDatabase {
       this.batches = new BatchTable(this.db);
       this.deliveries = new DeliveryTable(this.db);
       this.registry = new RegistryTable(this.db);
+      this.series = new SeriesTable(this.db);
       this.pages = new SqlitePages(this.db);
       this.walk = new SqliteWalk(this.db, this.batches);
+      this.finder = new SqliteSearch(this.db, this.batches);
       this.sweeper = new SqliteSweep(this.db, this.batches, this.accepted);
       this.transaction(() => {
         this.batches.recover(leased);
@@ -147,6 +155,15 @@ export class SqliteDatabase {
     return this.walk.list(query, before, limit);
   }
 
+  search(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
+    return this.finder.run(search, before, limit);
+  }
+
+  /** When the oldest delivery was accepted that is queued or waiting, in ms since the epoch. */
+  oldest(): number | undefined {
+    return this.finder.oldest();
+  }
+
   purge(query: CheckedQuery, before: number): Slice<number> {
     return this.walk.purge(query, before);
   }
@@ -222,6 +239,14 @@ export class SqliteDatabase {
 
   writeRegistry(record: Omit<RegistryRecord, 'revision'>, expected: number): number | undefined {
     return this.registry.write(record, expected);
+  }
+
+  readSeries(series: string, from: number, to: number): SeriesRecord[] {
+    return this.series.read(series, from, to);
+  }
+
+  writeSeries(records: SeriesRecord[], oldest: number): void {
+    this.series.write(records, oldest);
   }
 
   close(): void {

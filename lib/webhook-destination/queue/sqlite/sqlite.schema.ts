@@ -88,6 +88,17 @@ const LAYOUT_6 = `
   CREATE UNIQUE INDEX registry_name ON registry (kind, name);
 `;
 
+const LAYOUT_7 = `
+  CREATE TABLE series (
+    series TEXT NOT NULL,
+    minute INTEGER NOT NULL,
+    writer TEXT NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (series, minute, writer)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX series_minute ON series (minute);
+`;
+
 /** One step from a layout of the file to the next. */
 interface Migration {
   /** The layout that it leads to, kept in the file's `user_version`. */
@@ -111,4 +122,5 @@ export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
     },
   },
   { layout: 6, up: (db) => db.exec(LAYOUT_6) },
+  { layout: 7, up: (db) => db.exec(LAYOUT_7) },
 ];

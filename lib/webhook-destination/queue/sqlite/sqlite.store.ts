@@ -10,12 +10,14 @@ import type {
   StoreBatch,
   StoreOwner,
 } from '../store/delivery-store.interface.js';
+import { type CheckedSearch, type DeliveryPortion, PORTION_LIMIT, PORTION_TIME } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
 import { QueueFullError } from '../queue-full.error.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SeriesStore } from '../series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
-import type { Slice } from './delivery-rows.js';
+import type { Slice, WholeRows } from './delivery-rows.js';
 import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows, toUnattempted } from './delivery.mapper.js';
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
@@ -28,6 +30,10 @@ export class SqliteStore implements DeliveryStore {
   readonly registry: RegistryStore = {
     read: (after) => this.thread.call('readRegistry', after),
     write: (record, expected) => this.thread.call('writeRegistry', record, expected),
+  };
+  readonly series: SeriesStore = {
+    read: (series, from, to) => this.thread.call('readSeries', series, from, to),
+    write: (records, oldest) => this.thread.call('writeSeries', records, oldest),
   };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
@@ -99,6 +105,23 @@ export class SqliteStore implements DeliveryStore {
       before = next;
     }
     return found;
+  }
+
+  async search(search: CheckedSearch, { limit = PORTION_LIMIT, after }: DeliveryPage): Promise<DeliveryPortion> {
+    const deliveries: DeliveryRecord[] = [];
+    const end = performance.now() + PORTION_TIME;
+    let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+    while (before !== undefined && deliveries.length < limit) {
+      const slice: Slice<WholeRows> = await this.thread.call('search', search, before, limit - deliveries.length);
+      deliveries.push(...toRecords(slice.result));
+      before = slice.next;
+      if (performance.now() > end) break;
+    }
+    return { deliveries, next: before === undefined ? undefined : String(before) };
+  }
+
+  oldest(): Promise<number | undefined> {
+    return this.thread.call('oldest');
   }
 
   counts(): Promise<DeliveryCount[]> {

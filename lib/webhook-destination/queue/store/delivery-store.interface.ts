@@ -8,9 +8,11 @@ import type {
   DeliveryRecord,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SeriesStore } from '../series-store.interface.js';
 
 /** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
 export const MAX_BATCH = 256;
@@ -105,6 +107,7 @@ export interface DeliveryStore {
   readonly due$?: Observable<string>;
   /** The store's time, in ms since the epoch; that of the system's clock where this is left out. */
   now?(): number;
+  readonly series?: SeriesStore;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
@@ -115,6 +118,9 @@ export interface DeliveryStore {
   /** Resolves with whether each was leased, and so is settled now, once that is durable. */
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
+  /** As that of `DeliveryQueue`, for a search without `id`. Without it, `list` is used. */
+  search?(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion>;
+  oldest(): Promise<number | undefined>;
   /** @param except as in `DeliveryQueue.counts` */
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */

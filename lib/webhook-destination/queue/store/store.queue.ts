@@ -21,9 +21,11 @@ import type {
   Lease,
   NewDelivery,
 } from '../delivery-queue.interface.js';
+import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
 import { checkPage, checkQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SeriesStore } from '../series-store.interface.js';
 import { SteadyClock } from '../steady-clock.js';
 import { DestinationFeed, type Settle } from './destination-feed.js';
 import { type DeliveryStore, FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
@@ -65,6 +67,10 @@ export class StoreQueue implements DeliveryQueue {
 
   get registry(): RegistryStore {
     return this.store.registry;
+  }
+
+  get series(): SeriesStore | undefined {
+    return this.store.series;
   }
 
   now(): number {
@@ -132,6 +138,15 @@ export class StoreQueue implements DeliveryQueue {
 
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
     return this.store.list(checkQuery(query), checkPage(page));
+  }
+
+  async search(search: DeliverySearch, page: DeliveryPage = {}): Promise<DeliveryPortion> {
+    if (!this.store.search || search.id !== undefined) return searchByList(this, search, page);
+    return this.store.search(checkSearch(search), checkPage(page));
+  }
+
+  oldest(): Promise<number | undefined> {
+    return this.store.oldest();
   }
 
   counts(except?: readonly string[]): Promise<DeliveryCount[]> {

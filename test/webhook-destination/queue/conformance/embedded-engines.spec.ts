@@ -4,7 +4,9 @@ import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-r
 
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
+import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
+import { itKeepsSeries } from './series-store.conformance.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -29,4 +31,6 @@ const memory: QueueEngine = {
 for (const engine of [sqlite, memory]) {
   itConforms(engine);
   itKeepsARegistry(engine);
+  itSearches(engine);
+  itKeepsSeries(engine);
 }

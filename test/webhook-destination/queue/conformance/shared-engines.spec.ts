@@ -4,6 +4,7 @@ import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
+import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -19,4 +20,5 @@ await describeOnEach([redisStore, postgresStore], (store) => {
   };
   itConforms(engine);
   itKeepsARegistry(engine);
+  itSearches(engine);
 });

@@ -1,0 +1,59 @@
+import type { Subscription } from 'rxjs';
+
+import type { AdminGate } from '../admin.gate.js';
+import type { AuditLog } from '../audit.log.js';
+import { LiveFeed } from '../live/live.feed.js';
+import { SeriesRecorder } from '../series/series.recorder.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
+import { ApiEndpoint } from './api.endpoint.js';
+import { ApiRouter } from './api.router.js';
+import { deliveryRoutes } from './delivery.routes.js';
+import { eventRoutes } from './event.routes.js';
+import { explainRoutes } from './explain.routes.js';
+import { overviewRoutes } from './overview.routes.js';
+import { registryRoutes } from './registry.routes.js';
+import { ReplayJobs } from './replay.jobs.js';
+import { replayRoutes } from './replay.routes.js';
+import { sessionRoutes } from './session.routes.js';
+
+/** The admin API of one module, and what it counts. */
+export class AdminApi {
+  readonly endpoint: ApiEndpoint;
+  private readonly series: SeriesRecorder;
+  private readonly feed: LiveFeed;
+  private readonly jobs: ReplayJobs;
+  private readonly subscriptions: Subscription[];
+
+  constructor(relay: AdminRelay, own: AdminProcess, gate: AdminGate, audit: AuditLog) {
+    this.series = new SeriesRecorder(own.series);
+    this.feed = new LiveFeed(own.accepted$, relay.events$);
+    this.jobs = new ReplayJobs(relay);
+    const routes = [
+      ...sessionRoutes(gate),
+      ...overviewRoutes(relay, own, this.series),
+      ...eventRoutes(this.feed),
+      ...deliveryRoutes(relay, own),
+      ...replayRoutes(this.jobs),
+      ...explainRoutes(relay),
+      ...registryRoutes(relay.sources, relay.destinations),
+    ];
+    this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, audit);
+    this.subscriptions = [
+      own.accepted$.subscribe((acceptance) => this.series.accepted(acceptance)),
+      relay.events$.subscribe((event) => this.series.settled(event)),
+    ];
+  }
+
+  /** Ends the streams. Comes before the server closes, which waits for them. */
+  endStreams(): void {
+    this.feed.close();
+  }
+
+  /** Comes before the queue closes. */
+  async close(): Promise<void> {
+    this.jobs.close();
+    for (const subscription of this.subscriptions) subscription.unsubscribe();
+    await this.series.close();
+    this.endpoint.close();
+  }
+}

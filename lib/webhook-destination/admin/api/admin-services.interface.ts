@@ -1,0 +1,44 @@
+import type { Observable } from 'rxjs';
+
+import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
+import type { Acceptance } from '../../ingest/message.acceptor.js';
+import type {
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryRecord,
+} from '../../queue/delivery-queue.interface.js';
+import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
+import type { SeriesStore } from '../../queue/series-store.interface.js';
+import type { DestinationManager } from '../../registry/destination.manager.js';
+import type { SourceManager } from '../../registry/source.manager.js';
+import type { DeletionRequest } from '../deletion-request.js';
+import type { DeletionResult } from '../user-deletion.js';
+
+/** What the API asks of the relay, as `WebhookDestinationService` offers it. */
+export interface AdminRelay {
+  readonly destinations: DestinationManager;
+  readonly sources: SourceManager;
+  readonly events$: Observable<DeliveryEvent>;
+  deliveries(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
+  search(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
+  replay(idOrQuery: string | DeliveryQuery): Promise<number>;
+  stats(): Promise<DeliveryCount[]>;
+  requestDeletion(request: DeletionRequest): Promise<DeletionResult>;
+  explain(message: unknown, source?: string): Promise<object>;
+}
+
+/** What concerns one process. */
+export interface AdminProcess {
+  readonly accepted$: Observable<Acceptance>;
+  /** Where figures are kept; undefined with an engine that keeps none. */
+  readonly series: SeriesStore | undefined;
+  /** When the oldest open delivery was accepted, in ms since the epoch; undefined if there is none, or the engine does not know. */
+  oldest(): Promise<number | undefined>;
+  /** Destinations that are down. */
+  downNames(): string[];
+  /** Events that in-process recording lost before ingest. */
+  lostCount(): number;
+  /** Which destinations get a queued message by today's options. */
+  explainDelivery(record: DeliveryRecord): Promise<object[]>;
+}

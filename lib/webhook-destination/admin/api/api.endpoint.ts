@@ -1,0 +1,114 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { ExecutionContext } from '@nestjs/common';
+
+import { isPlainObject } from '../../../client/message/message.rules.js';
+import { errorMessage } from '../../../common/error.util.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
+import { parseBody, readBody } from '../../ingest/body.reader.js';
+import { answerError, answerJson } from '../../ingest/json-answer.js';
+import { admitRequest } from '../../ingest/pipeline-limit.js';
+import { RequestError } from '../../ingest/request.error.js';
+import type { AdminCaller } from '../admin.caller.js';
+import type { AdminGate } from '../admin.gate.js';
+import type { AuditLog } from '../audit.log.js';
+import { checkContentType, checkSite } from '../request.rules.js';
+import { toRefusal } from './api.errors.js';
+import type { ApiRoute } from './api.route.js';
+import type { ApiRouter } from './api.router.js';
+
+/** Before a caller is known. */
+const NOBODY: AdminCaller = { access: 'read', by: 'token' };
+
+/** Answers requests to the API: lets them in, reads them, and hands them to their routes. */
+export class ApiEndpoint {
+  private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
+
+  constructor(
+    readonly router: ApiRouter,
+    private readonly gate: AdminGate,
+    private readonly audit: AuditLog,
+  ) {}
+
+  /**
+   * Never rejects.
+   *
+   * @param target path below the base, and query
+   * @param context the request as the HTTP platform gives it to guards
+   */
+  async handle(
+    target: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: ExecutionContext,
+  ): Promise<void> {
+    if (!admitRequest(request, response)) return;
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    try {
+      const answer = await this.answer(target, request, response, context);
+      if (answer) answerJson(request, response, 200, answer);
+    } catch (error) {
+      const refusal = toRefusal(error) ?? this.toFault(error);
+      if (response.headersSent) return void response.end();
+      if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+      answerError(request, response, refusal);
+    }
+  }
+
+  close(): void {
+    this.logger.end();
+  }
+
+  private async answer(
+    target: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: ExecutionContext,
+  ): Promise<object | undefined> {
+    checkSite(request);
+    const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
+    const found = this.find(request.method, path);
+    const isOpen = 'route' in found && found.route.access === 'anyone';
+    // Routes that do not exist are hidden as well.
+    const caller = isOpen ? NOBODY : await this.gate.enter(context, neededBy(found));
+    if (!('route' in found)) throw found;
+    if (request.method !== 'GET') checkContentType(request);
+    return found.route.handle({
+      caller,
+      params: found.params,
+      query: new URLSearchParams(query),
+      body: request.method === 'GET' ? {} : await readObject(request),
+      request,
+      response,
+      audit: (entry) =>
+        this.audit.record({ ...entry, by: caller.by, user: caller.user, address: this.gate.addressOf(request) }),
+    });
+  }
+
+  private find(method = '', path: string) {
+    try {
+      return this.router.find(method, path);
+    } catch (error) {
+      return error as RequestError;
+    }
+  }
+
+  private toFault(error: unknown): RequestError {
+    this.logger.limited('error', `A request to the API failed: ${errorMessage(error)}`);
+    return new RequestError(500, 'failed', 'the request failed; the log of the application has the reason');
+  }
+}
+
+function neededBy(found: { route: ApiRoute } | RequestError): 'read' | 'write' {
+  return 'route' in found && found.route.access === 'write' ? 'write' : 'read';
+}
+
+/** @throws {RequestError} 400 for a body that is not an object */
+async function readObject(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const body = await readBody(request);
+  if ('bytes' in body && body.bytes.length === 0) return {};
+  const value = parseBody(body);
+  if (isPlainObject(value)) return value;
+  throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
+}

@@ -1,0 +1,67 @@
+import { RequestError } from '../../ingest/request.error.js';
+import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
+import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
+import { PAGE_FIELDS, readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
+import { QueryReader } from './query.reader.js';
+
+const LIST_FIELDS = { ...SEARCH_FIELDS, ...PAGE_FIELDS };
+
+/** Deliveries: search, one of them, and its replay; what the queue holds of a user, and their deletion. */
+export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
+  const find = async (id: string): Promise<DeliveryRecord> => {
+    const [record] = await relay.deliveries({ id });
+    if (record) return record;
+    throw new RequestError(404, 'delivery_unknown', 'the queue has no delivery of this id', 'id');
+  };
+  return [
+    readRoute(
+      'deliveries',
+      'Search deliveries, the newest first: a portion, with a cursor to go on with',
+      async ({ query }) => {
+        const reader = new QueryReader(query, Object.keys(LIST_FIELDS));
+        return showPortion(await relay.search(readSearch(reader), readPage(reader)));
+      },
+      LIST_FIELDS,
+    ),
+    readRoute('deliveries/:id', 'One delivery, with its body, attempts and routing', async ({ params }) => {
+      const record = await find(params.id!);
+      return { ...showDelivery(record), routing: await own.explainDelivery(record) };
+    }),
+    changeRoute('POST', 'deliveries/:id/replay', 'Send a dead delivery again', async ({ params, audit }) => {
+      const { id, state, destination, messageId } = await find(params.id!);
+      if ((await relay.replay(id)) === 0) {
+        throw new RequestError(
+          409,
+          'delivery_not_dead',
+          `only dead deliveries can be replayed; this one is ${state}`,
+          'id',
+        );
+      }
+      audit({ action: 'delivery.replay', target: id, details: { destination, messageId } });
+      return { replayed: 1 };
+    }),
+    readRoute(
+      'users/:userId',
+      'What the queue holds of a user: a portion of their deliveries, with a cursor to go on with',
+      async ({ params, query }) => {
+        const reader = new QueryReader(query, Object.keys(PAGE_FIELDS));
+        const userId = params.userId!;
+        return { userId, ...showPortion(await relay.search({ userId }, readPage(reader))) };
+      },
+      PAGE_FIELDS,
+    ),
+    changeRoute(
+      'DELETE',
+      'users/:userId',
+      'Delete what is queued and kept of a user, and notify the destinations: as POST /v1/delete',
+      async ({ params, body, audit }) => {
+        const userId = params.userId!;
+        const result = await relay.requestDeletion({ ...body, userId });
+        audit({ action: 'user.delete', target: userId, details: { ...body, ...result } });
+        return { ...result };
+      },
+      { type: 'object', properties: { sources: { type: 'array', items: { type: 'string' } } } },
+    ),
+  ];
+}

@@ -1,0 +1,83 @@
+import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
+import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
+import { RequestError } from '../../ingest/request.error.js';
+import { QueryReader } from './query.reader.js';
+
+const STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'] as const;
+
+/** Query fields that select deliveries. */
+export const SEARCH_FIELDS: Record<string, string> = {
+  state: `one of ${STATES.join(', ')}`,
+  destination: 'name of the destination',
+  source: 'name of the source',
+  type: 'type of the message, or delete',
+  event: 'name of the event',
+  messageId: 'id of the message',
+  userId: 'user of the message',
+  reason: 'the exact reason of dead deliveries',
+  from: 'accepted at this time or later: ms since the epoch, or ISO 8601',
+  to: 'accepted before this time',
+};
+
+/** Query fields of a page. */
+export const PAGE_FIELDS: Record<string, string> = {
+  cursor: 'as the answer before had it; an answer without one was the last',
+  limit: 'most records of the answer, 1 to 500; default 50',
+};
+
+/** @throws {RequestError} 400 that names the field at fault */
+export function readSearch(reader: QueryReader): DeliverySearch {
+  const search: DeliverySearch = {
+    state: reader.oneOf('state', STATES),
+    destination: reader.text('destination'),
+    source: reader.text('source'),
+    type: reader.text('type'),
+    event: reader.text('event'),
+    messageId: reader.text('messageId'),
+    userId: reader.text('userId'),
+    reason: reader.text('reason'),
+    acceptedFrom: reader.time('from'),
+    acceptedBefore: reader.time('to'),
+  };
+  if (search.reason !== undefined && (search.state ?? 'dead') !== 'dead') {
+    throw new RequestError(400, 'query_invalid', 'state must be dead, or left out, with a reason', 'state');
+  }
+  return search;
+}
+
+/** @throws {RequestError} 400 that names the field at fault */
+export function readPage(reader: QueryReader): { limit: number; after: string | undefined } {
+  const after = reader.text('cursor');
+  if (after !== undefined && !/^[\w:.-]{1,200}$/.test(after)) {
+    throw new RequestError(400, 'query_invalid', 'cursor must be one of an answer', 'cursor');
+  }
+  return { limit: reader.limit, after };
+}
+
+/** A portion of deliveries as it is answered. */
+export function showPortion({ deliveries, next }: DeliveryPortion): object {
+  return { deliveries: deliveries.map(showSummary), cursor: next };
+}
+
+/** A delivery in a list: without its body, and with its last attempt only. */
+export function showSummary(record: DeliveryRecord): object {
+  const { body, attempts } = record;
+  const lastAttempt = attempts.at(-1);
+  return { ...record, ...typeOf(body), body: undefined, failedUrls: undefined, attempts: attempts.length, lastAttempt };
+}
+
+/** A delivery with its body and attempts. */
+export function showDelivery(record: DeliveryRecord): object {
+  // After `#` stands a digest of the whole URL.
+  const failedUrls = record.failedUrls.map((id) => id.replace(/#[0-9a-f]+$/, ''));
+  return { ...record, ...typeOf(record.body), failedUrls };
+}
+
+function typeOf(body: string): { type?: string; event?: string } {
+  try {
+    const { type, event } = JSON.parse(body) as { type?: string; event?: string };
+    return { type, event };
+  } catch {
+    return {};
+  }
+}

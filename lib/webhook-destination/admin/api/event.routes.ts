@@ -1,0 +1,31 @@
+import { RequestError } from '../../ingest/request.error.js';
+import { EventStream } from '../live/event-stream.js';
+import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
+import { type LiveFeed, MAX_STREAMS } from '../live/live.feed.js';
+import { type ApiRoute, readRoute } from './api.route.js';
+import { QueryReader } from './query.reader.js';
+
+/** What happens now, as server-sent events. */
+export function eventRoutes(feed: LiveFeed): ApiRoute[] {
+  return [
+    readRoute(
+      'events',
+      'Messages and outcomes of this process as they happen, as server-sent events',
+      ({ query, response }) => {
+        const reader = new QueryReader(query, [...LIVE_FILTERS]);
+        reader.oneOf('kind', LIVE_KINDS);
+        const filter = Object.fromEntries(
+          LIVE_FILTERS.flatMap((name) => (reader.text(name) === undefined ? [] : [[name, reader.text(name)]])),
+        ) as LiveFilter;
+        if (feed.isFull) {
+          const rule = `at most ${MAX_STREAMS} streams may be open in a process`;
+          throw new RequestError(503, 'too_many_streams', rule, undefined, 10);
+        }
+        const stream: EventStream = new EventStream(response, filter, () => feed.remove(stream));
+        feed.add(stream);
+        return Promise.resolve(undefined);
+      },
+      Object.fromEntries(LIVE_FILTERS.map((name) => [name, `${name} of the event`])),
+    ),
+  ];
+}

@@ -1,0 +1,35 @@
+import { isPlainObject } from '../../../client/message/message.rules.js';
+import { RequestError } from '../../ingest/request.error.js';
+import type { AdminRelay } from './admin-services.interface.js';
+import type { ApiRoute } from './api.route.js';
+
+/** What would become of a message. */
+export function explainRoutes(relay: AdminRelay): ApiRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: 'explain',
+      access: 'read',
+      summary: 'Whether a message would be accepted, where it would go, and what would be sent; sends nothing',
+      schema: {
+        type: 'object',
+        required: ['message'],
+        properties: {
+          message: { type: 'object', description: 'as posted, with its type', additionalProperties: true },
+          source: { type: 'string', description: 'name of its source; may be left out where there is one' },
+        },
+      },
+      handle: ({ body }) => {
+        // A message may also come by itself, as it is posted.
+        const { message, source, ...others } = isPlainObject(body.message)
+          ? body
+          : { message: body, source: body.source };
+        const [unknown] = Object.keys(others);
+        if (unknown !== undefined) {
+          throw new RequestError(400, 'field_unknown', `${unknown} is not a field of this request`, unknown);
+        }
+        return relay.explain(message, source as string | undefined);
+      },
+    },
+  ];
+}

@@ -1,0 +1,66 @@
+import { isOpen } from '../../queue/delivery-queue.interface.js';
+import { RequestError } from '../../ingest/request.error.js';
+import { COUNTERS, type SeriesPoint } from '../series/minute-counts.js';
+import { SERIES_TIME, type SeriesRecorder } from '../series/series.recorder.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
+import { type ApiRoute, readRoute } from './api.route.js';
+import { QueryReader } from './query.reader.js';
+
+/** Time that the rates of the overview are of, in ms. */
+const RECENT = 5 * 60_000;
+
+const METRICS = [...COUNTERS, 'p50', 'p95'] as const;
+
+const SERIES_FIELDS = {
+  metric: `one of ${METRICS.join(', ')}; all unless it is given`,
+  destination: 'name of the destination; all together unless it is given',
+  from: 'ms since the epoch, or ISO 8601; a day ago unless it is given',
+  to: 'ms since the epoch, or ISO 8601; now unless it is given',
+};
+
+/** How the relay does now, and how it did in the last day. */
+export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
+  return [
+    readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {
+      const now = Date.now();
+      const [counts, oldest, points] = await Promise.all([relay.stats(), own.oldest(), series.read(now - RECENT, now)]);
+      const open = counts.filter(isOpen).reduce((sum, { count }) => sum + count, 0);
+      return {
+        at: now,
+        access: caller.access,
+        counts,
+        open,
+        oldestAcceptedAt: oldest ?? null,
+        recent: { minutes: RECENT / 60_000, ...sumOf(points), latest: points.at(-1) ?? null },
+        down: own.downNames(),
+        store: { keepsSeries: own.series !== undefined },
+        process: { lostBeforeIngest: own.lostCount(), uptime: Math.round(process.uptime()) },
+      };
+    }),
+    readRoute(
+      'timeseries',
+      'A point a minute, for a day: what happened in minutes without a point is nothing',
+      async ({ query }) => {
+        const reader = new QueryReader(query, Object.keys(SERIES_FIELDS));
+        const now = Date.now();
+        const from = reader.time('from') ?? now - SERIES_TIME;
+        const to = reader.time('to') ?? now;
+        if (from > to) throw new RequestError(400, 'query_invalid', 'from must not be after to', 'from');
+        const metric = reader.oneOf('metric', METRICS);
+        const points = await series.read(from, to, reader.text('destination'));
+        return { from, to, interval: 60_000, points: metric ? points.map((point) => pick(point, metric)) : points };
+      },
+      SERIES_FIELDS,
+    ),
+  ];
+}
+
+function pick(point: SeriesPoint, metric: (typeof METRICS)[number]): object {
+  return { at: point.at, [metric]: point[metric] };
+}
+
+function sumOf(points: SeriesPoint[]): Record<string, number> {
+  return Object.fromEntries(
+    COUNTERS.map((counter) => [counter, points.reduce((sum, point) => sum + point[counter], 0)]),
+  );
+}

@@ -1,0 +1,64 @@
+import { RequestError } from '../../ingest/request.error.js';
+
+/** Most records of one answer. */
+const MAX_LIMIT = 500;
+
+/** Records of one answer, unless the request has a limit. */
+const LIMIT = 50;
+
+/** Reads the query of a request. Each fault names the field and its rule. */
+export class QueryReader {
+  /** @throws {RequestError} 400 for a field that the route does not have, or one that is given twice */
+  constructor(
+    private readonly given: URLSearchParams,
+    known: string[],
+  ) {
+    const names = [...given.keys()];
+    for (const name of names) {
+      const isKnown = known.some(
+        (field) => name === field || (field.endsWith('.*') && name.startsWith(field.slice(0, -1))),
+      );
+      if (!isKnown) throw fault(name, `is not a field of this query; it has ${known.join(', ')}`);
+      if (names.indexOf(name) !== names.lastIndexOf(name)) throw fault(name, 'must be given once');
+    }
+  }
+
+  text(name: string): string | undefined {
+    return this.given.get(name) || undefined;
+  }
+
+  /** A text that is one of a few. */
+  oneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
+    const value = this.text(name);
+    if (value === undefined || values.includes(value as T)) return value as T | undefined;
+    throw fault(name, `must be one of ${values.join(', ')}`);
+  }
+
+  /** A time: ms since the epoch, or ISO 8601. */
+  time(name: string): number | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const time = /^\d{1,15}$/.test(value) ? Number(value) : Date.parse(value);
+    if (Number.isNaN(time))
+      throw fault(name, 'must be milliseconds since the epoch, or a date such as 2026-01-31T12:00:00Z');
+    return time;
+  }
+
+  get limit(): number {
+    const value = this.text('limit') ?? String(LIMIT);
+    const limit = Number(value);
+    if (/^\d+$/.test(value) && limit >= 1 && limit <= MAX_LIMIT) return limit;
+    throw fault('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
+  }
+
+  /** The fields below a name, such as `metadata.tenant`. */
+  below(name: string): Record<string, string> {
+    const start = `${name}.`;
+    const fields = [...this.given].filter(([field]) => field.startsWith(start));
+    return Object.fromEntries(fields.map(([field, value]) => [field.slice(start.length), value]));
+  }
+}
+
+function fault(field: string, rule: string): RequestError {
+  return new RequestError(400, 'query_invalid', `${field} ${rule}`, field);
+}

@@ -1,0 +1,103 @@
+import { RequestError } from '../../ingest/request.error.js';
+import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
+import type { NewSource, SourceManager } from '../../registry/source.manager.js';
+import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
+import { QueryReader } from './query.reader.js';
+
+const LIST_FIELDS = {
+  'metadata.*': 'value that the metadata have under this name',
+  cursor: 'as the answer before had it; an answer without one was the last',
+  limit: 'most entries of the answer, 1 to 500; default 50',
+};
+
+/** Fields of a body that must not be logged. */
+const SECRETS = ['sharedSecret', 'writeKey', 'secret', 'key', 'urls', 'headers'];
+
+type Manager = SourceManager | DestinationManager;
+
+/** Sources and destinations: those of the registry can be changed. */
+export function registryRoutes(sources: SourceManager, destinations: DestinationManager): ApiRoute[] {
+  return [
+    ...entryRoutes('destination', destinations, (body) => destinations.create(body as unknown as NewDestination)),
+    ...entryRoutes('source', sources, (body) => sources.create(body as unknown as NewSource)),
+    action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
+    action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
+    action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>
+      destinations.test(name, body),
+    ),
+    action('destination', 'rotate-secret', 'Give it another secret; both sign for a while', (name, body) =>
+      destinations.rotateSecret(name, body),
+    ),
+    action('source', 'rotate-key', 'Give it another write key; both are valid for a while', (name, body) =>
+      sources.rotateKey(name, body),
+    ),
+  ];
+}
+
+function entryRoutes(
+  kind: 'source' | 'destination',
+  manager: Manager,
+  create: (body: Record<string, unknown>) => Promise<{ name: string }>,
+): ApiRoute[] {
+  const all = `${kind}s`;
+  const one = `${all}/:name`;
+  return [
+    readRoute(
+      all,
+      `List ${all}, in the order of their names`,
+      async ({ query }) => {
+        const reader = new QueryReader(query, Object.keys(LIST_FIELDS));
+        const { limit } = reader;
+        const found = await manager.list({
+          limit: limit + 1,
+          after: reader.text('cursor'),
+          metadata: reader.below('metadata'),
+        });
+        const entries = found.slice(0, limit);
+        return { [all]: entries, cursor: found.length > limit ? entries.at(-1)!.name : undefined };
+      },
+      LIST_FIELDS,
+    ),
+    changeRoute('POST', all, `Create a ${kind}: a generated key or secret is answered once`, async (request) => {
+      const entry = await create(request.body);
+      record(request, `${kind}.create`, entry.name);
+      return entry;
+    }),
+    readRoute(one, `One ${kind}`, async ({ params }) => {
+      const entry = await manager.get(params.name!);
+      if (entry) return entry;
+      throw new RequestError(404, `${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
+    }),
+    changeRoute('PATCH', one, `Change fields of a ${kind}; null gives one its default`, async (request) => {
+      const entry = await manager.update(request.params.name!, request.body);
+      record(request, `${kind}.update`, request.params.name!);
+      return entry;
+    }),
+    changeRoute('DELETE', one, `Remove a ${kind}`, async (request) => {
+      await manager.remove(request.params.name!);
+      record(request, `${kind}.remove`, request.params.name!);
+      return { removed: request.params.name! };
+    }),
+  ];
+}
+
+function action(
+  kind: 'source' | 'destination',
+  verb: string,
+  summary: string,
+  run: (name: string, body: object) => Promise<object>,
+): ApiRoute {
+  return changeRoute('POST', `${kind}s/:name/${verb}`, summary, async (request) => {
+    const result = await run(request.params.name!, request.body);
+    record(request, `${kind}.${verb}`, request.params.name!);
+    return result;
+  });
+}
+
+/** The change, with the names of secret fields but not their values. */
+function record({ body, audit }: ApiRequest, action: string, target: string): void {
+  const details = Object.fromEntries(
+    Object.entries(body).map(([field, value]) => [field, SECRETS.includes(field) ? '***' : value]),
+  );
+  audit({ action, target, details });
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { RequestError } from '../../ingest/request.error.js';
+import type { DeliverySearch } from '../../queue/delivery-search.js';
+import type { AdminRelay } from './admin-services.interface.js';
+
+/** Most deliveries of one replay. */
+const MAX_REPLAYED = 1_000_000;
+
+/** Deliveries that are found, or replayed, at once. */
+const PORTION = 200;
+
+/** Replays that are remembered. */
+const MAX_JOBS = 100;
+
+/** A replay of many, as it is shown. */
+export interface ReplayProgress {
+  id: string;
+  state: 'running' | 'done' | 'cancelled' | 'failed';
+  /** Deliveries that match. */
+  total: number;
+  /** Deliveries replayed. */
+  done: number;
+  /** Deliveries still to be replayed. */
+  left: number;
+  /** Deliveries passed over: replayed or removed by somebody else meanwhile. */
+  skipped: number;
+  startedAt: number;
+  endedAt?: number;
+  /** Why it failed. */
+  error?: string;
+}
+
+/** Replays of many deliveries, each a portion after the other; this process alone knows them. */
+export class ReplayJobs {
+  private readonly jobs = new Map<string, ReplayProgress>();
+  private isClosed = false;
+
+  constructor(private readonly relay: Pick<AdminRelay, 'search' | 'replay'>) {}
+
+  /**
+   * Starts to replay the dead deliveries that match.
+   *
+   * @param expected how many the caller has seen to match
+   * @throws {RequestError} 409, with nothing replayed, if their number is another
+   */
+  async start(search: DeliverySearch, expected: number): Promise<ReplayProgress> {
+    if (expected > MAX_REPLAYED) {
+      throw new RequestError(400, 'expected_invalid', `expected must be ${MAX_REPLAYED} at most`, 'expected');
+    }
+    const ids = await this.find({ ...search, state: 'dead' }, expected + 1);
+    if (ids.length !== expected) {
+      const count = ids.length > expected ? `more than ${expected}` : String(ids.length);
+      const rule = `expected must be the number of dead deliveries that match, which is ${count}`;
+      throw new RequestError(409, 'expected_differs', rule, 'expected');
+    }
+    const job: ReplayProgress = {
+      id: randomUUID(),
+      state: 'running',
+      total: ids.length,
+      done: 0,
+      left: ids.length,
+      skipped: 0,
+      startedAt: Date.now(),
+    };
+    this.remember(job);
+    const shown = { ...job };
+    void this.run(job, ids);
+    return shown;
+  }
+
+  /** @throws {RequestError} 404 */
+  get(id: string): ReplayProgress {
+    const job = this.jobs.get(id);
+    if (job) return job;
+    throw new RequestError(404, 'replay_unknown', 'this process has no replay of this id', 'id');
+  }
+
+  /**
+   * Replays no more; what is replayed stays so.
+   * @throws {RequestError} 404
+   */
+  cancel(id: string): ReplayProgress {
+    const job = this.get(id);
+    if (job.state === 'running') this.end(job, 'cancelled');
+    return job;
+  }
+
+  close(): void {
+    this.isClosed = true;
+  }
+
+  /** Ids of those that match, at most so many. */
+  private async find(search: DeliverySearch, limit: number): Promise<string[]> {
+    const ids: string[] = [];
+    let after: string | undefined;
+    do {
+      const portion = await this.relay.search(search, { limit: Math.min(PORTION, limit - ids.length), after });
+      ids.push(...portion.deliveries.map(({ id }) => id));
+      after = portion.next;
+    } while (after !== undefined && ids.length < limit && !this.isClosed);
+    return ids;
+  }
+
+  /** Never rejects. */
+  private async run(job: ReplayProgress, ids: string[]): Promise<void> {
+    try {
+      for (let start = 0; start < ids.length && job.state === 'running' && !this.isClosed; start += PORTION) {
+        const portion = ids.slice(start, start + PORTION);
+        const counts = await Promise.all(portion.map((id) => this.relay.replay(id)));
+        const replayed = counts.reduce((sum, count) => sum + count, 0);
+        job.done += replayed;
+        job.skipped += portion.length - replayed;
+        job.left -= portion.length;
+      }
+      if (job.state === 'running') this.end(job, job.left === 0 ? 'done' : 'cancelled');
+    } catch (error) {
+      job.error = errorMessage(error);
+      this.end(job, 'failed');
+    }
+  }
+
+  private end(job: ReplayProgress, state: ReplayProgress['state']): void {
+    job.state = state;
+    job.endedAt = Date.now();
+  }
+
+  private remember(job: ReplayProgress): void {
+    this.jobs.set(job.id, job);
+    for (const [id, { state }] of this.jobs) {
+      if (this.jobs.size <= MAX_JOBS) break;
+      if (state !== 'running') this.jobs.delete(id);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { isPlainObject } from '../../../client/message/message.rules.js';
+import { RequestError } from '../../ingest/request.error.js';
+import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
+import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
+import { QueryReader } from './query.reader.js';
+import type { ReplayJobs } from './replay.jobs.js';
+
+/** Replays of many deliveries: start, progress, cancel. */
+export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
+  return [
+    changeRoute(
+      'POST',
+      'replays',
+      'Send all dead deliveries again that match, if they are as many as expected',
+      async ({ body, audit }) => {
+        const { query, expected } = body;
+        if (!Number.isSafeInteger(expected) || (expected as number) < 0) {
+          throw new RequestError(400, 'expected_invalid', 'expected must be a whole number, 0 or above', 'expected');
+        }
+        const job = await jobs.start(readSearch(toReader(query)), expected as number);
+        audit({ action: 'deliveries.replay', target: job.id, details: { query, expected } });
+        return job;
+      },
+      {
+        type: 'object',
+        required: ['query', 'expected'],
+        properties: {
+          query: { type: 'object', properties: fieldsOf(SEARCH_FIELDS) },
+          expected: { type: 'integer', description: 'number of deliveries that the caller has seen to match' },
+        },
+      },
+    ),
+    readRoute('replays/:id', 'Progress of a replay of many', ({ params }) => Promise.resolve(jobs.get(params.id!))),
+    changeRoute('DELETE', 'replays/:id', 'Cancel a replay of many', ({ params, audit }) => {
+      const job = jobs.cancel(params.id!);
+      audit({ action: 'deliveries.replay.cancel', target: job.id, details: { done: job.done, left: job.left } });
+      return Promise.resolve(job);
+    }),
+  ];
+}
+
+/** Reads the object of a body as it would be in a URL. */
+function toReader(query: unknown): QueryReader {
+  if (!isPlainObject(query)) throw new RequestError(400, 'query_invalid', 'query must be an object', 'query');
+  const params = new URLSearchParams();
+  for (const [field, value] of Object.entries(query)) {
+    if (value === null) continue;
+    if (typeof value !== 'string' && typeof value !== 'number') {
+      throw new RequestError(400, 'query_invalid', `${field} must be a string or a number`, field);
+    }
+    params.append(field, String(value));
+  }
+  return new QueryReader(params, Object.keys(SEARCH_FIELDS));
+}
+
+function fieldsOf(fields: Record<string, string>) {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, description]) => [name, { type: 'string' as const, description }]),
+  );
+}

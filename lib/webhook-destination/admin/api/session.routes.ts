@@ -1,0 +1,62 @@
+import { RequestError } from '../../ingest/request.error.js';
+import type { AdminGate } from '../admin.gate.js';
+import { SESSION_TIME } from '../admin.tokens.js';
+import { isSecure, toSetCookie } from '../session.cookie.js';
+import { type ApiRequest, type ApiRoute, readRoute } from './api.route.js';
+
+/** What a cookie's path may consist of (RFC 6265), and where it must lead. */
+const BASE_PATH = /^\/(?:[\w.~%!$&'()*+,=:@-]+\/)*relay$/;
+
+/** Sign-in and sign-out of browsers. */
+export function sessionRoutes(gate: AdminGate): ApiRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: 'session',
+      access: 'anyone',
+      summary: 'Sign in with a token: a session of 12 h, as a cookie',
+      schema: {
+        type: 'object',
+        required: ['token'],
+        properties: {
+          token: { type: 'string' },
+          base: {
+            type: 'string',
+            description: 'path of /relay as the browser sees it, behind a proxy that rewrites it',
+          },
+        },
+      },
+      handle: async ({ body, request, response }) => {
+        const { token } = body;
+        const path = basePath({ body, request });
+        if (typeof token !== 'string' || token === '') {
+          throw new RequestError(400, 'token_not_string', 'token must be a non-empty string', 'token');
+        }
+        const { caller, session } = await gate.signIn(request, token);
+        response.setHeader('Set-Cookie', toSetCookie(path, isSecure(request), session));
+        return { access: caller.access, expiresAt: Date.now() + SESSION_TIME };
+      },
+    },
+    readRoute('session', 'What the caller may do', ({ caller }) =>
+      Promise.resolve({ ...caller, signIn: gate.hasTokens ? 'token' : 'guard' }),
+    ),
+    {
+      method: 'DELETE',
+      path: 'session',
+      access: 'anyone',
+      summary: 'Sign out: the cookie ends',
+      handle: (request) => {
+        request.response.setHeader('Set-Cookie', toSetCookie(basePath(request), isSecure(request.request)));
+        return Promise.resolve({ signedOut: true });
+      },
+    },
+  ];
+}
+
+/** The base as the browser sees it, by its own word or by the request's path. */
+function basePath({ body, request }: Pick<ApiRequest, 'body' | 'request'>): string {
+  const { originalUrl, url = '' } = request as typeof request & { originalUrl?: string };
+  const { base = (originalUrl ?? url).replace(/\/api\/session\/?(\?.*)?$/s, '') } = body;
+  if (typeof base === 'string' && base.length <= 1_000 && BASE_PATH.test(base)) return base;
+  throw new RequestError(400, 'base_invalid', 'base must be a path that ends in /relay', 'base');
+}

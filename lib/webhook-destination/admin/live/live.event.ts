@@ -1,0 +1,56 @@
+import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
+import type { Acceptance } from '../../ingest/message.acceptor.js';
+
+/** Kinds of live events. */
+export const LIVE_KINDS = ['message', 'rejected', 'delivered', 'retry', 'dead'] as const;
+
+export type LiveKind = (typeof LIVE_KINDS)[number];
+
+/** What happened in this process. */
+export interface LiveEvent {
+  kind: LiveKind;
+  /** When, in ms since the epoch. */
+  at: number;
+  source: string;
+  messageId?: string;
+  /** Of a message: its type, event and user, and the destinations that get it. */
+  type?: string;
+  event?: string;
+  userId?: string;
+  destinations?: string[];
+  /** Of an outcome: its destination, and more of `DeliveryEvent`. */
+  destination?: string;
+  [field: string]: unknown;
+}
+
+/** Names of the filters, each a field that must be the same. */
+export const LIVE_FILTERS = ['kind', 'source', 'destination', 'messageId', 'type', 'event', 'userId'] as const;
+
+export type LiveFilter = Partial<Record<(typeof LIVE_FILTERS)[number], string>>;
+
+/** The events of an acceptance. */
+export function toMessageEvents({ source, messages, deliveries, rejected }: Acceptance, at: number): LiveEvent[] {
+  const byMessage = new Map<string, string[]>();
+  for (const { messageId, destination } of deliveries) {
+    const names = byMessage.get(messageId);
+    if (names) names.push(destination);
+    else byMessage.set(messageId, [destination]);
+  }
+  const accepted = messages.map(({ messageId, type, event, userId }): LiveEvent => {
+    const destinations = byMessage.get(messageId) ?? [];
+    return { kind: 'message', at, source, messageId, type, event, userId, destinations };
+  });
+  return [...accepted, ...rejected.map((fault): LiveEvent => ({ kind: 'rejected', at, source, ...fault }))];
+}
+
+/** The event of an outcome. */
+export function toOutcomeEvent({ type, ...event }: DeliveryEvent, at: number): LiveEvent {
+  return { kind: type, at, ...event };
+}
+
+/** Whether an event passes a filter. A message is one of each destination that gets it. */
+export function passes(event: LiveEvent, filter: LiveFilter): boolean {
+  return Object.entries(filter).every(([field, value]) =>
+    field === 'destination' && event.destinations ? event.destinations.includes(value) : event[field] === value,
+  );
+}

@@ -1,0 +1,41 @@
+import type { Delivery } from '../queue/delivery-queue.interface.js';
+import { transformBody } from './body-transform.js';
+import type { DestinationOptions } from './destination.options.js';
+import { WebhookHeaders } from './webhook-headers.js';
+import { toWebhookTarget } from './webhook-target.js';
+
+/** Stands for a secret. */
+const MASK = '***';
+
+/** Headers that show no secret. A signature is one: a caller who may preview any body could have it signed. */
+const SHOWN = ['content-type', 'user-agent', 'x-message-id', 'webhook-id', 'webhook-timestamp'];
+
+/** The request that a delivery would make. */
+export interface RequestPreview {
+  /** Without user info and query. */
+  urls: string[];
+  /** Values that are or could be secret are `***`. */
+  headers: Record<string, string>;
+  /** The JSON that would be sent; absent where the destination's `transform` sends nothing. */
+  body?: string;
+  /** Why nothing would be sent. */
+  note?: string;
+}
+
+/** What would be sent for a delivery now. Sends nothing. */
+export function previewRequest(destination: DestinationOptions, delivery: Delivery, now: number): RequestPreview {
+  const targets = destination.urls.map(toWebhookTarget);
+  const { transform } = destination;
+  const body = transform ? transformBody(transform, delivery, now) : delivery.body;
+  const urls = targets.map(({ shown }) => shown);
+  if (!Buffer.isBuffer(body)) {
+    const note = body.state === 'dead' ? body.reason : 'transform sends nothing';
+    return { urls, headers: {}, note };
+  }
+  const all = new WebhookHeaders(destination).for(delivery, body, now);
+  if (targets.some(({ authorization }) => authorization !== undefined)) all.Authorization = MASK;
+  const headers = Object.fromEntries(
+    Object.entries(all).map(([name, value]) => [name, SHOWN.includes(name.toLowerCase()) ? value : MASK]),
+  );
+  return { urls, headers, body: body.toString() };
+}

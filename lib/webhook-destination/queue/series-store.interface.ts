@@ -1,0 +1,18 @@
+/** What one process counted for a destination in one minute, as a text that the series alone understands. */
+export interface SeriesRecord {
+  /** Name of the destination; empty for what concerns none or all. */
+  series: string;
+  /** Its beginning, in ms since the epoch. */
+  minute: number;
+  /** Names the process. */
+  writer: string;
+  text: string;
+}
+
+/** Where an engine keeps figures by the minute; usable while the queue is open. */
+export interface SeriesStore {
+  /** Puts records in place of those of the same series, minute and writer, and removes those before `oldest`. */
+  write(records: SeriesRecord[], oldest: number): Promise<void>;
+  /** The records of a series, by all writers, of the minutes from `from` to `to`, in ms since the epoch; both included. */
+  read(series: string, from: number, to: number): Promise<SeriesRecord[]>;
+}

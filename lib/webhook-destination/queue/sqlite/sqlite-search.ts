@@ -1,0 +1,140 @@
+import type Database from 'libsql';
+
+import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-search.js';
+import { BATCH_SLOTS, batchOf, decodeBodies, decodeItems, unpackBodies } from './batch.codec.js';
+import { toRows } from './batch.reader.js';
+import type { BatchTable } from './batch.table.js';
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  matchesRow,
+  type Slice,
+  toCondition,
+  toDeliveryRows,
+  type WholeRows,
+} from './delivery-rows.js';
+
+/** Batches and rows that are read at once. */
+const STEP_BATCHES = 32;
+const STEP_ROWS = 200;
+
+/** How long one call reads, in ms: other calls of the thread wait meanwhile. */
+const CALL_TIME = 10;
+
+/** Finds deliveries, the newest first, and reads for a short time only. */
+export class SqliteSearch {
+  private readonly statements;
+
+  constructor(
+    private readonly db: Database.Database,
+    private readonly batches: BatchTable,
+  ) {
+    this.statements = {
+      batchBound: db.prepare(`SELECT id FROM batch WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_BATCHES - 1}`),
+      rowBound: db.prepare(`SELECT id FROM delivery WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`),
+      batches: db.prepare(
+        `SELECT id, iif(?, items, '') AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
+           AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
+      ),
+      oldest: db.prepare(
+        `SELECT min(accepted_at) AS oldest FROM (
+           SELECT accepted_at FROM delivery
+             WHERE id = (SELECT min(id) FROM delivery WHERE state IN ('queued', 'waiting'))
+           UNION ALL
+           SELECT accepted_at FROM batch WHERE id = (SELECT min(id) FROM batch WHERE state IN ('q', 'r')))`,
+      ),
+    };
+  }
+
+  /** @param before id that the deliveries are below */
+  run(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
+    const end = performance.now() + CALL_TIME;
+    const found: DeliveryRow[] = [];
+    const toSlice = (next: number | undefined) => ({ result: this.batches.reader.withBodies(found), next });
+    let to = before;
+    while (to > 0) {
+      const from = this.startOf(to);
+      const rows = this.rowsOf(search, from, to);
+      const batches = new Set([...rows.keys(), ...this.batchesOf(search, from, to)]);
+      for (const batch of [...batches].sort((a, b) => b - a)) {
+        if (performance.now() > end && to < before) return toSlice((batch + 1) * BATCH_SLOTS);
+        for (const row of this.select(search, batch, rows.get(batch) ?? [], to)) {
+          found.push(row);
+          if (found.length === limit) return toSlice(row.id);
+        }
+        to = Math.min(to, batch * BATCH_SLOTS);
+      }
+      to = from;
+      if (performance.now() > end) break;
+    }
+    return toSlice(to > 0 ? to : undefined);
+  }
+
+  /** Where the step below an id begins. */
+  private startOf(to: number): number {
+    const batch = this.statements.batchBound.get(Math.ceil(to / BATCH_SLOTS)) as { id: number } | undefined;
+    const row = this.statements.rowBound.get(to) as { id: number } | undefined;
+    return Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0)) * BATCH_SLOTS;
+  }
+
+  /** When the oldest delivery was accepted that is queued or waiting, in ms since the epoch. */
+  oldest(): number | undefined {
+    return (this.statements.oldest.get() as { oldest: number | null }).oldest ?? undefined;
+  }
+
+  /** Deliveries of a step with a row of their own that match but for their bodies, by batch. */
+  private rowsOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): Map<number, DeliveryRow[]> {
+    const { sql, parameters } = toCondition(query);
+    const select = this.db.prepare(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE ${sql} AND accepted_at >= ? AND id >= ? AND id < ?`,
+    );
+    const byBatch = new Map<number, DeliveryRow[]>();
+    for (const row of toDeliveryRows(select.all(...parameters, Math.max(acceptedFrom, 0), from, to))) {
+      const others = byBatch.get(batchOf(row.id));
+      if (others) others.push(row);
+      else byBatch.set(batchOf(row.id), [row]);
+    }
+    return byBatch;
+  }
+
+  /** Batches of a step that hold a message of the query. */
+  private batchesOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): number[] {
+    if (query.state === 'dead') return [];
+    const { destination = null, acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
+    const isNarrow = messageId !== undefined || userId !== undefined;
+    const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, 0), acceptedBefore];
+    const rows = this.statements.batches.all(isNarrow ? 1 : 0, ...range, destination, destination);
+    const ids = [messageId === undefined ? [] : [messageId], userId ?? []].map((texts) =>
+      Array.from(texts, (text) => JSON.stringify(text)),
+    );
+    // An id stands in the items as it is there in JSON; rows are compared in full later.
+    const isWanted = ({ items }: { items: string }) =>
+      ids.every((texts) => texts.length === 0 || texts.some((text) => items.includes(text)));
+    return (rows as { id: number; items: string }[]).filter((row) => !isNarrow || isWanted(row)).map(({ id }) => id);
+  }
+
+  /** The deliveries of a batch without a row of their own that match but for their bodies. */
+  private batched({ query, acceptedFrom }: CheckedSearch, batch: number, to: number): DeliveryRow[] {
+    const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
+    if (head === undefined || head.accepted_at < acceptedFrom) return [];
+    return toRows(head).filter((row) => row.id < to && matchesRow(query, row));
+  }
+
+  /** The deliveries of a batch that match, the newest first. */
+  private select(search: CheckedSearch, batch: number, own: DeliveryRow[], to: number): DeliveryRow[] {
+    const byBody = search.type !== undefined || search.event !== undefined;
+    const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
+    if (byBody && bodies === undefined) return [];
+    const rows = [...own, ...this.batched(search, batch, to)].sort((a, b) => b.id - a.id);
+    return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
+  }
+
+  /** The bodies of a batch, by position; undefined where none of them can match. */
+  private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
+    const stored = this.batches.reader.contents(batch);
+    const items = decodeItems(stored.items);
+    const bodies = unpackBodies(items, stored.bodies);
+    if (!mayHoldEvent(search, Buffer.from(bodies.buffer, bodies.byteOffset, bodies.byteLength))) return undefined;
+    return decodeBodies(items, bodies);
+  }
+}

@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import type { AuditEntry } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { platforms } from '../../../support/platforms.js';
+import { waitFor } from '../../../support/wait-for.js';
+import { startApi, track } from './support.js';
+
+describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter }) => {
+  const cleanUp = useCleanUps();
+
+  /** With three deliveries that the receiver refused, and one that it took. */
+  async function startWithDead() {
+    const api = await startApi(cleanUp, createAdapter(), { destination: { sharedSecret: 'first-s3cret' } });
+    api.receiver.statuses = [404, 404, 404, 200];
+    for (const id of ['m1', 'm2', 'm3', 'm4']) {
+      const event = id === 'm2' ? 'Paid' : 'Ordered';
+      await api.relay.accept('wk_shop', [track(id, { event, userId: id === 'm3' ? 'u2' : 'u1' })]);
+      await api.receiver.received(Number(id.slice(1)));
+    }
+    await waitFor(async () => (await api.relay.deliveries({ state: 'dead' })).length === 3);
+    await waitFor(async () => (await api.relay.deliveries({ state: 'delivered' })).length === 1);
+    const audit: AuditEntry[] = [];
+    api.relay.audit$.subscribe((entry) => audit.push(entry));
+    return { ...api, audit };
+  }
+
+  it('are found by each field, in portions with a cursor', async () => {
+    const { get, relay } = await startWithDead();
+    const ids = async (query: string) =>
+      (await get(`deliveries?${query}`)).deliveries.map(({ messageId }) => messageId);
+    expect(await ids('')).toEqual(['m4', 'm3', 'm2', 'm1']);
+    expect(await ids('state=dead')).toEqual(['m3', 'm2', 'm1']);
+    expect(await ids('event=Paid&type=track')).toEqual(['m2']);
+    expect(await ids('userId=u2&destination=Webhooks&source=shop')).toEqual(['m3']);
+    expect(await ids('messageId=m4')).toEqual(['m4']);
+    const [third] = await relay.deliveries({ messageId: 'm3' });
+    expect(await ids(`from=${third!.acceptedAt}`)).toEqual(['m4', 'm3']);
+    expect(await ids(`to=${new Date(third!.acceptedAt).toISOString()}`)).toEqual(['m2', 'm1']);
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await get(`deliveries?limit=1${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+      expect(page.deliveries.length).toBeLessThanOrEqual(1);
+      seen.push(...page.deliveries.map(({ messageId }) => messageId));
+      cursor = page.cursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(['m4', 'm3', 'm2', 'm1']);
+    expect((await get('users/u2')).deliveries).toMatchObject([{ messageId: 'm3', event: 'Ordered', attempts: 1 }]);
+  });
+
+  it('are shown one by one, with their body, attempts and routing', async () => {
+    const { get, json, receiver } = await startWithDead();
+    const { deliveries } = await get('deliveries?messageId=m2');
+    expect(deliveries[0]).toMatchObject({
+      type: 'track',
+      event: 'Paid',
+      state: 'dead',
+      attempts: 1,
+      lastAttempt: { results: [{ url: receiver.url, status: 404, outcome: 'permanent' }] },
+    });
+    expect(deliveries[0]!.body).toBeUndefined();
+    expect(await get(`deliveries/${deliveries[0]!.id}`)).toMatchObject({
+      body: expect.stringContaining('"event":"Paid"'),
+      attempts: [{ results: [{ status: 404 }] }],
+      failedUrls: [receiver.url],
+      routing: [{ destination: 'Webhooks', selected: true }],
+    });
+    expect(await json('GET', 'deliveries/999999')).toMatchObject({
+      status: 404,
+      answer: { code: 'delivery_unknown', field: 'id' },
+    });
+  });
+
+  it.each([
+    ['a field that there is not', 'stat=dead', 'stat'],
+    ['a state that there is not', 'state=lost', 'state'],
+    ['no time', 'from=yesterday', 'from'],
+    ['no limit', 'limit=0', 'limit'],
+    ['a limit above the most', 'limit=501', 'limit'],
+    ['a field twice', 'state=dead&state=dead', 'state'],
+    ['a reason of those that are not dead', 'state=waiting&reason=x', 'state'],
+    ['no cursor', 'cursor=%20', 'cursor'],
+  ])('are not searched by %s', async (_name, query, field) => {
+    const { json } = await startApi(cleanUp, createAdapter());
+    const { status, answer } = await json('GET', `deliveries?${query}`);
+    expect([status, answer]).toEqual([400, { code: 'query_invalid', message: expect.stringContaining(field), field }]);
+  });
+
+  it('are replayed one at a time, with the same id', async () => {
+    const { json, get, receiver, audit } = await startWithDead();
+    const { deliveries } = await get('deliveries?messageId=m1');
+    const { id } = deliveries[0]!;
+    expect(await json('POST', `deliveries/${id}/replay`)).toMatchObject({ status: 200, answer: { replayed: 1 } });
+    const webhooks = await receiver.received(5);
+    expect(webhooks[4]!.headers['x-message-id']).toBe('m1');
+    expect(audit).toMatchObject([{ action: 'delivery.replay', target: id, by: 'token', address: '127.0.0.1' }]);
+    await waitFor(async () => (await get(`deliveries/${id}`)).state === 'delivered');
+    expect(await json('POST', `deliveries/${id}/replay`)).toMatchObject({
+      status: 409,
+      answer: { code: 'delivery_not_dead' },
+    });
+    expect((await json('POST', 'deliveries/none/replay')).status).toBe(404);
+  });
+
+  it('are replayed all together, but never more than were seen', async () => {
+    const { json, get, receiver, audit } = await startWithDead();
+    for (const expected of [1, 3]) {
+      const refused = await json('POST', 'replays', { body: { query: { userId: 'u1' }, expected } });
+      expect(refused).toMatchObject({ status: 409, answer: { code: 'expected_differs', field: 'expected' } });
+    }
+    expect(receiver.webhooks).toHaveLength(4);
+    const { status, answer } = await json('POST', 'replays', {
+      body: { query: { event: 'Ordered', userId: 'u1', state: 'dead' }, expected: 1 },
+    });
+    expect([status, answer]).toMatchObject([200, { state: 'running', total: 1, done: 0, left: 1 }]);
+    const { id } = answer;
+    await waitFor(async () => (await get(`replays/${id}`)).state === 'done');
+    expect(await get(`replays/${id}`)).toMatchObject({ total: 1, done: 1, left: 0, skipped: 0 });
+    const webhooks = await receiver.received(5);
+    expect(webhooks[4]!.headers['x-message-id']).toBe('m1');
+    expect(audit).toMatchObject([{ action: 'deliveries.replay', target: id, details: { expected: 1 } }]);
+    expect(await json('DELETE', `replays/${id}`)).toMatchObject({ status: 200, answer: { state: 'done' } });
+    expect((await json('GET', 'replays/none')).status).toBe(404);
+    for (const body of [{}, { query: {} }, { query: {}, expected: -1 }, { query: [], expected: 0 }, { expected: 1 }]) {
+      expect(await json('POST', 'replays', { body })).toMatchObject({
+        status: 400,
+        answer: { field: expect.any(String) },
+      });
+    }
+  });
+
+  it('of a user are removed, and their destinations notified', async () => {
+    const { json, get, receiver, audit } = await startWithDead();
+    expect(await json('DELETE', 'users/u1', { body: {} })).toMatchObject({
+      status: 200,
+      answer: { purged: 3, notifications: 1 },
+    });
+    const webhooks = await receiver.received(5);
+    expect(webhooks[4]!.body).toMatchObject({ type: 'delete', userId: 'u1' });
+    expect((await get('users/u1')).deliveries).toMatchObject([{ type: 'delete' }]);
+    expect(audit).toMatchObject([{ action: 'user.delete', target: 'u1', details: { purged: 3 } }]);
+  });
+});

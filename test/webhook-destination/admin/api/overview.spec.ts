@@ -1,0 +1,166 @@
+import { describe, expect, it } from '@jest/globals';
+import { AnalyticsModule, AnalyticsService, sqliteQueue } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { platforms } from '../../../support/platforms.js';
+import { temporaryFolder } from '../../../support/temporary-folder.js';
+import { waitFor } from '../../../support/wait-for.js';
+import { startApi, track } from './support.js';
+
+/** Reads server-sent events. */
+async function readStream(response: Response) {
+  const events: { name: string; data: Record<string, unknown> }[] = [];
+  let ended = false;
+  const read = async () => {
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const parts = text.split('\n\n');
+      text = parts.pop()!;
+      for (const part of parts) {
+        const [, name = '', data = '{}'] = /^event: (\w+)\ndata: (.*)$/s.exec(part) ?? [];
+        if (name) events.push({ name, data: JSON.parse(data) as Record<string, unknown> });
+      }
+    }
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => (ended = true));
+  await waitFor(() => events.length > 0);
+  return { events, hasEnded: () => ended };
+}
+
+describe.each(platforms)('What the API says of the relay on $platform', ({ createAdapter }) => {
+  const cleanUp = useCleanUps();
+
+  it('is how it does now: counts, rates, the oldest delivery and what is down', async () => {
+    const { get, relay, receiver } = await startApi(cleanUp, createAdapter(), {
+      options: { delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000, concurrency: 20 } },
+      metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop' })] },
+    });
+    expect(await get('overview')).toMatchObject({ counts: [], open: 0, oldestAcceptedAt: null, down: [] });
+    const before = Date.now();
+    await relay.accept('wk_shop', [track('m0'), { type: 'track' }]);
+    await receiver.received(1);
+    receiver.statuses = [500];
+    await relay.accept(
+      'wk_shop',
+      Array.from({ length: 12 }, (_, index) => track(`m${index + 1}`)),
+    );
+    await receiver.received(13);
+    await waitFor(async () => (await get('overview')).recent.failed! === 12);
+    const overview = await get('overview');
+    expect(overview).toMatchObject({
+      access: 'write',
+      counts: expect.arrayContaining([{ destination: 'Webhooks', state: 'waiting', count: 12 }]),
+      open: 12,
+      recent: { accepted: 13, rejected: 1, delivered: 1, failed: 12, dead: 0 },
+      down: ['Webhooks'],
+      process: { lostBeforeIngest: 0 },
+    });
+    expect(overview.oldestAcceptedAt).toBeGreaterThanOrEqual(before);
+  });
+
+  it('counts what in-process recording lost before ingest', async () => {
+    const { app, get } = await startApi(cleanUp, createAdapter(), {
+      metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', maxQueueSize: 1 })] },
+    });
+    const analytics = app.get(AnalyticsService);
+    for (let index = 0; index < 3; index++) analytics.track({ userId: 'u1', event: 'Ordered' });
+    await analytics.flush();
+    expect(await get('overview')).toMatchObject({ process: { lostBeforeIngest: 2 } });
+  });
+
+  it('is a series by the minute, of each destination, which is right after a restart', async () => {
+    const folder = await temporaryFolder();
+    cleanUp(folder.remove);
+    const start = () =>
+      startApi(cleanUp, createAdapter(), { options: { queue: sqliteQueue({ path: folder.path('relay.db') }) } });
+    const first = await start();
+    await first.relay.accept('wk_shop', [track('m1'), track('m2'), { type: 'none' }]);
+    await waitFor(async () => (await first.get('overview')).recent.delivered! === 2);
+    const sums = (points: Record<string, number>[], field: string) =>
+      points.reduce((sum, point) => sum + point[field]!, 0);
+    const { points } = await first.get('timeseries');
+    expect(['accepted', 'rejected', 'delivered'].map((field) => sums(points, field))).toEqual([2, 1, 2]);
+    await first.app.close();
+
+    const second = await start();
+    await second.relay.accept('wk_shop', [track('m3')]);
+    await waitFor(async () => (await second.get('overview')).recent.delivered! === 3);
+    const all = (await second.get('timeseries')).points;
+    expect(['accepted', 'rejected', 'delivered'].map((field) => sums(all, field))).toEqual([3, 1, 3]);
+    const own = (await second.get('timeseries?destination=Webhooks&metric=delivered')).points;
+    expect([sums(own, 'delivered'), own[0]!.accepted]).toEqual([3, undefined]);
+    expect(all.every(({ at, p50, p95 }) => at! % 60_000 === 0 && p50! > 0 && p95! >= p50!)).toBe(true);
+    expect((await second.get('timeseries?destination=None')).points).toEqual([]);
+    expect((await second.get(`timeseries?to=${Date.now() - 3_600_000}`)).points).toEqual([]);
+    for (const query of ['metric=all', 'from=2&to=1', 'since=1']) {
+      expect((await second.json('GET', `timeseries?${query}`)).status).toBe(400);
+    }
+  });
+
+  it('is what happens, as it happens, by filters; streams end before the application closes', async () => {
+    const { ask, relay, app, receiver } = await startApi(cleanUp, createAdapter());
+    const response = await ask('GET', 'events');
+    expect(['content-type', 'cache-control', 'x-accel-buffering'].map((name) => response.headers.get(name))).toEqual([
+      'text/event-stream; charset=utf-8',
+      'no-cache, no-store, no-transform',
+      'no',
+    ]);
+    const all = await readStream(response);
+    const dead = await readStream(await ask('GET', 'events?kind=dead&destination=Webhooks'));
+    expect(all.events[0]).toMatchObject({ name: 'hello', data: { scope: 'process' } });
+    receiver.statuses = [404, 200];
+    await relay.accept('wk_shop', [track('m1', { event: 'a\n\nevent: b' }), { type: 'track', messageId: 'bad' }]);
+    await receiver.received(1);
+    await relay.accept('wk_shop', [track('m2')]);
+    await waitFor(() => all.events.length === 6 && dead.events.length === 2);
+    expect(
+      all.events
+        .slice(1)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['dead', 'delivered', 'message', 'message', 'rejected']);
+    expect(all.events[1]!.data).toMatchObject({
+      kind: 'message',
+      messageId: 'm1',
+      event: 'a\n\nevent: b',
+      userId: 'u1',
+      destinations: ['Webhooks'],
+    });
+    expect(dead.events[1]!.data).toMatchObject({ kind: 'dead', messageId: 'm1', reason: expect.any(String) });
+    expect((await ask('GET', 'events?kind=all')).status).toBe(400);
+    await app.close();
+    await waitFor(() => all.hasEnded() && dead.hasEnded());
+  });
+
+  it('tells a slow reader how many events it missed', async () => {
+    const { ask, relay } = await startApi(cleanUp, createAdapter(), { options: { destinations: [] } });
+    const response = await ask('GET', 'events');
+    const event = 'x'.repeat(20_000);
+    const messages = Array.from({ length: 100 }, (_, index) => track(`m${index}`, { event }));
+    // Until the socket's buffers are full, which the kernel may make large.
+    for (let round = 0; round < 8; round++) await relay.accept('wk_shop', messages);
+    const { events } = await readStream(response);
+    const seen = () => events.filter(({ name }) => name === 'message').length;
+    const missed = () =>
+      events.filter(({ name }) => name === 'missed').reduce((sum, { data }) => sum + Number(data.count), 0);
+    await waitFor(() => seen() + missed() === 800);
+    expect(missed()).toBeGreaterThan(0);
+  });
+
+  it('is refused to more streams than a process may have', async () => {
+    const { ask } = await startApi(cleanUp, createAdapter());
+    const streams = await Promise.all(Array.from({ length: 50 }, () => ask('GET', 'events')));
+    const refused = await ask('GET', 'events');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+    await streams[0]!.body!.cancel();
+    await waitFor(async () => {
+      const response = await ask('GET', 'events');
+      await response.body!.cancel();
+      return response.status === 200;
+    });
+    await Promise.all(streams.slice(1).map((stream) => stream.body!.cancel()));
+  });
+});

@@ -1,0 +1,284 @@
+import { connect } from 'node:net';
+
+import { type CanActivate, Controller, type ExecutionContext, Get, Injectable } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import { describe, expect, it } from '@jest/globals';
+import type { AuditEntry } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { platforms } from '../../../support/platforms.js';
+import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
+
+/** Every route but those that sign in and out; whether it changes something, and a body that it takes. */
+const ROUTES: [method: string, path: string, changes: boolean][] = [
+  ['GET', 'session', false],
+  ['GET', 'overview', false],
+  ['GET', 'timeseries', false],
+  ['GET', 'events', false],
+  ['GET', 'deliveries', false],
+  ['GET', 'deliveries/1', false],
+  ['POST', 'deliveries/1/replay', true],
+  ['POST', 'replays', true],
+  ['GET', 'replays/1', false],
+  ['DELETE', 'replays/1', true],
+  ['POST', 'explain', false],
+  ['GET', 'destinations', false],
+  ['POST', 'destinations', true],
+  ['GET', 'destinations/x', false],
+  ['PATCH', 'destinations/x', true],
+  ['DELETE', 'destinations/x', true],
+  ['POST', 'destinations/x/pause', true],
+  ['POST', 'destinations/x/resume', true],
+  ['POST', 'destinations/x/test', true],
+  ['POST', 'destinations/x/rotate-secret', true],
+  ['GET', 'sources', false],
+  ['POST', 'sources', true],
+  ['GET', 'sources/x', false],
+  ['PATCH', 'sources/x', true],
+  ['DELETE', 'sources/x', true],
+  ['POST', 'sources/x/rotate-key', true],
+  ['GET', 'users/u1', false],
+  ['DELETE', 'users/u1', true],
+];
+
+const bodyOf = (method: string) => (method === 'GET' ? undefined : {});
+
+describe.each(platforms)('The gate of the API on $platform', ({ createAdapter }) => {
+  const cleanUp = useCleanUps();
+
+  it('has a row here for every route', async () => {
+    const { app } = await startApi(cleanUp, createAdapter());
+    const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
+    const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
+    const documented = Object.entries(paths)
+      .filter(([path]) => path.startsWith('/relay/api/') && path !== '/relay/api/metrics')
+      .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    const rows = ROUTES.map(([method, path]) => `${method} /relay/api/${path}`);
+    const shapeOf = (route: string) => route.replace(/\/(1|x|u1)(?=\/|$)/g, '/{}').replace(/\{\w+\}/g, '{}');
+    expect(documented.map(shapeOf).sort()).toEqual(
+      [...rows, 'POST /relay/api/session', 'DELETE /relay/api/session'].map(shapeOf).sort(),
+    );
+  });
+
+  it('refuses every route to those without a token, and to pages of other sites', async () => {
+    const { ask } = await startApi(cleanUp, createAdapter());
+    for (const [method, path] of [...ROUTES, ['GET', 'no-such-route'], ['PUT', 'overview']] as const) {
+      const body = bodyOf(method);
+      const expectStatus = async (status: number, asked: object) =>
+        expect([method, path, asked, (await ask(method, path, { body, ...asked })).status]).toEqual([
+          method,
+          path,
+          asked,
+          status,
+        ]);
+      await expectStatus(401, { token: null });
+      await expectStatus(401, { token: null, headers: { Cookie: 'relay_session=write.9999999999999.x.y' } });
+      await expectStatus(401, { token: null, headers: { Authorization: `Basic ${btoa(`${TOKEN}:`)}` } });
+      await expectStatus(403, { headers: { 'Sec-Fetch-Site': 'cross-site' } });
+    }
+  });
+
+  it('lets those look who may look, and change nothing', async () => {
+    const { ask, relay } = await startApi(cleanUp, createAdapter());
+    for (const [method, path, changes] of ROUTES) {
+      const response = await ask(method, path, { body: bodyOf(method), token: READ_TOKEN });
+      if (changes) expect([method, path, response.status]).toEqual([method, path, 403]);
+      else expect([method, path, [401, 403].includes(response.status)]).toEqual([method, path, false]);
+      await response.body?.cancel();
+    }
+    expect(await relay.deliveries({})).toEqual([]);
+  });
+
+  it('wants JSON of every change', async () => {
+    const { ask } = await startApi(cleanUp, createAdapter());
+    for (const [method, path] of ROUTES.filter(([verb]) => verb !== 'GET')) {
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const { status } = await ask(method, path, { body: 'a=1', headers: { 'Content-Type': type } });
+        expect([method, path, status]).toEqual([method, path, 415]);
+      }
+    }
+  });
+
+  it('refuses a wrong token, late, and then has the address wait', async () => {
+    const { ask, json, relay } = await startApi(cleanUp, createAdapter());
+    const audit: AuditEntry[] = [];
+    relay.audit$.subscribe((entry) => audit.push(entry));
+    expect((await ask('GET', 'overview')).status).toBe(200);
+    const start = performance.now();
+    const first = await json('GET', 'overview', { token: 'a-guess' });
+    expect(performance.now() - start).toBeGreaterThan(200);
+    expect(first).toMatchObject({ status: 401, answer: { code: 'admin_token_wrong', field: 'Authorization' } });
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, () => ask('GET', 'overview', { token: 'a-guess' }).then(({ status }) => status)),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(9);
+    const late = await json('POST', 'session', { token: null, body: { token: READ_TOKEN } });
+    expect([late.status, late.answer.code]).toEqual([429, 'rate_limited']);
+    expect(Number(late.response.headers.get('retry-after'))).toBeGreaterThan(0);
+    // Who was in before goes on.
+    expect((await ask('GET', 'overview')).status).toBe(200);
+    expect(audit.length).toBe(14);
+    expect(audit[0]).toMatchObject({
+      action: 'sign-in.refused',
+      address: '127.0.0.1',
+      details: { code: first.answer.code },
+    });
+    expect(JSON.stringify(audit)).not.toContain('guess');
+  });
+
+  describe('sessions', () => {
+    async function signIn(token: string, body: object = {}) {
+      const api = await startApi(cleanUp, createAdapter());
+      const { status, answer, response } = await api.json('POST', 'session', { token: null, body: { token, ...body } });
+      const [cookie = ''] = response.headers.getSetCookie();
+      const session = cookie.split(';')[0]!;
+      const asked = (value = session) => ({ token: null, headers: { Cookie: `other=1; ${value}` } });
+      return { ...api, status, answer, cookie, session, asked };
+    }
+
+    it('are cookies that scripts and other sites do not see', async () => {
+      const { status, answer, cookie, ask, asked, get } = await signIn(TOKEN);
+      expect([status, answer]).toEqual([200, { access: 'write', expiresAt: expect.any(Number) }]);
+      expect(cookie).toMatch(
+        /^relay_session=write\.\d+\.[\w-]{16}\.[\w-]{43}; Path=\/relay; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      );
+      expect((await ask('GET', 'overview', asked())).status).toBe(200);
+      expect(await get('session', asked())).toEqual({ access: 'write', by: 'session', signIn: 'token' });
+      expect((await ask('POST', 'destinations/x/pause', { ...asked(), body: {} })).status).toBe(409);
+      const response = await ask('DELETE', 'session', asked());
+      expect(response.headers.getSetCookie()[0]).toMatch(/^relay_session=; Path=\/relay; Max-Age=0;/);
+    });
+
+    it('are of who may look, for the token that may look', async () => {
+      const { ask, asked, session } = await signIn(READ_TOKEN);
+      expect((await ask('GET', 'overview', asked())).status).toBe(200);
+      expect((await ask('POST', 'destinations/x/pause', { ...asked(), body: {} })).status).toBe(403);
+      const forged = session.replace('=read.', '=write.');
+      expect((await ask('GET', 'overview', asked(forged))).status).toBe(401);
+    });
+
+    it('are refused when they are forged or over', async () => {
+      const { ask, asked, session } = await signIn(TOKEN);
+      const [, time] = /\.(\d+)\./.exec(session)!;
+      const last = session.at(-1) === 'A' ? 'B' : 'A';
+      for (const forged of [
+        session.replace(time!, String(Number(time) + 1)),
+        session.slice(0, -1) + last,
+        session.slice(0, -1),
+        'relay_session=',
+        'relay_session=write',
+        `relay_session=${'a'.repeat(5_000)}`,
+      ]) {
+        expect((await ask('GET', 'overview', asked(forged))).status).toBe(401);
+      }
+      const { AdminTokens } = await import('../../../../dist/esm/webhook-destination/admin/admin.tokens.js');
+      const signed = (now: number) => new AdminTokens({ token: TOKEN }).sign({ access: 'write', by: 'token' }, now);
+      expect((await ask('GET', 'overview', asked(`relay_session=${signed(Date.now())}`))).status).toBe(200);
+      const over = signed(Date.now() - 12 * 60 * 60 * 1_000 - 1);
+      expect((await ask('GET', 'overview', asked(`relay_session=${over}`))).status).toBe(401);
+    });
+
+    it('are Secure behind TLS, and of the path that the browser sees', async () => {
+      const { json } = await startApi(cleanUp, createAdapter());
+      const cookieOf = async (body: object, headers?: Record<string, string>) => {
+        const { response } = await json('POST', 'session', { token: null, body: { token: TOKEN, ...body }, headers });
+        return response.headers.getSetCookie()[0] ?? response.status;
+      };
+      expect(await cookieOf({}, { 'X-Forwarded-Proto': 'https' })).toMatch(/; Secure$/);
+      expect(await cookieOf({ base: '/tools/relay' })).toContain('; Path=/tools/relay; ');
+      for (const base of ['/tools', 'relay', '/a;b/relay', '/a\r\nSet-Cookie: x/relay', 1]) {
+        expect(await cookieOf({ base })).toBe(400);
+      }
+      expect(await cookieOf({ token: 1 })).toBe(400);
+      expect(await cookieOf({}, { 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
+      expect(await cookieOf({ token: 'a-guess' })).toBe(401);
+    });
+  });
+
+  it('is one by itself: the global guards of the application do not stand before it', async () => {
+    @Injectable()
+    class NobodyGuard implements CanActivate {
+      canActivate(): boolean {
+        return false;
+      }
+    }
+    @Controller()
+    class Own {
+      @Get('own')
+      own() {
+        return 'own';
+      }
+    }
+    const { ask, host } = await startApi(cleanUp, createAdapter(), {
+      metadata: { providers: [{ provide: APP_GUARD, useClass: NobodyGuard }], controllers: [Own] },
+    });
+    expect((await fetch(`${host}/own`)).status).toBe(403);
+    expect((await ask('GET', 'overview')).status).toBe(200);
+    expect((await ask('GET', 'overview', { token: null })).status).toBe(401);
+  });
+
+  it('is the guard of the application, which says what a caller may do', async () => {
+    interface Request {
+      headers: Record<string, string | undefined>;
+      user?: unknown;
+    }
+    class UserGuard implements CanActivate {
+      canActivate(context: ExecutionContext): boolean {
+        const request = context.switchToHttp().getRequest<Request>();
+        const name = request.headers['x-user'];
+        request.user = name === undefined ? undefined : { id: name };
+        return name !== undefined;
+      }
+    }
+    const access = (request: unknown) =>
+      ({ root: 'write', guest: 'read', odd: 'admin' })[(request as Request).headers['x-user']!] as 'read';
+    const { ask, get, relay } = await startApi(cleanUp, createAdapter(), { admin: { guard: UserGuard, access } });
+    const audit: AuditEntry[] = [];
+    relay.audit$.subscribe((entry) => audit.push(entry));
+    const as = (user: string) => ({ token: null, headers: { 'X-User': user } });
+    expect((await ask('GET', 'overview', { token: TOKEN })).status).toBe(403);
+    expect((await ask('GET', 'overview', as('odd'))).status).toBe(403);
+    expect((await ask('GET', 'overview', as('guest'))).status).toBe(200);
+    expect(await get('session', as('guest'))).toEqual({ access: 'read', by: 'guard', user: 'guest', signIn: 'guard' });
+    expect((await ask('DELETE', 'users/u1', { ...as('guest'), body: {} })).status).toBe(403);
+    expect((await ask('DELETE', 'users/u1', { ...as('root'), body: {} })).status).toBe(200);
+    expect(audit).toMatchObject([{ action: 'user.delete', by: 'guard', user: 'root', target: 'u1' }]);
+    const signIn = await ask('POST', 'session', { token: null, body: { token: TOKEN } });
+    expect(signIn.status).toBe(404);
+  });
+
+  it('answers what no client should send with JSON that names the fault', async () => {
+    const { ask, json, host } = await startApi(cleanUp, createAdapter());
+    expect(await json('GET', 'nothing')).toMatchObject({ status: 404, answer: { code: 'route_unknown' } });
+    expect(await json('DELETE', 'overview')).toMatchObject({ status: 405, answer: { code: 'method_unknown' } });
+    expect((await ask('GET', 'destinations/%ff')).status).toBe(400); // on Fastify, by itself
+    expect(await json('POST', 'replays', { body: '[]' })).toMatchObject({ status: 400 });
+    expect((await ask('POST', 'replays', { body: '{' })).status).toBe(400);
+    const { headers } = await ask('GET', 'overview');
+    expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
+    // As some proxies ask.
+    const { port } = new URL(host);
+    const raw = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () =>
+        socket.write(`GET http://any/relay/api/overview HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n`),
+      );
+      let text = '';
+      socket.on('data', (data) => (text += String(data))).on('close', () => resolve(text));
+    });
+    expect(raw).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
+  it('has the deletion route as well: a token that may look deletes nothing', async () => {
+    const { host, relay } = await startApi(cleanUp, createAdapter());
+    await relay.accept('wk_shop', [track('m1')]);
+    const remove = (token: string) =>
+      fetch(`${host}/v1/delete`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: '{"userId":"u1"}',
+      });
+    expect((await remove(READ_TOKEN)).status).toBe(403);
+    expect(await relay.deliveries({ userId: 'u1' })).toHaveLength(1);
+    expect((await remove(TOKEN)).status).toBe(200);
+  });
+});

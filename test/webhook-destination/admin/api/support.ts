@@ -1,0 +1,77 @@
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import type { AdminOptions, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+
+import { type RelayAppOptions, startRelayApp } from '../../../support/relay.app.js';
+
+export const TOKEN = 'admin-t0ken';
+export const READ_TOKEN = 'read-t0ken';
+
+/** A JSON answer: what tests look into. */
+export interface Answer {
+  id: string;
+  state: string;
+  code: string;
+  body: string;
+  cursor?: string;
+  deliveries: { id: string; messageId: string; body?: string }[];
+  destinations: unknown[];
+  points: Record<string, number>[];
+  recent: Record<string, number>;
+  [field: string]: unknown;
+}
+
+/** What a test asks of the API. */
+export interface Asked {
+  body?: unknown;
+  token?: string | null;
+  headers?: Record<string, string>;
+}
+
+/** Starts a relay with the admin API, and asks it. */
+export async function startApi(
+  afterwards: (cleanUp: () => unknown) => void,
+  adapter: AbstractHttpAdapter,
+  {
+    options = {},
+    admin = { token: TOKEN, readToken: READ_TOKEN },
+    base = 'relay/api',
+    ...others
+  }: Omit<RelayAppOptions, 'options'> & {
+    options?: Partial<WebhookDestinationModuleOptions>;
+    admin?: AdminOptions;
+    base?: string;
+  } = {},
+) {
+  const started = await startRelayApp(afterwards, adapter, { ...others, options: { admin, ...options } });
+  /** The answer to a request, as the browser or a program makes it; a null token sends none. */
+  const ask = (method: string, path: string, { body, token = TOKEN, headers }: Asked = {}) =>
+    fetch(`${started.host}/${base}/${path}`, {
+      method,
+      headers: {
+        ...(method === 'GET' ? {} : { 'Content-Type': 'application/json' }),
+        ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const json = async (method: string, path: string, asked?: Asked) => {
+    const response = await ask(method, path, asked);
+    return { status: response.status, answer: (await response.json()) as Answer, response };
+  };
+  /** The answer of a request that succeeds. */
+  const get = async (path: string, asked?: Asked) => {
+    const { status, answer } = await json('GET', path, asked);
+    if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
+    return answer;
+  };
+  return { ...started, ask, json, get };
+}
+
+/** A track message. */
+export const track = (messageId: string, fields: Record<string, unknown> = {}) => ({
+  type: 'track',
+  event: 'Ordered',
+  userId: 'u1',
+  messageId,
+  ...fields,
+});

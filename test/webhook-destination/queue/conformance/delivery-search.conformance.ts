@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { DeliveryQueue, DeliverySearch, NewDelivery } from 'nestjs-analytics-relay';
+
+import { searchDeliveries } from '../../../../dist/esm/webhook-destination/queue/delivery-search.js';
+import { waitFor } from '../../../support/wait-for.js';
+import type { QueueEngine } from './delivery-queue.conformance.js';
+
+const AT = 1_700_000_000_000;
+
+const message = (index: number, fields: Partial<NewDelivery> = {}, event = 'Ordered'): NewDelivery => ({
+  destination: 'Webhooks',
+  source: 'shop',
+  messageId: `m${index}`,
+  userId: `u${index % 2}`,
+  body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event })),
+  acceptedAt: AT + index,
+  ...fields,
+});
+
+/** What searching a queue must do, portion by portion, and when its oldest open delivery was accepted. */
+export function itSearches(engine: QueueEngine): void {
+  describe(`a search on ${engine.name}`, () => {
+    let place: Awaited<ReturnType<QueueEngine['create']>>;
+    let queue: DeliveryQueue;
+
+    beforeEach(async () => {
+      place = await engine.create();
+      queue = place.factory();
+      await queue.open();
+    });
+    afterEach(async () => {
+      await queue.close();
+      await place.remove();
+    });
+
+    /** The ids of all messages that match, by as many portions as there are. */
+    async function found(search: DeliverySearch, limit = 100): Promise<string[]> {
+      const ids: string[] = [];
+      let after: string | undefined;
+      do {
+        const portion = await searchDeliveries(queue, search, { limit, after });
+        expect(portion.deliveries.length).toBeLessThanOrEqual(limit);
+        ids.push(...portion.deliveries.map(({ messageId }) => messageId));
+        after = portion.next;
+      } while (after !== undefined);
+      return ids;
+    }
+
+    it('finds by every field, the newest first, in portions of any size', async () => {
+      for (let index = 0; index < 6; index++) await queue.add([message(index)]);
+      await queue.add([6, 7, 8].map((index) => message(index, { destination: 'Other' }, 'Say "é" \\ 😀')));
+      await queue.add([message(9, { body: Buffer.from('{"type":"delete","userId":"u1"}'), acceptedAt: AT + 9 })]);
+      for (const limit of [1, 2, 3, 100]) {
+        expect(await found({}, limit)).toEqual(['m9', 'm8', 'm7', 'm6', 'm5', 'm4', 'm3', 'm2', 'm1', 'm0']);
+        expect(await found({ event: 'Say "é" \\ 😀' }, limit)).toEqual(['m8', 'm7', 'm6']);
+        expect(await found({ type: 'delete' }, limit)).toEqual(['m9']);
+        expect(await found({ destination: 'Webhooks', userId: 'u1', type: 'track' }, limit)).toEqual([
+          'm5',
+          'm3',
+          'm1',
+        ]);
+      }
+      expect(await found({ acceptedFrom: AT + 2, acceptedBefore: AT + 4 })).toEqual(['m3', 'm2']);
+      expect(await found({ event: 'Say' })).toEqual([]);
+      expect(await found({ messageId: 'm4', source: 'shop' })).toEqual(['m4']);
+      const [record] = (await searchDeliveries(queue, { messageId: 'm4' })).deliveries;
+      expect(await found({ id: record!.id })).toEqual(['m4']);
+      expect(await found({ id: record!.id, event: 'Other' })).toEqual([]);
+    });
+
+    it('finds by state, also by what is in the body', async () => {
+      await queue.add([0, 1, 2, 3].map((index) => message(index, { acceptedAt: AT }, index < 2 ? 'Ordered' : 'Paid')));
+      let settled = 0;
+      const consumer = queue.consume('Webhooks', 10).subscribe((lease) => {
+        const attempt = { startedAt: AT, results: [] };
+        const failedUrls: string[] = [];
+        const { messageId } = lease.delivery;
+        const outcome = {
+          m0: { state: 'delivered' as const, attempt },
+          m1: { state: 'dead' as const, attempt, reason: 'refused', failedUrls },
+          m2: { state: 'dead' as const, attempt, reason: 'refused', failedUrls },
+          m3: { state: 'waiting' as const, attempt, nextAttemptAt: Date.now() + 60_000, failedUrls },
+        }[messageId];
+        void lease.settle(outcome).then(() => settled++);
+      });
+      await waitFor(() => settled === 4);
+      consumer.unsubscribe();
+      for (const limit of [1, 100]) {
+        expect(await found({ state: 'dead' }, limit)).toEqual(['m2', 'm1']);
+        expect(await found({ state: 'dead', event: 'Paid' }, limit)).toEqual(['m2']);
+        expect(await found({ state: 'waiting', event: 'Paid' }, limit)).toEqual(['m3']);
+        expect(await found({ state: 'delivered', type: 'track' }, limit)).toEqual(['m0']);
+        expect(await found({ reason: 'refused', userId: 'u1' }, limit)).toEqual(['m1']);
+      }
+    });
+
+    it('refuses fields that it does not have, and values of another type', async () => {
+      await expect(searchDeliveries(queue, { acceptedFrom: 'x' as never })).rejects.toThrow('acceptedFrom of a query');
+      await expect(searchDeliveries(queue, { event: 1 as never })).rejects.toThrow('event of a query must be a string');
+      await expect(searchDeliveries(queue, { evnet: 'x' } as never)).rejects.toThrow('a query has no field "evnet"');
+    });
+
+    it('names when the oldest open delivery was accepted, where the engine does', async () => {
+      if (!queue.oldest) return;
+      expect(await queue.oldest()).toBeUndefined();
+      await queue.add([message(0)]);
+      await queue.add([message(1)]);
+      expect(await queue.oldest()).toBe(AT);
+      expect(await queue.purge({ messageId: 'm0' })).toBe(1);
+      expect(await queue.oldest()).toBe(AT + 1);
+    });
+  });
+}
