@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import type { Subject, Subscription } from 'rxjs';
 
 import { delayUntil } from '../../client/timer.limits.js';
@@ -41,6 +43,8 @@ interface DispatcherOptions extends DeliveryOptions {
 export class DestinationDispatcher {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly circuit: CircuitBreaker;
+  /** The async context of its deliveries: that in which it was made. */
+  private readonly scope = new AsyncResource('DestinationDispatcher');
   private readonly reporter: OutcomeReporter;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
@@ -125,7 +129,8 @@ export class DestinationDispatcher {
 
   private subscribe(concurrency: number, windowBefore?: number): void {
     this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
-      next: (lease) => void this.handle(lease),
+      // The queue may hand it out in the async context of whichever request added it.
+      next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
         this.logger.limited('error', `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`);
         this.restUntil(this.now() + this.options.initialRetryDelay);

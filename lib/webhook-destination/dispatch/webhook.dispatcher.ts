@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Subject, type Subscription } from 'rxjs';
@@ -43,6 +44,8 @@ export class WebhookDispatcher {
   readonly #dispatchers = new Map<string, DestinationDispatcher>();
   /** Those that were replaced, and have requests under way. */
   readonly #leaving = new Set<DestinationDispatcher>();
+  /** The async context of all deliveries: none runs in that of the request that accepted it, or woke its destination. */
+  private readonly scope = new AsyncResource('WebhookDispatcher');
   /** Set while this process delivers. */
   #senders: SenderFactory | undefined;
   /** Destinations that came to have something due before the start. */
@@ -154,12 +157,16 @@ export class WebhookDispatcher {
   }
 
   private open(destination: PausableDestination): void {
+    this.leave(destination.name);
+    const senders = this.#senders;
+    if (senders && isActive(destination)) this.scope.runInAsyncScope(() => this.dispatch(destination, senders));
+  }
+
+  private dispatch(destination: PausableDestination, senders: SenderFactory): void {
     const { name, transform, pauses } = destination;
-    this.leave(name);
-    if (!this.#senders || !isActive(destination)) return;
     const { delivery } = this.options.reveal();
     const { concurrency = delivery.concurrency } = destination;
-    const sender = this.#senders.create(destination);
+    const sender = senders.create(destination);
     const options = { ...delivery, concurrency, transform, pauses };
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
@@ -184,7 +191,9 @@ export class WebhookDispatcher {
   private end(name: string): void {
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
-    void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
+    void this.scope
+      .runInAsyncScope(() => removed.end())
+      .then(() => this.removed.get(name) === removed && this.removed.delete(name));
   }
 
   private joinBudget(): () => void {

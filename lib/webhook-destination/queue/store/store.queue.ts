@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import { Observable, Subject, type Subscriber } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
@@ -28,6 +30,8 @@ export class StoreQueue implements DeliveryQueue {
   /** What was handed out, or is about to be, and has no outcome on record. */
   private readonly leased = new Set<Delivery>();
   private readonly clock = new SteadyClock();
+  /** The async context of the feeds: their reads and timers are not part of the request that wakes them. */
+  private readonly scope = new AsyncResource('StoreQueue');
   private readonly due = new Subject<string>();
   readonly due$ = this.due.asObservable();
   private writer: SettlementWriter;
@@ -73,9 +77,11 @@ export class StoreQueue implements DeliveryQueue {
       for (const { deliveries: batch, feed, leased } of batches) if (leased) feed?.push([], batch);
       throw error;
     }
-    batches.forEach(({ deliveries: batch, feed, leased }, index) => {
-      if (leased) feed?.push(inserted[index]!, batch);
-      else this.wake(batch[0].destination);
+    this.scope.runInAsyncScope(() => {
+      batches.forEach(({ deliveries: batch, feed, leased }, index) => {
+        if (leased) feed?.push(inserted[index]!, batch);
+        else this.wake(batch[0].destination);
+      });
     });
   }
 
