@@ -17,6 +17,11 @@ const borders = [
     'lib/common is used by all folders.',
   ),
   mayNotImport(
+    'lib/opentelemetry/**/*',
+    '/(analytics|cli|testing|webhook-destination)/',
+    'What makes spans knows the port alone, not what it follows.',
+  ),
+  mayNotImport(
     'lib/cli/**/*',
     '/analytics/(?!tracking-plan/)|/testing/|/webhook-destination/(?!queue/)',
     'A command knows the queue and the event classes, not the application.',

@@ -1,6 +1,7 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
 import { OptionsError } from '../common/options.error.js';
+import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
 import { findAbsence, findOptionFaults, IfGiven, Must, MustIfPresent, toOptions } from '../common/options.rules.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
@@ -78,6 +79,14 @@ export class WebhookDestinationOptions {
   @IfGiven()
   @Must('be { token } with visible ASCII characters without spaces, or { guard } with a guard', areAdminOptions)
   admin?: AdminOptions;
+
+  /**
+   * Receives spans and figures of ingest and delivery: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   * Default: nothing does.
+   */
+  @IfGiven()
+  @Must('be what openTelemetry() returns, or another Telemetry', isTelemetry)
+  telemetry?: Telemetry;
 }
 
 /**
@@ -86,7 +95,7 @@ export class WebhookDestinationOptions {
  * unnoticed.
  */
 export interface WebhookDestinationModuleOptions extends Partial<
-  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret'>
+  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry'>
 > {
   /** Where messages come from, each with its write key. May be left out where `registry` is set. */
   sources?: SourceOptions[];

@@ -67,7 +67,9 @@ const transports = {
       }),
   },
   fetch: {
-    post: async ({ url, headers, body }) => ({ status: (await globalThis.fetch(url, { method: 'POST', headers, body })).status }),
+    post: async ({ url, headers, body }) => ({
+      status: (await globalThis.fetch(url, { method: 'POST', headers, body })).status,
+    }),
   },
 };
 

@@ -5,6 +5,7 @@ import type { Subject, Subscription } from 'rxjs';
 import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import type { AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import {
   ADDRESS_NOT_ALLOWED,
@@ -34,6 +35,7 @@ interface DispatcherOptions extends DeliveryOptions {
   transform?: BodyTransform | undefined;
   /** When it was paused. */
   pauses?: readonly Pause[];
+  telemetry?: RelayTelemetry | undefined;
 }
 
 /**
@@ -200,14 +202,18 @@ export class DestinationDispatcher {
   private async attempt(delivery: Readonly<Delivery>, body: Buffer): Promise<DeliveryOutcome | undefined> {
     const { probe } = this.circuit;
     let startedAt = this.now();
+    let span: AttemptSpan | undefined;
     const sent = await this.sender.send(delivery, body, () => {
       startedAt = this.now();
-      return !this.isStopped && (probe > 0 || !this.circuit.isOpen);
+      if (this.isStopped || (probe === 0 && this.circuit.isOpen)) return false;
+      span = this.options.telemetry?.attempt(delivery);
+      return span ?? true;
     });
     // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
     if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now(), paused);
+    span?.end(outcome.state);
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));

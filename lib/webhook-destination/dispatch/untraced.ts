@@ -1,20 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel';
 
-/** The part of OpenTelemetry that all copies of `@opentelemetry/api` 1.x share, on `globalThis`. */
-interface OpenTelemetryGlobal {
-  context?: ContextManager;
-}
+import { contextManager } from '../../client/telemetry/open-telemetry.global.js';
 
-interface ContextManager {
-  active(): OpenTelemetryContext;
-  with<T>(context: OpenTelemetryContext, run: () => T): T;
-}
-
-interface OpenTelemetryContext {
-  setValue(key: symbol, value: unknown): OpenTelemetryContext;
-}
-
-const API = Symbol.for('opentelemetry.js.api.1');
 const SUPPRESS_TRACING = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
 /** Where undici announces each request before it is sent, and agents add headers to it. */
@@ -26,7 +13,7 @@ let isGuarded = false;
 
 /** Runs what sends a webhook so that the instrumentation of OpenTelemetry makes no span of it, and adds no header. */
 export function untraced<T>(send: () => T): T {
-  const manager = (globalThis as { [API]?: OpenTelemetryGlobal })[API]?.context;
+  const manager = contextManager();
   return manager ? manager.with(manager.active().setValue(SUPPRESS_TRACING, true), send) : send();
 }
 

@@ -7,6 +7,7 @@ import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
+import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
@@ -62,7 +63,7 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: Concealed<{ delivery: DeliveryOptions }>,
+    private readonly options: Concealed<{ delivery: DeliveryOptions; telemetry?: RelayTelemetry | undefined }>,
   ) {
     this.dueSubscription = queue.due$?.subscribe((name) => {
       if (this.#senders) this.wake(name);
@@ -164,10 +165,10 @@ export class WebhookDispatcher {
 
   private dispatch(destination: PausableDestination, senders: SenderFactory): void {
     const { name, transform, pauses } = destination;
-    const { delivery } = this.options.reveal();
+    const { delivery, telemetry } = this.options.reveal();
     const { concurrency = delivery.concurrency } = destination;
     const sender = senders.create(destination);
-    const options = { ...delivery, concurrency, transform, pauses };
+    const options = { ...delivery, concurrency, transform, pauses, telemetry };
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);
