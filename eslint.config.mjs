@@ -22,6 +22,11 @@ const borders = [
     'A schematic runs in the command line, and knows neither the package nor what the command line is made of.',
   ),
   mayNotImport(
+    'lib/opentelemetry/**/*',
+    '/(analytics|cli|testing|webhook-destination)/',
+    'What makes spans knows the port alone, not what it follows.',
+  ),
+  mayNotImport(
     'lib/cli/**/*',
     '/analytics/(?!tracking-plan/)|/testing/|/webhook-destination/(?!queue/)',
     'A command knows the queue and the event classes, not the application.',

@@ -15,6 +15,10 @@ export class InProcessTransport implements BatchTransport {
     this.#writeKey = writeKey;
   }
 
+  get source(): string | undefined {
+    return this.ingest.sourceNameOf(this.#writeKey);
+  }
+
   async send(events: string): Promise<undefined> {
     await this.ingest.acceptBatch(this.#writeKey, write(events));
     return undefined;

@@ -13,6 +13,8 @@ import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
 import { RelayError } from './relay.error.js';
 import { resolveSettings } from './settings.rules.js';
+import type { ClientTelemetry } from './telemetry/client-telemetry.interface.js';
+import { activeTrace } from './telemetry/trace-context.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 import { VERSION } from './version.js';
 
@@ -58,6 +60,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   private readonly pipeline: PluginPipeline;
   private readonly maxQueueSize: number;
   private readonly isDisabled: boolean;
+  private readonly telemetry: ClientTelemetry | undefined;
   private isClosed = false;
 
   /** @internal */
@@ -66,6 +69,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     const { writeKey, ...resolved } = resolveSettings(settings);
     this.maxQueueSize = resolved.maxQueueSize;
     this.isDisabled = resolved.disable;
+    this.telemetry = resolved.telemetry;
     this.ledger = new EventLedger(this, this.userCode);
     this.http = new HttpTransport(resolved, writeKey, this);
     this.queue = new EventQueue(resolved, this.ledger);
@@ -153,7 +157,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
 
   /** @internal @param refusal Why the event is not delivered although it is valid. */
   protected record(type: MessageType, params: unknown, callback: Callback | undefined, refusal?: Error): void {
-    const message = createMessage(type, params);
+    const trace = this.telemetry?.create?.(type) ?? activeTrace();
+    const message = createMessage(type, params, trace);
     if (this.isClosed) {
       this.emit('call_after_close', message);
       return;
@@ -170,7 +175,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       refused.context = new Context(message);
       return this.ledger.endLater(refused, reason);
     }
-    const event = this.ledger.open(type, json, callback);
+    const event = this.ledger.open(type, json, callback, trace);
     if (this.pipeline.isEmpty) this.sink.add(event);
     else void this.pipeline.process(event);
   }

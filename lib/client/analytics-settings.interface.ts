@@ -1,5 +1,6 @@
 import type { HTTPClient, HTTPFetchFn } from './delivery/http-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
+import type { ClientTelemetry } from './telemetry/client-telemetry.interface.js';
 
 /**
  * Settings of {@link Analytics}. Unknown settings are ignored.
@@ -73,4 +74,10 @@ export interface AnalyticsSettings {
    * @default []
    */
   plugins?: Plugin[] | undefined;
+  /**
+   * Receives spans and figures of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   *
+   * @default nothing does; the active span of OpenTelemetry is stored with each message all the same
+   */
+  telemetry?: ClientTelemetry | undefined;
 }

@@ -6,6 +6,7 @@ import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
 import { throwFaults } from './options.error.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
+import type { ClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 
 /** The settings of all steps, checked and complete. */
@@ -36,6 +37,7 @@ const RULES: Record<keyof AnalyticsSettings, Rule> = {
   disable: must('be true or false', (value) => typeof value === 'boolean'),
   httpClient: must('be a function such as fetch, or an object with makeRequest', isHttpClient),
   plugins: must('be an array of plugins', Array.isArray),
+  telemetry: must('be what openTelemetry() returns, or another object with send', isClientTelemetry),
 };
 
 /** The names of all settings. */
@@ -71,6 +73,7 @@ export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
     disable: settings.disable ?? false,
     httpClient: toHttpClient(settings.httpClient),
     plugins: settings.plugins ?? [],
+    telemetry: settings.telemetry ?? undefined,
   };
 }
 
@@ -116,6 +119,10 @@ function joinUrl(host: string, path: string): string {
 
 function isHttpClient(value: unknown): boolean {
   return typeof value === 'function' || typeof (value as Partial<HTTPClient>).makeRequest === 'function';
+}
+
+function isClientTelemetry(value: unknown): boolean {
+  return typeof (value as Partial<ClientTelemetry>).send === 'function';
 }
 
 function toHttpClient(setting: AnalyticsSettings['httpClient']): HTTPClient {

@@ -46,11 +46,11 @@ export class RelaySteps {
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
-    const { sources, destinations, queue, ingest, mode, delivery, admin } = options;
+    const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
     this.queue = queue();
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
-    this.acceptor = new MessageAcceptor(router, this.queue);
+    this.acceptor = new MessageAcceptor(router, this.queue, telemetry);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed);
     for (const destination of destinations) this.dispatcher.put(destination);
     this.registry = createRegistry(options, this.queue, {

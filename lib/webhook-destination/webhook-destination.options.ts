@@ -10,6 +10,7 @@ import {
   onlyFaulty,
   toOptions,
 } from '../common/options.rules.js';
+import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';
@@ -86,6 +87,14 @@ export class WebhookDestinationOptions {
   @IfGiven()
   @Must(ADMIN_RULE, areAdminOptions)
   admin?: AdminOptions;
+
+  /**
+   * Receives spans and figures of ingest and delivery: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   * Default: nothing does.
+   */
+  @IfGiven()
+  @Must('be what openTelemetry() returns, or another Telemetry', isTelemetry)
+  telemetry?: Telemetry;
 }
 
 /**
@@ -94,7 +103,7 @@ export class WebhookDestinationOptions {
  * unnoticed.
  */
 export interface WebhookDestinationModuleOptions extends Partial<
-  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret'>
+  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry'>
 > {
   /** Where messages come from, each with its write key. May be left out where `registry` is set. */
   sources?: SourceOptions[];

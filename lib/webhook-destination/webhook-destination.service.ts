@@ -175,6 +175,11 @@ export class WebhookDestinationService
   }
 
   /** @internal */
+  sourceNameOf(writeKey: string): string | undefined {
+    return this.steps.sources.find(writeKey);
+  }
+
+  /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
     // Whether the registry has it is known once that is open.
     if (this.steps.sources.find(writeKey) === undefined && !this.options.reveal().registry) return false;

@@ -13,6 +13,8 @@ import { waitFor } from '../support/wait-for.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
+const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
 const message = (messageId: string): NewDelivery => ({
   destination: 'Webhooks',
   source: 'shop',
@@ -20,6 +22,7 @@ const message = (messageId: string): NewDelivery => ({
   userId: 'u1',
   body: Buffer.from(JSON.stringify({ messageId })),
   acceptedAt: 1_700_000_000_000,
+  trace,
 });
 
 const attempt = { startedAt: 1_700_000_000_500, results: [] };
@@ -72,7 +75,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(moved).toHaveLength(602);
       const { nextAttemptAt } = outcomes.waiting as { nextAttemptAt: number };
       expect(moved.filter(({ messageId }) => messageId === 'waiting')).toMatchObject([
-        { state: 'waiting', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls, nextAttemptAt },
+        { state: 'waiting', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls, nextAttemptAt, trace },
       ]);
       expect(moved.filter(({ messageId }) => messageId === 'retry')).toMatchObject([
         { state: 'queued', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls },

@@ -25,7 +25,8 @@ export class Receiver {
 
   private constructor(private readonly server: Server) {}
 
-  static async start(): Promise<Receiver> {
+  /** @param port default: a free one */
+  static async start(port = 0): Promise<Receiver> {
     const server = createServer();
     const receiver = new Receiver(server);
     server.on('request', (request, response) => {
@@ -46,7 +47,7 @@ export class Receiver {
         response.writeHead(status).end();
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return receiver;
   }
 

@@ -20,20 +20,27 @@ export class RelayProcess {
     private readonly child: ChildProcess,
     /** Its base URL. */
     readonly host: string,
+    /** What it has printed. */
+    readonly lines: string[] = [],
   ) {}
 
-  static async start(options: RelayProcessOptions, app: 'relay' | 'shop' = 'relay'): Promise<RelayProcess> {
+  static async start(options: RelayProcessOptions, app: 'relay' | 'shop' | 'traced' = 'relay'): Promise<RelayProcess> {
     const child = spawn(process.execPath, [`test/apps/${app}.app.mjs`, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let errors = '';
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
-    for await (const line of createInterface({ input: child.stdout })) {
-      const [, host] = /^listening on (\S+)/.exec(line) ?? [];
-      if (host) return new RelayProcess(child, host);
-      errors += `${line}\n`;
+    const lines: string[] = [];
+    const output = createInterface({ input: child.stdout });
+    output.on('line', (line) => lines.push(line));
+    const isListening = (line: string) => line.startsWith('listening on ');
+    const ended = once(output, 'close').then(() => true);
+    while (!lines.some(isListening)) {
+      if (await Promise.race([ended, once(output, 'line').then(() => false)])) {
+        throw new Error(`the relay did not start: ${errors}${lines.join('\n')}`);
+      }
     }
-    throw new Error(`the relay did not start: ${errors}`);
+    return new RelayProcess(child, lines.find(isListening)!.split(' ')[2]!, lines);
   }
 
   /** Ends it at once, as a crash does. */

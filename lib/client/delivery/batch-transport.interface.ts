@@ -11,6 +11,8 @@ export interface Refusal {
 export interface BatchTransport {
   /** Size of an empty batch, in bytes. */
   readonly envelopeBytes: number;
+  /** Name of the source that the batches are of, where it is known. */
+  readonly source?: string | undefined;
   /**
    * Sends a batch once. Resolves with undefined when the receiver has taken it; a rejection is a retryable error.
    *

@@ -1,3 +1,4 @@
+import type { ClientTelemetry } from '../telemetry/client-telemetry.interface.js';
 import type { HTTPClient } from './http-client.interface.js';
 
 /** When waiting events are sent, where to, and how often a batch is tried. */
@@ -8,4 +9,5 @@ export interface DeliverySettings {
   httpRequestTimeout: number;
   url: string;
   httpClient: HTTPClient;
+  telemetry: ClientTelemetry | undefined;
 }

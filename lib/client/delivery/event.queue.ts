@@ -1,8 +1,12 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import type { EventLedger } from '../event/event.ledger.js';
 import type { FlushGroup } from '../event/flush-group.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
 import { MAX_BATCH_BYTES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
 import { RelayError } from '../relay.error.js';
+import type { SentBatch } from '../telemetry/client-telemetry.interface.js';
+import type { TraceFields } from '../telemetry/trace-context.js';
 import { Batch } from './batch.js';
 import { BatchPublisher } from './batch.publisher.js';
 import type { BatchTransport } from './batch-transport.interface.js';
@@ -31,6 +35,9 @@ export class EventQueue implements EventSink {
   /** Requests that hold a connection. */
   private requests = 0;
   private publisher: BatchPublisher | undefined;
+  private transport: BatchTransport | undefined;
+  /** Batches hold the events of many callers, and are sent in the async context of none of them. */
+  private readonly scope = new AsyncResource('Analytics');
   private maxBytes = MAX_BATCH_BYTES;
   /** Size of the waiting events in a body: each with the comma that follows it. */
   private waitingBytes = 0;
@@ -53,6 +60,7 @@ export class EventQueue implements EventSink {
    */
   start(transport: BatchTransport, flushInterval?: number): void {
     this.publisher = new BatchPublisher(this.settings, transport);
+    this.transport = transport;
     this.maxBytes = MAX_BATCH_BYTES - transport.envelopeBytes;
     if (flushInterval !== undefined) {
       this.flushInterval = flushInterval;
@@ -102,7 +110,7 @@ export class EventQueue implements EventSink {
 
   private pump(): void {
     while (this.publisher && this.requests < MAX_REQUESTS_IN_FLIGHT && this.hasBatch()) {
-      void this.send(this.cut(), this.publisher);
+      void this.scope.runInAsyncScope(() => this.send(this.cut(), this.publisher!));
     }
     if (this.waiting.length === 0) this.stopTimer();
   }
@@ -134,7 +142,9 @@ export class EventQueue implements EventSink {
   private async send(batch: Batch, publisher: BatchPublisher): Promise<void> {
     this.requests++;
     this.inFlight.push(batch);
-    const reason = await publisher.send(batch);
+    const { telemetry } = this.settings;
+    const send = () => publisher.send(batch);
+    const reason = await (telemetry ? telemetry.send(this.toSent(batch), send) : send());
     this.inFlight = this.inFlight.filter((other) => other !== batch);
     if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
     // The connection is free for the next request only in a later turn of the event loop: `fetch` would open another one.
@@ -142,6 +152,12 @@ export class EventQueue implements EventSink {
       this.requests--;
       this.pump();
     });
+  }
+
+  private toSent({ events }: Batch): SentBatch {
+    const traces = new Map<string, TraceFields>();
+    for (const { trace } of events) if (trace) traces.set(trace.traceparent, trace);
+    return { source: this.transport?.source, count: events.length, traces: [...traces.values()] };
   }
 
   private stopTimer(): void {

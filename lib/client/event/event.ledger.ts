@@ -1,4 +1,5 @@
 import type { MessageType } from '../message/message.interface.js';
+import type { TraceFields } from '../telemetry/trace-context.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
 import { Context } from './context.js';
 import { FlushGroup } from './flush-group.js';
@@ -21,10 +22,10 @@ export class EventLedger {
   }
 
   /** Enters an event. */
-  open(type: MessageType, json: string, callback: Callback | undefined): PendingEvent {
+  open(type: MessageType, json: string, callback: Callback | undefined, trace?: TraceFields): PendingEvent {
     this.pending++;
     this.group.hold();
-    return { type, callback, group: this.group, json, bytes: 0, context: undefined, onDelivered: undefined };
+    return { type, callback, group: this.group, json, trace, bytes: 0, context: undefined, onDelivered: undefined };
   }
 
   /** Closes the group of the events recorded so far. */

@@ -1,4 +1,5 @@
 import type { MessageType } from '../message/message.interface.js';
+import type { TraceFields } from '../telemetry/trace-context.js';
 import type { Context } from './context.js';
 import type { FlushGroup } from './flush-group.js';
 
@@ -18,6 +19,8 @@ export interface PendingEvent {
   group: FlushGroup | undefined;
   /** The message as it goes over the wire. */
   json: string;
+  /** The trace that it was recorded in. */
+  trace: TraceFields | undefined;
   /** Its size in UTF-8, once it is queued. */
   bytes: number;
   /** Made when a plugin, a callback or a listener needs it. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { TraceFields } from '../telemetry/trace-context.js';
 import { VERSION } from '../version.js';
 import type { IntegrationsOptions, Message, MessageType } from './message.interface.js';
 import { findMessageFault, isPlainObject } from './message.rules.js';
@@ -46,9 +47,10 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
  * Makes the message that goes over the wire. It refers to the application's own objects, which are never changed:
  * serialise it before the application changes them.
  *
+ * @param trace goes into the context, unless that has one already
  * @throws {ValidationError} when a rule is broken.
  */
-export function createMessage(type: MessageType, params: unknown): Message {
+export function createMessage(type: MessageType, params: unknown, trace?: TraceFields): Message {
   if (!isPlainObject(params)) {
     throw new ValidationError({ field: 'message', code: 'message_not_object', message: 'message must be an object' });
   }
@@ -61,7 +63,7 @@ export function createMessage(type: MessageType, params: unknown): Message {
     timestamp: typeof moment === 'string' ? moment : moment.toISOString(),
     userId: text(params.userId),
     anonymousId: text(params.anonymousId),
-    context: { ...object(params.context), library: LIBRARY },
+    context: { ...trace, ...object(params.context), library: LIBRARY },
     integrations: object(params.integrations) as IntegrationsOptions,
     _metadata: METADATA,
   };

@@ -1,8 +1,11 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import type { Subject, Subscription } from 'rxjs';
 
 import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import type { AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import {
   ADDRESS_NOT_ALLOWED,
@@ -32,6 +35,7 @@ interface DispatcherOptions extends DeliveryOptions {
   transform?: BodyTransform | undefined;
   /** When it was paused. */
   pauses?: readonly Pause[];
+  telemetry?: RelayTelemetry | undefined;
 }
 
 /**
@@ -41,6 +45,8 @@ interface DispatcherOptions extends DeliveryOptions {
 export class DestinationDispatcher {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly circuit: CircuitBreaker;
+  /** The async context of its deliveries: that in which it was made. */
+  private readonly scope = new AsyncResource('DestinationDispatcher');
   private readonly reporter: OutcomeReporter;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
@@ -130,7 +136,8 @@ export class DestinationDispatcher {
 
   private subscribe(concurrency: number, windowBefore?: number): void {
     this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
-      next: (lease) => void this.handle(lease),
+      // The queue may hand it out in the async context of whichever request added it.
+      next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
         this.logger.limited('error', `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`);
         this.restUntil(this.now() + this.options.initialRetryDelay);
@@ -201,14 +208,18 @@ export class DestinationDispatcher {
   private async attempt(delivery: Readonly<Delivery>, body: Buffer, now: number): Promise<DeliveryOutcome | undefined> {
     const { probe } = this.circuit;
     let startedAt = now;
+    let span: AttemptSpan | undefined;
     const sent = await this.sender.send(delivery, body, () => {
       startedAt = this.now();
-      return !this.isStopped && (probe > 0 || !this.circuit.isOpen);
+      if (this.isStopped || (probe === 0 && this.circuit.isOpen)) return false;
+      span = this.options.telemetry?.attempt(delivery);
+      return span ?? true;
     });
     // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
     if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now, paused);
+    span?.end(outcome.state);
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));

@@ -121,7 +121,8 @@ export class DestinationOptions extends RoutingOptions {
   transform?: BodyTransform;
 
   /**
-   * Whether the receiver gets `traceparent`. Has no effect yet: this version sends no trace headers.
+   * Whether the receiver gets `traceparent` and `tracestate`: of the request's span, or without the option `telemetry` of
+   * the trace that the message was recorded in.
    * @default false
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')

@@ -1,5 +1,7 @@
 import { RelayError } from '../../client/relay.error.js';
+import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import { errorMessage } from '../../common/error.util.js';
+import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import type { ConnectionPool } from './connection-pool.js';
@@ -27,6 +29,18 @@ export interface Route {
   active: number;
 }
 
+/** Whether an attempt may begin; what follows it, where it is followed. */
+type MayBegin = () => boolean | AttemptSpan;
+
+/** An attempt that has begun. */
+interface Begun {
+  /** The headers of all its requests. */
+  headers: Record<string, string>;
+  /** The trace of the message, as the delivery has it. */
+  trace: string | undefined;
+  span: AttemptSpan | undefined;
+}
+
 /** Makes the requests of one destination. */
 export class DestinationSender {
   /**
@@ -39,6 +53,7 @@ export class DestinationSender {
     private readonly maxActive: number,
     private readonly retryOn: RetryOn = 'spec',
     private readonly limit?: RequestLimit,
+    private readonly propagateTrace = false,
   ) {}
 
   /**
@@ -47,9 +62,9 @@ export class DestinationSender {
    * results. If nothing is sent because `endWaits` is called, or `mayBegin` declines, it resolves with undefined.
    *
    * @param body the bytes that are signed and sent
-   * @param mayBegin asked when there is a connection for the first request
+   * @param mayBegin asked when there is a connection for the first request; what it gives traces the requests
    */
-  send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: () => boolean): Promise<SendResult[] | undefined> {
+  send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: MayBegin): Promise<SendResult[] | undefined> {
     const { failedUrls } = delivery;
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
@@ -74,20 +89,23 @@ export class DestinationSender {
     routes: Route[],
     delivery: Readonly<Delivery>,
     body: Buffer,
-    mayBegin: () => boolean,
+    mayBegin: MayBegin,
   ): Promise<SendResult[] | undefined> {
-    let headers: Record<string, string> | undefined;
+    let begun: Begun | undefined;
     let isDeclined = false;
-    const begin = (): Record<string, string> => {
-      if (!headers && !mayBegin()) {
+    const begin = (): Begun => {
+      if (begun) return begun;
+      const answer = mayBegin();
+      if (answer === false) {
         isDeclined = true;
         throw new RelayError('destination_down', 'the destination is down');
       }
-      return (headers ??= this.headers.for(delivery, body, Date.now()));
+      const headers = this.headers.for(delivery, body, Date.now());
+      return (begun = { headers, trace: delivery.trace, span: answer === true ? undefined : answer });
     };
     return new Promise((resolve) => {
       const results: SendResult[] = [];
-      const end = (): void => resolve(isDeclined && !headers ? undefined : [...results]);
+      const end = (): void => resolve(isDeclined && !begun ? undefined : [...results]);
       if (routes.length === 0) return end();
       for (const route of routes) {
         this.post(route, begin, body, (result) => {
@@ -99,40 +117,51 @@ export class DestinationSender {
   }
 
   /** One request; calls `onEnd` with its result. */
-  private post(
-    route: Route,
-    begin: () => Record<string, string>,
-    body: Buffer,
-    onEnd: (result: SendResult) => void,
-  ): void {
-    const { id: urlId, shown: url, authorization } = route.target;
+  private post(route: Route, begin: () => Begun, body: Buffer, onEnd: (result: SendResult) => void): void {
+    const { id: urlId, shown: url } = route.target;
     let start = performance.now();
     let isMade = false;
+    let request: RequestSpan | undefined;
     const end = (result: UrlResult, retryAfter?: number): void => {
       result.duration = Math.floor(performance.now() - start);
       if (!isMade) this.limit?.giveBack();
       route.active--;
       onEnd({ urlId, result, retryAfter });
     };
-    const fail = (error: unknown): void =>
+    const fail = (error: unknown): void => {
+      request?.end(undefined, error);
       end({ url, outcome: classifyError(error), error: errorMessage(error), duration: 0 });
+    };
     if (++route.active > this.maxActive) {
       fail(new RelayError('too_many_requests', 'too many requests are under way'));
       return;
     }
     const prepare = (waited: number): TargetRequest => {
-      const headers = begin();
+      const begun = begin();
       isMade = true;
       this.limit?.begin();
       start = performance.now() - waited;
-      return { headers: authorization === undefined ? headers : { Authorization: authorization, ...headers }, body };
+      request = begun.span?.request(route.target);
+      return { headers: this.headersTo(route.target, begun, request), body };
     };
     route.pool.post(prepare).then((answer) => {
       const { status } = answer;
+      request?.end(status);
       const outcome = classifyStatus(status, this.retryOn);
       const retryAfter =
         outcome === 'success' ? undefined : parseRetryAfter(answer.headers?.['retry-after'], Date.now());
       end({ url, outcome, status, duration: 0 }, retryAfter);
     }, fail);
+  }
+
+  /** Those of the attempt, the user info of the URL, and the trace where the receiver is to have it. */
+  private headersTo(
+    { authorization }: WebhookTarget,
+    { headers, trace }: Begun,
+    request: RequestSpan | undefined,
+  ): Record<string, string> {
+    const own = authorization === undefined ? headers : { Authorization: authorization, ...headers };
+    if (!this.propagateTrace) return own;
+    return { ...own, ...(request?.trace ?? (trace === undefined ? undefined : fromTraceText(trace))) };
   }
 }

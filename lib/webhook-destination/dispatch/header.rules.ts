@@ -3,7 +3,7 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const OF_THE_RELAY =
-  /^(content-type|user-agent|x-signature(-previous)?|x-message-id|webhook-(id|timestamp|signature))$/i;
+  /^(content-type|user-agent|x-signature(-previous)?|x-message-id|webhook-(id|timestamp|signature)|trace(parent|state))$/i;
 
 const OF_THE_CONNECTION =
   /^(host|content-length|transfer-encoding|(proxy-)?connection|keep-alive|upgrade|expect|te|trailer)$/i;

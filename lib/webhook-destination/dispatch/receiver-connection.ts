@@ -1,6 +1,7 @@
 import type { buildConnector } from 'undici';
 
 import { ClosedError } from '../../common/relay.errors.js';
+import { untraced } from './untraced.js';
 import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
 
 /** Makes the transport of one connection, which gets its socket from the connector. */
@@ -45,7 +46,7 @@ export class ReceiverConnection {
   /** @see TargetTransport.post */
   post(request: TargetRequest): Promise<WebhookResponse> {
     this.exchanges++;
-    return this.transport.post(request);
+    return untraced(() => this.transport.post(request));
   }
 
   /** Drops it; a pending request rejects. Once no socket is left, `onClosed` is called instead of `onGone`. */

@@ -28,7 +28,7 @@ export class SenderFactory {
   }
 
   create(destination: DestinationOptions): DestinationSender {
-    const { urls, rateLimit } = destination;
+    const { urls, rateLimit, propagateTrace } = destination;
     const { concurrency = this.#delivery.concurrency, retryOn = this.#delivery.retryOn } = destination;
     const routes = urls.map(toWebhookTarget).map((target) => ({
       target,
@@ -37,7 +37,7 @@ export class SenderFactory {
     }));
     const headers = new WebhookHeaders(destination);
     const limit = rateLimit && new RequestLimit(rateLimit);
-    return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit);
+    return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
   }
 
   /** Sends a message to a destination once, outside the queue, over connections of its own. */

@@ -3,6 +3,7 @@ import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
 import { withoutInterim } from './interim.filter.js';
+import { unannounced } from './untraced.js';
 import {
   MAX_RESPONSE_BYTES,
   type TargetRequest,
@@ -33,7 +34,10 @@ export class UndiciTransport implements TargetTransport {
 
   post({ headers, body }: TargetRequest): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
-      this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, new Exchange(resolve, reject));
+      const exchange = new Exchange(resolve, reject);
+      unannounced(() => {
+        this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
+      });
     });
   }
 

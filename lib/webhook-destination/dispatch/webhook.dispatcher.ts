@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Subject, type Subscription } from 'rxjs';
@@ -6,6 +7,7 @@ import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
+import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
@@ -43,6 +45,8 @@ export class WebhookDispatcher {
   readonly #dispatchers = new Map<string, DestinationDispatcher>();
   /** Those that were replaced, and have requests under way. */
   readonly #leaving = new Set<DestinationDispatcher>();
+  /** The async context of all deliveries: none runs in that of the request that accepted it, or woke its destination. */
+  private readonly scope = new AsyncResource('WebhookDispatcher');
   /** Set while this process delivers. */
   #senders: SenderFactory | undefined;
   /** Destinations that came to have something due before the start. */
@@ -60,7 +64,7 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: Concealed<{ delivery: DeliveryOptions }>,
+    private readonly options: Concealed<{ delivery: DeliveryOptions; telemetry?: RelayTelemetry | undefined }>,
   ) {}
 
   /** The destinations whose deliveries go out, now or when they are no longer paused, or are ended. */
@@ -161,13 +165,17 @@ export class WebhookDispatcher {
   }
 
   private open(destination: PausableDestination): void {
+    this.leave(destination.name);
+    const senders = this.#senders;
+    if (senders && isActive(destination)) this.scope.runInAsyncScope(() => this.dispatch(destination, senders));
+  }
+
+  private dispatch(destination: PausableDestination, senders: SenderFactory): void {
     const { name, transform, pauses } = destination;
-    this.leave(name);
-    if (!this.#senders || !isActive(destination)) return;
-    const { delivery } = this.options.reveal();
+    const { delivery, telemetry } = this.options.reveal();
     const { concurrency = delivery.concurrency } = destination;
-    const sender = this.#senders.create(destination);
-    const options = { ...delivery, concurrency, transform, pauses };
+    const sender = senders.create(destination);
+    const options = { ...delivery, concurrency, transform, pauses, telemetry };
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);
@@ -194,7 +202,9 @@ export class WebhookDispatcher {
     if (running) return running.look();
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
-    void removed.end().then(() => this.removed.get(name) === removed && this.removed.delete(name));
+    void this.scope
+      .runInAsyncScope(() => removed.end())
+      .then(() => this.removed.get(name) === removed && this.removed.delete(name));
   }
 
   private joinBudget(): () => void {

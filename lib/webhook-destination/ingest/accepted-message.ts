@@ -13,6 +13,7 @@ import {
 import type { RoutableMessage } from '../routing/destination.router.js';
 import type { BodyField } from '../routing/webhook-body.util.js';
 import { MAX_DEPTH } from './json-depth.util.js';
+import { takeTrace } from './message-trace.util.js';
 import type { PostedMessage } from './posted-message.interface.js';
 
 /** The rule that a posted message breaks, or undefined where it breaks none. */
@@ -51,7 +52,11 @@ export class AcceptedMessage implements RoutableMessage {
   readonly type: MessageType;
   readonly messageId: string;
   readonly userId: string | undefined;
+  /** The trace that it was recorded in, as `NewDelivery` has it. */
+  readonly trace: string | undefined;
   private readonly fields: Record<string, unknown>;
+  /** JSON of its context, without the trace. */
+  private readonly context: string | undefined;
 
   /** @param sentAt when the sender posted it, by its own clock */
   constructor(
@@ -64,6 +69,10 @@ export class AcceptedMessage implements RoutableMessage {
     this.type = type as MessageType;
     this.messageId = (messageId as string | null | undefined) || randomUUID();
     this.userId = (userId as string | null | undefined) || undefined;
+    const context = posted.json('context');
+    const traced = takeTrace(context);
+    this.trace = traced?.trace;
+    this.context = traced ? traced.context : context;
   }
 
   get event(): string | undefined {
@@ -72,6 +81,7 @@ export class AcceptedMessage implements RoutableMessage {
 
   json(field: BodyField): string | undefined {
     if (field === 'timestamp' && !isWireTimestamp(this.fields.timestamp)) return JSON.stringify(this.timestamp());
+    if (field === 'context') return this.context;
     return this.posted.json(field);
   }
 

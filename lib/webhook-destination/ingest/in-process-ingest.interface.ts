@@ -12,6 +12,8 @@ export interface InProcessProducer {
 export interface InProcessIngest {
   /** Names of the sources whose write keys it knows. */
   readonly sourceNames: readonly string[];
+  /** Name of the source that has the write key, as far as it is known. */
+  sourceNameOf(writeKey: string): string | undefined;
   /** Registers a producer, or answers false when no source has its write key. */
   attach(writeKey: string, producer: InProcessProducer): boolean;
   /** Takes what the body of a `POST /v1/batch` holds, `{ batch }`, as JSON; resolves once the valid messages are in the queue, durably. */

@@ -1,5 +1,7 @@
 import { Subject } from 'rxjs';
 
+import { activeTrace, toTraceText } from '../../client/telemetry/trace-context.js';
+import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
@@ -23,6 +25,7 @@ export class MessageAcceptor {
   constructor(
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
+    private readonly telemetry?: RelayTelemetry,
   ) {}
 
   /**
@@ -40,8 +43,10 @@ export class MessageAcceptor {
       if (fault) rejected.push({ index, ...fault });
       else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
-    const deliveries = this.router.route(source, messages, timeOf(this.queue));
-    await this.queue.add(deliveries);
+    const ambient = activeTrace(); // what SDKs of others record has no trace but that of the request
+    const deliveries = this.router.route(source, messages, timeOf(this.queue), ambient && toTraceText(ambient));
+    if (this.telemetry) await this.telemetry.enqueue(deliveries, () => this.queue.add(deliveries));
+    else await this.queue.add(deliveries);
     if (this.accepted$.observed) this.accepted$.next({ source, messages, deliveries, rejected });
     return { accepted: posted.length - rejected.length, rejected };
   }

@@ -19,6 +19,8 @@ export interface NewDelivery {
   body: Buffer;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
+  /** The trace that it was recorded in, if any: `traceparent`, and after a space `tracestate`, of W3C Trace Context. */
+  trace?: string | undefined;
 }
 
 /** A delivery in the queue. */

@@ -10,6 +10,8 @@ import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.
 export interface RoutableMessage extends MessageJson {
   readonly messageId: string;
   readonly userId: string | undefined;
+  /** The trace that it was recorded in, as `NewDelivery` has it. */
+  readonly trace: string | undefined;
   /** Name of the event, of a track message. */
   readonly event: string | undefined;
   /** What its `integrations` say of a destination, or of `All`; null and undefined say nothing. */
@@ -63,18 +65,22 @@ export class DestinationRouter {
     this.forgetServed(destination.sources);
   }
 
-  /** One delivery of each message for each destination that is to get it. */
-  route(source: string, messages: RoutableMessage[], acceptedAt: number): NewDelivery[] {
+  /**
+   * One delivery of each message for each destination that is to get it.
+   *
+   * @param ambient the trace of messages that have none of their own
+   */
+  route(source: string, messages: RoutableMessage[], acceptedAt: number, ambient?: string): NewDelivery[] {
     const served = this.servedBy(source);
     const taken = messages.filter((message) => served.some((destination) => takes(destination, message)));
     const bodies = toWebhookBodies(taken);
     const deliveries: NewDelivery[] = [];
     for (let index = 0; index < taken.length; index++) {
-      const { messageId, userId } = taken[index]!;
+      const { messageId, userId, trace = ambient } = taken[index]!;
       const body = bodies[index]!;
       for (const destination of served) {
         if (!takes(destination, taken[index]!)) continue;
-        deliveries.push({ destination: destination.name, source, messageId, userId, body, acceptedAt });
+        deliveries.push({ destination: destination.name, source, messageId, userId, body, acceptedAt, trace });
       }
     }
     return deliveries;

@@ -22,6 +22,7 @@ interface JobData {
   /** When it was added, in us since the epoch: the order of the listing among those of one moment. */
   seq: number;
   body: string;
+  trace?: string | undefined;
   /** When it was replayed last, in ms since the epoch. */
   replayedAt?: number;
   /** The attempts before that, or in the queue that it was taken over from. */
@@ -64,10 +65,10 @@ function toJobId(source: string, messageId: string): string {
  *
  * @param isOnce whether a repeated message is to find the job that is there
  */
-export function toJob({ source, messageId, userId, body, acceptedAt }: NewDelivery, isOnce: boolean): NewJob {
+export function toJob({ source, messageId, userId, body, acceptedAt, trace }: NewDelivery, isOnce: boolean): NewJob {
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
   const jobId = isOnce ? toJobId(source, messageId) : randomUUID();
-  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString() };
+  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), trace };
   const job = { id: jobId, name: 'delivery', data: JSON.stringify(data), opts: {}, timestamp: acceptedAt } as JobJson;
   return { jobId, job };
 }
@@ -139,7 +140,7 @@ export function stateOf({ finishedOn, failedReason }: StoredJob, found: Delivery
 /** The delivery that a job stands for. */
 export function toDelivery(destination: string, job: StoredJob): Delivery {
   const data = parseData(job);
-  const { source, messageId, userId, body } = data;
+  const { source, messageId, userId, body, trace } = data;
   return {
     id: placeOf(destination, job).id,
     destination,
@@ -148,6 +149,7 @@ export function toDelivery(destination: string, job: StoredJob): Delivery {
     userId,
     body: Buffer.from(body),
     acceptedAt: job.timestamp,
+    trace,
     ...toProgress(job, data),
   };
 }

@@ -103,6 +103,7 @@ export class DeliveryAdditions {
       deliveries.map(({ acceptedAt }) => acceptedAt),
       starts,
       sizes,
+      deliveries.map(({ trace }) => trace ?? null),
       ...toLists(deliveries, list),
     ]);
     row!.places.forEach((place, index) => (list[place]!.id = row!.ids[index]));

@@ -18,6 +18,7 @@ export interface DeliveryRow {
   first_attempt_at: number | null;
   attempts: string | null;
   failed_urls: string | null;
+  trace: string | null;
 }
 
 /** A row of a delivery with its state. */
@@ -29,7 +30,7 @@ export interface RecordRow extends DeliveryRow {
 
 /** The columns of a `DeliveryRow`. */
 export const DELIVERY_COLUMNS = `id, destination, source, message_id, user_id, body, accepted_at::float8,
-  first_attempt_at::float8, attempts, failed_urls`;
+  first_attempt_at::float8, attempts, failed_urls, trace`;
 
 /** A delivery that this process has leased. */
 export class LeasedDelivery implements Delivery {
@@ -39,6 +40,7 @@ export class LeasedDelivery implements Delivery {
   readonly userId: string | undefined;
   readonly body: Buffer;
   readonly acceptedAt: number;
+  readonly trace: string | undefined;
   /** What its lease is marked with. */
   readonly #mark: string;
 
@@ -56,6 +58,7 @@ export class LeasedDelivery implements Delivery {
     this.userId = accepted.userId;
     this.body = accepted.body;
     this.acceptedAt = accepted.acceptedAt;
+    this.trace = accepted.trace;
     this.#mark = mark;
   }
 
@@ -92,6 +95,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     userId: row.user_id === null ? undefined : decodeText(row.user_id),
     body: row.body,
     acceptedAt: row.accepted_at,
+    trace: row.trace ?? undefined,
     firstAttemptAt: row.first_attempt_at ?? undefined,
     attempts: row.attempts === null ? NONE : (JSON.parse(row.attempts) as AttemptRecord[]),
     failedUrls: row.failed_urls === null ? NONE : (JSON.parse(row.failed_urls) as string[]),

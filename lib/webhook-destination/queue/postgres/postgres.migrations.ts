@@ -27,6 +27,7 @@ const STEPS: readonly string[] = [
     reason text COLLATE "C",
     attempts text COLLATE "C",
     failed_urls text COLLATE "C",
+    trace text COLLATE "C",
     body bytea NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
   ALTER TABLE relay_delivery ALTER body SET STORAGE EXTERNAL;

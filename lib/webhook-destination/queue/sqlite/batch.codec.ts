@@ -8,11 +8,19 @@ const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PAR
 /** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
 
-/** A delivery within its batch: who and what, and the length of its body; null once no record of it is left. */
-export type BatchItem = [messageId: string, userId: string | null, length: number] | null;
+/** A delivery within its batch: who and what, the length of its body, and its trace; null once no record of it is left. */
+export type BatchItem = [messageId: string, userId: string | null, length: number, trace?: string | null] | null;
 
 /** What became of a delivery of a batch: delivered, with its attempt, or gone into a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
+
+/** The items as they are stored; the traces only where one has a trace. */
+type Columns = [
+  messageIds: (string | null)[],
+  userIds: (string | null)[],
+  lengths: number[],
+  traces?: (string | null)[],
+];
 
 /** The deliveries of a batch as its columns hold them. */
 export interface EncodedBatch {
@@ -43,7 +51,10 @@ export function encodeBatch(deliveries: NewDelivery[]): EncodedBatch {
   const userIds = JSON.stringify(deliveries.map(({ userId }) => userId ?? null));
   const bodies = deliveries.map(({ body }) => body);
   const lengths = JSON.stringify(bodies.map(({ length }) => length));
-  return { messageIds, items: `[${messageIds},${userIds},${lengths}]`, bodies: joinBodies(bodies) };
+  const traces = deliveries.some(({ trace }) => trace !== undefined)
+    ? `,${JSON.stringify(deliveries.map(({ trace }) => trace ?? null))}`
+    : '';
+  return { messageIds, items: `[${messageIds},${userIds},${lengths}${traces}]`, bodies: joinBodies(bodies) };
 }
 
 /** In memory of their own: a part of a shared pool would reach the other thread with all of the pool. */
@@ -81,14 +92,18 @@ export function stripItems(items: BatchItem[], positions: ReadonlySet<number>): 
 }
 
 export function decodeItems(items: string): BatchItem[] {
-  const [messageIds, userIds, lengths] = JSON.parse(items) as [(string | null)[], (string | null)[], number[]];
-  return messageIds.map((messageId, position) =>
-    messageId === null ? null : [messageId, userIds[position]!, lengths[position]!],
-  );
+  const [messageIds, userIds, lengths, traces] = JSON.parse(items) as Columns;
+  return messageIds.map((messageId, position) => {
+    if (messageId === null) return null;
+    const item: BatchItem = [messageId, userIds[position]!, lengths[position]!];
+    if (traces) item.push(traces[position]);
+    return item;
+  });
 }
 
 export function encodeItems(items: BatchItem[]): string {
-  const columns = [0, 1, 2].map((column) => items.map((item) => item?.[column] ?? null));
+  const hasTraces = items.some((item) => item?.[3]);
+  const columns = (hasTraces ? [0, 1, 2, 3] : [0, 1, 2]).map((column) => items.map((item) => item?.[column] ?? null));
   return JSON.stringify(columns);
 }
 

@@ -43,9 +43,10 @@ export class BatchReader {
     return this.statements.contents.get(batch) as { items: string; bodies: Uint8Array };
   }
 
-  /** The rows with their bodies. A batch is read once for all of its rows: where many are retried, they come mixed. */
+  /** The rows with their bodies and traces. A batch is read once for all of its rows: where many are retried, they come mixed. */
   withBodies(rows: DeliveryRow[]): WholeRows {
     const starts = new Map<number, number>();
+    const traces = new Map<number, string>();
     let size = 0;
     for (const { id, bytes } of rows) {
       starts.set(id, size);
@@ -56,9 +57,15 @@ export class BatchReader {
       const stored = this.contents(batch);
       const items = decodeItems(stored.items);
       const all = decodeBodies(items, unpackBodies(items, stored.bodies));
-      for (const position of positions) bodies.set(all[position]!, starts.get(batch * BATCH_SLOTS + position));
+      for (const position of positions) {
+        const id = batch * BATCH_SLOTS + position;
+        bodies.set(all[position]!, starts.get(id));
+        const trace = items[position]?.[3];
+        if (trace) traces.set(id, trace);
+      }
     }
-    return { rows: JSON.stringify(rows), bodies };
+    const traced = traces.size > 0 ? rows.map((row) => ({ ...row, trace: traces.get(row.id) })) : rows;
+    return { rows: JSON.stringify(traced), bodies };
   }
 }
 

@@ -41,7 +41,7 @@ export function toUnattempted(destination: string, { id, source, acceptedAt, ...
   const deliveries: Delivery[] = [];
   items.forEach((item, position) => {
     if (item === null) return;
-    const [messageId, userId] = item;
+    const [messageId, userId, , trace] = item;
     const accepted = {
       destination,
       source,
@@ -49,6 +49,7 @@ export function toUnattempted(destination: string, { id, source, acceptedAt, ...
       userId: userId ?? undefined,
       body: bodies[position]!,
       acceptedAt,
+      trace: trace ?? undefined,
     };
     deliveries.push(toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
   });
@@ -77,6 +78,7 @@ function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
       userId,
       body: Buffer.from(bodies.subarray(start, end)), // a copy: a part would hold the memory of all others
       acceptedAt,
+      trace: row.trace,
       firstAttemptAt,
       attempts: JSON.parse(row.attempts) as AttemptRecord[],
       failedUrls: JSON.parse(row.failedUrls) as string[],

@@ -14,7 +14,7 @@ export const APPLICATION_ID = 0x4e415251;
  * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
  *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
  * - `batch.items` is `[messageIds, userIds, bytes of the bodies]`, a list each, with null in all where no record of the
- *   delivery is left.
+ *   delivery is left. A fourth list has the traces, where there are any.
  * - `batch.bodies` is shorter than that says where it is compressed.
  * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.

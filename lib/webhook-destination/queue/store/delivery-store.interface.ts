@@ -41,7 +41,7 @@ export interface Settlement {
 
 /** A delivery that nobody has attempted; copied field by field, as this is done for each one accepted. */
 export function toDelivery(accepted: NewDelivery, id: string): Delivery {
-  const { destination, source, messageId, userId, body, acceptedAt } = accepted;
+  const { destination, source, messageId, userId, body, acceptedAt, trace } = accepted;
   return {
     destination,
     source,
@@ -49,6 +49,7 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
     userId,
     body,
     acceptedAt,
+    trace,
     id,
     firstAttemptAt: undefined,
     attempts: NONE,

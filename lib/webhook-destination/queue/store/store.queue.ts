@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import {
   ignoreElements,
   merge,
@@ -41,6 +43,8 @@ export class StoreQueue implements DeliveryQueue {
   private readonly leased = new Set<Delivery>();
   private readonly claims = new Set<Promise<unknown>>();
   private readonly clock: SteadyClock;
+  /** The async context of the feeds: their reads and timers are not part of the request that wakes them. */
+  private readonly scope = new AsyncResource('StoreQueue');
   private readonly due = new Subject<string>();
   /** Follows what other processes make due. */
   private readonly others$: Observable<string>;
@@ -100,9 +104,11 @@ export class StoreQueue implements DeliveryQueue {
       for (const { deliveries: batch, feed, leased } of batches) if (leased) feed?.push([], batch);
       throw error;
     }
-    batches.forEach(({ deliveries: batch, feed, leased }, index) => {
-      if (leased) feed?.push(inserted[index]!, batch);
-      else this.wake(batch[0].destination);
+    this.scope.runInAsyncScope(() => {
+      batches.forEach(({ deliveries: batch, feed, leased }, index) => {
+        if (leased) feed?.push(inserted[index]!, batch);
+        else this.wake(batch[0].destination);
+      });
     });
   }
 

@@ -1,0 +1,28 @@
+import type { MessageType } from '../message/message.interface.js';
+import type { TraceFields } from './trace-context.js';
+
+/** A batch on its way to the collection service. */
+export interface SentBatch {
+  /** Name of the source, where it is known. */
+  source: string | undefined;
+  /** Number of messages. */
+  count: number;
+  /** The traces in which its messages were recorded, each once. */
+  traces: readonly TraceFields[];
+}
+
+/** What follows the work of a client. None of its methods throws. */
+export interface ClientTelemetry {
+  /**
+   * Called as a message is recorded, in the async context of the caller.
+   *
+   * @returns the trace that is stored with it, in place of the active one
+   */
+  create?(type: MessageType): TraceFields | undefined;
+  /**
+   * Runs the sending of a batch, with its retries.
+   *
+   * @param send resolves with why the batch was not taken, or undefined where it was
+   */
+  send(batch: SentBatch, send: () => Promise<unknown>): Promise<unknown>;
+}

@@ -1,0 +1,56 @@
+import type { ClientTelemetry } from '../../client/telemetry/client-telemetry.interface.js';
+import type { TraceFields } from '../../client/telemetry/trace-context.js';
+
+/** A delivery of which an attempt begins. */
+export interface AttemptedDelivery {
+  readonly destination: string;
+  readonly source: string;
+  readonly messageId: string;
+  /** The trace that the message was recorded in: `traceparent`, and after a space `tracestate`. */
+  readonly trace?: string | undefined;
+  /** Attempts before this one. */
+  readonly attempts: readonly unknown[];
+}
+
+/** A URL that an attempt posts to. */
+export interface RequestTarget {
+  /** Without user info and query. */
+  readonly shown: string;
+}
+
+/** One POST of an attempt. */
+export interface RequestSpan {
+  /** What a receiver gets that is part of the trace. */
+  readonly trace: TraceFields | undefined;
+  /** @param error why there was no answer */
+  end(status: number | undefined, error?: unknown): void;
+}
+
+/** One attempt to deliver. */
+export interface AttemptSpan {
+  /** Called as a request is made. */
+  request(target: RequestTarget): RequestSpan | undefined;
+  /** @param state what became of the delivery: `delivered`, `waiting` or `dead` */
+  end(state: string): void;
+}
+
+/** What follows the work of a relay. None of its methods throws. */
+export interface RelayTelemetry {
+  /**
+   * Runs what puts deliveries into the queue.
+   *
+   * @param add rejects where the queue cannot take them
+   */
+  enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void>;
+  /** Called as an attempt begins. */
+  attempt(delivery: AttemptedDelivery): AttemptSpan;
+}
+
+/** What the option `telemetry` takes: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry` makes one. */
+export interface Telemetry extends ClientTelemetry, RelayTelemetry {}
+
+/** Whether the value has the methods of a {@link Telemetry}. */
+export function isTelemetry(value: unknown): boolean {
+  const { send, enqueue, attempt } = (value ?? {}) as Partial<Record<keyof Telemetry, unknown>>;
+  return [send, enqueue, attempt].every((method) => typeof method === 'function');
+}

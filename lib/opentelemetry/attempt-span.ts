@@ -1,0 +1,71 @@
+import { type Attributes, type Context, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
+
+import { errorMessage } from '../common/error.util.js';
+import { errorTypeOf } from '../common/telemetry/error-type.util.js';
+import type { AttemptSpan, RequestSpan, RequestTarget } from '../common/telemetry/telemetry.interface.js';
+import {
+  REQUEST_METHOD,
+  RESEND_COUNT,
+  SERVER_ADDRESS,
+  SERVER_PORT,
+  STATE,
+  STATUS_CODE,
+  URL_FULL,
+} from './attributes.js';
+import { fail, fieldsOf } from './span-context.util.js';
+
+/** The attributes of a URL, which are the same for each request to it. */
+const ofTarget = new WeakMap<RequestTarget, Attributes>();
+
+/** The span of one attempt, and of its requests below it. */
+export class OpenTelemetryAttempt implements AttemptSpan {
+  /** Why the last request failed. */
+  private errorType: string | undefined;
+
+  /** @param earlier attempts before this one */
+  constructor(
+    private readonly tracer: Tracer,
+    private readonly span: Span,
+    private readonly parent: Context,
+    private readonly earlier: number,
+  ) {}
+
+  request(target: RequestTarget): RequestSpan {
+    // What is not recorded has no children either; its trace goes on all the same.
+    if (!this.span.isRecording()) return { trace: fieldsOf(this.span), end: () => undefined };
+    const attributes = { ...attributesOf(target), ...(this.earlier > 0 && { [RESEND_COUNT]: this.earlier }) };
+    const context = trace.setSpan(this.parent, this.span);
+    const span = this.tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes }, context);
+    return {
+      trace: fieldsOf(span),
+      end: (status, error) => {
+        if (status !== undefined) span.setAttribute(STATUS_CODE, status);
+        const errorType = errorTypeOf(status, error);
+        if (errorType !== undefined) fail(span, errorType, error === undefined ? undefined : errorMessage(error));
+        this.errorType = errorType;
+        span.end();
+      },
+    };
+  }
+
+  end(state: string): void {
+    this.span.setAttribute(STATE, state);
+    if (state !== 'delivered') fail(this.span, this.errorType ?? '_OTHER');
+    this.span.end();
+  }
+}
+
+function attributesOf(target: RequestTarget): Attributes {
+  let attributes = ofTarget.get(target);
+  if (!attributes) {
+    const { hostname, port, protocol } = new URL(target.shown);
+    attributes = {
+      [REQUEST_METHOD]: 'POST',
+      [SERVER_ADDRESS]: hostname,
+      [SERVER_PORT]: Number(port || (protocol === 'https:' ? 443 : 80)),
+      [URL_FULL]: target.shown,
+    };
+    ofTarget.set(target, attributes);
+  }
+  return attributes;
+}

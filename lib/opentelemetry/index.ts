@@ -1,0 +1,24 @@
+import { OptionsError } from '../common/options.error.js';
+import { findAbsence, findOptionFaults, toOptions } from '../common/options.rules.js';
+import type { Telemetry } from '../common/telemetry/telemetry.interface.js';
+import { OpenTelemetry } from './open-telemetry.js';
+import { OpenTelemetryOptions } from './open-telemetry.options.js';
+
+export type { Telemetry } from '../common/telemetry/telemetry.interface.js';
+export type { OpenTelemetryOptions } from './open-telemetry.options.js';
+
+/**
+ * Spans and figures by OpenTelemetry, for the option `telemetry` of `AnalyticsModule`, `WebhookDestinationModule` and
+ * `Analytics`. It needs the package `@opentelemetry/api`, and an SDK that the application sets up.
+ *
+ * @throws {OptionsError} that names each option at fault and its rule
+ * @see docs/observability.md
+ */
+export function openTelemetry(given: Partial<OpenTelemetryOptions> = {}): Telemetry {
+  const absence = findAbsence(given);
+  if (absence.length > 0) throw new OptionsError('openTelemetry', absence);
+  const options = toOptions(OpenTelemetryOptions, given);
+  const faults = findOptionFaults(options);
+  if (faults.length > 0) throw new OptionsError('openTelemetry', faults);
+  return new OpenTelemetry(options);
+}

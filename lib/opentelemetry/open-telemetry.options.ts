@@ -1,0 +1,41 @@
+import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
+
+import { IfGiven, Must } from '../common/options.rules.js';
+
+const hasMethod = (name: string) => (value: unknown) =>
+  typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function';
+
+/** Options of `openTelemetry`. */
+export class OpenTelemetryOptions {
+  /** Makes the spans. Default: the global one of `@opentelemetry/api`, whenever it is set. */
+  @IfGiven()
+  @Must('be a tracer provider', hasMethod('getTracer'))
+  tracerProvider?: TracerProvider;
+
+  /** Takes the figures. Default: the global one of `@opentelemetry/api`, as it is when the application starts. */
+  @IfGiven()
+  @Must('be a meter provider', hasMethod('getMeter'))
+  meterProvider?: MeterProvider;
+
+  /**
+   * How an attempt is part of the trace that its message was recorded in: a trace of its own with a link to it, or a
+   * child, which is recorded whenever that one is.
+   * @default 'link'
+   */
+  @Must("be 'link' or 'child'", (value) => value === 'link' || value === 'child')
+  attempts: 'link' | 'child' = 'link';
+
+  /**
+   * Whether each recorded message has a span of its own, `create {source}`.
+   * @default false
+   */
+  @Must('be true or false', (value) => typeof value === 'boolean')
+  createSpans: boolean = false;
+
+  /**
+   * Name of the source in the spans of a client that sends to another process.
+   * @default 'analytics'
+   */
+  @Must('be a non-empty string', (value) => typeof value === 'string' && value !== '')
+  source: string = 'analytics';
+}

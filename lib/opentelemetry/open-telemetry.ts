@@ -1,0 +1,133 @@
+import { context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
+
+import type { SentBatch } from '../client/telemetry/client-telemetry.interface.js';
+import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
+import { VERSION } from '../client/version.js';
+import { errorMessage } from '../common/error.util.js';
+import { errorTypeOf } from '../common/telemetry/error-type.util.js';
+import type { AttemptedDelivery, AttemptSpan, Telemetry } from '../common/telemetry/telemetry.interface.js';
+import {
+  ATTEMPT,
+  BATCH_COUNT,
+  DESTINATION_NAME,
+  MESSAGE_ID,
+  MESSAGING_SYSTEM,
+  OPERATION_NAME,
+  OPERATION_TYPE,
+  SOURCE,
+  SYSTEM,
+} from './attributes.js';
+import { OpenTelemetryAttempt } from './attempt-span.js';
+import type { OpenTelemetryOptions } from './open-telemetry.options.js';
+import { fail, fieldsOf, toLinks, toParent } from './span-context.util.js';
+
+const NAME = 'nestjs-analytics-relay';
+
+/** The spans of a client and of a relay: the table of docs/observability.md. */
+export class OpenTelemetry implements Telemetry {
+  private readonly tracer: Tracer;
+
+  constructor(private readonly options: OpenTelemetryOptions) {
+    // The global one passes calls on to the provider that is set later.
+    this.tracer = (options.tracerProvider ?? trace).getTracer(NAME, VERSION);
+  }
+
+  create(): TraceFields | undefined {
+    const { createSpans, source } = this.options;
+    if (!createSpans) return undefined;
+    const span = this.tracer.startSpan(`create ${source}`, {
+      kind: SpanKind.PRODUCER,
+      attributes: {
+        [MESSAGING_SYSTEM]: SYSTEM,
+        [OPERATION_NAME]: 'create',
+        [OPERATION_TYPE]: 'create',
+        [DESTINATION_NAME]: source,
+      },
+    });
+    span.end();
+    return span.isRecording() || isSampled(span) ? fieldsOf(span) : undefined;
+  }
+
+  async send(
+    { source = this.options.source, count, traces }: SentBatch,
+    send: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const span = this.tracer.startSpan(
+      `send ${source}`,
+      {
+        kind: SpanKind.CLIENT,
+        attributes: {
+          [MESSAGING_SYSTEM]: SYSTEM,
+          [OPERATION_NAME]: 'send',
+          [OPERATION_TYPE]: 'send',
+          [DESTINATION_NAME]: source,
+          [BATCH_COUNT]: count,
+        },
+        links: toLinks(traces),
+      },
+      ROOT_CONTEXT,
+    );
+    const reason = await context.with(trace.setSpan(ROOT_CONTEXT, span), send);
+    if (reason !== undefined) fail(span, errorTypeOf(undefined, reason)!, errorMessage(reason));
+    span.end();
+    return reason;
+  }
+
+  async enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void> {
+    const spans = Array.from(countByDestination(deliveries), ([destination, count]) =>
+      this.tracer.startSpan(`enqueue ${destination}`, {
+        kind: SpanKind.CLIENT,
+        attributes: {
+          [MESSAGING_SYSTEM]: SYSTEM,
+          [OPERATION_NAME]: 'enqueue',
+          [OPERATION_TYPE]: 'send',
+          [DESTINATION_NAME]: destination,
+          [BATCH_COUNT]: count,
+        },
+      }),
+    );
+    try {
+      await add();
+    } catch (error) {
+      for (const span of spans) fail(span, errorTypeOf(undefined, error)!, errorMessage(error));
+      throw error;
+    } finally {
+      for (const span of spans) span.end();
+    }
+  }
+
+  attempt({ destination, source, messageId, trace: text, attempts }: AttemptedDelivery): AttemptSpan {
+    const recorded = text === undefined ? undefined : fromTraceText(text);
+    const isChild = recorded !== undefined && this.options.attempts === 'child';
+    const links: Link[] = recorded && !isChild ? toLinks([recorded]) : [];
+    const parent = isChild ? toParent(recorded) : ROOT_CONTEXT;
+    const span = this.tracer.startSpan(
+      `process ${destination}`,
+      {
+        kind: SpanKind.CONSUMER,
+        links,
+        attributes: {
+          [MESSAGING_SYSTEM]: SYSTEM,
+          [OPERATION_NAME]: 'process',
+          [OPERATION_TYPE]: 'process',
+          [DESTINATION_NAME]: destination,
+          [MESSAGE_ID]: messageId,
+          [SOURCE]: source,
+          [ATTEMPT]: attempts.length + 1,
+        },
+      },
+      parent,
+    );
+    return new OpenTelemetryAttempt(this.tracer, span, parent, attempts.length);
+  }
+}
+
+function isSampled(span: Span): boolean {
+  return (span.spanContext().traceFlags & 1) === 1;
+}
+
+function countByDestination(deliveries: readonly { destination: string }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { destination } of deliveries) counts.set(destination, (counts.get(destination) ?? 0) + 1);
+  return counts;
+}
