@@ -154,7 +154,8 @@ export interface DeliveryQueue {
   consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
   /**
    * Names of destinations that come to have a due delivery while nobody consumes them in this process. With an engine
-   * that tells, a destination need not be consumed until it is named here, or `counts` has open deliveries of it.
+   * that tells, a destination need not be consumed until it is named here, or `counts` has open deliveries of it. A
+   * shared engine also names, once somebody subscribes, those that have due deliveries by then.
    */
   readonly due$?: Observable<string>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
