@@ -90,6 +90,8 @@ const PRIVATE_MEMBERS = [
   'kReply|kRequest|_router',
   // BullMQ
   '_client|_jobScheduler|_repeat|blockingConnection|processJob|nextJobFromJobData|scripts',
+  // ... what runs its scripts, and the names and hashes of its keys
+  'execCommand|runCommand|moveToFinishedKeys|toKey|hgetall|hget|bzpopmin',
 ].join('|');
 
 /** What a sentence in a string or comment should not contain: the habits that prose.md names. */

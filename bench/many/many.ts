@@ -1,4 +1,6 @@
 // npm run bench:many: what a delivery costs as the destinations become more.
+import { storeCpu } from '../forward/store.cpu.js';
+import type { SharedEngine } from '../forward/shared.stores.js';
 import { Child } from '../support/child.js';
 import { BATCH } from '../support/messages.js';
 import { option } from '../support/option.js';
@@ -10,17 +12,22 @@ import type { ManyCost, ManyOrder, ManyStart } from './many.process.js';
 const MESSAGES = 60_000;
 const MAX_SOCKETS = 1_024;
 
-const engines = option('engine')?.split(';') ?? ['memory', 'sqlite'];
+const engines = option('engine')?.split(';') ?? ['memory', 'sqlite', 'redis'];
 const counts = option('times')?.split(';').map(Number) ?? [1, 10, 100, 1_000, 10_000];
 const rounds = Number(option('rounds') ?? 3);
 
 interface Row extends ManyStart {
-  /** Per delivery, in us. */
+  /** Per delivery, in us, the store's included. */
   delivery: number;
   rate: number;
   /** Once all were delivered to, and are idle, in bytes. */
   idle: number;
   sockets: number;
+}
+
+/** Whether the deliveries lie in a store of their own. */
+function isShared(engine: string): engine is SharedEngine {
+  return engine === 'redis' || engine === 'postgres';
 }
 
 async function measure(engine: string, count: number): Promise<Row> {
@@ -29,14 +36,16 @@ async function measure(engine: string, count: number): Promise<Row> {
   const messages = Math.max(MESSAGES, count * BATCH);
   const run = (prefix: string) => relay.ask<ManyCost>({ prefix, messages } satisfies ManyOrder);
   await run('warm-up');
+  const storeBefore = isShared(engine) ? storeCpu(engine) : 0;
   const { cpu, elapsed, memory, sockets } = await run('message');
+  const store = isShared(engine) ? storeCpu(engine) - storeBefore : 0;
   await relay.stop();
   const report = await receiver.ask<ReceiverReport>({});
   await receiver.stop();
   if (report.messages !== 2 * messages || report.repeated > 0 || report.badSignatures > 0) {
     throw new Error(`${engine}, ${count} destinations: the receiver got ${JSON.stringify(report)}`);
   }
-  const delivery = (cpu * 1_000) / messages;
+  const delivery = ((cpu + store) * 1_000) / messages;
   return { ...start, delivery, rate: messages / (elapsed / 1_000), idle: memory, sockets };
 }
 

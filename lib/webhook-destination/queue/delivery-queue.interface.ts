@@ -158,7 +158,8 @@ export interface DeliveryQueue {
   consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
   /**
    * Names of destinations that come to have a due delivery while nobody consumes them in this process; a destination need
-   * not be consumed until it is named here, or `counts` has open deliveries of it. It may name others.
+   * not be consumed until it is named here, or `counts` has open deliveries of it. A shared engine also names, once
+   * somebody subscribes, those that have due deliveries by then. Others may be named.
    */
   readonly due$: Observable<string>;
   /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
