@@ -18,8 +18,8 @@ export interface RouteDescription {
   summary: string;
   operationId: string;
   authorization: 'Basic' | 'Bearer';
-  /** Of the body. */
-  schema: Schema;
+  /** Of the body, where there is one. */
+  schema?: Schema;
   /** By status. */
   answers: Record<number, string>;
 }
@@ -43,7 +43,7 @@ export async function describeRoutes(
     const decorators = [
       ApiOperation({ summary, operationId }),
       authorization === 'Basic' ? ApiBasicAuth() : ApiBearerAuth(),
-      ApiBody({ schema }),
+      ...(schema ? [ApiBody({ schema })] : []),
       ...Object.entries(answers).map(([status, answer]) =>
         ApiResponse({ status: Number(status), description: answer }),
       ),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { Controller, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
+import { Controller, Get, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
 
 import type { FastifyReply, FastifyRequest } from './fastify.interface.js';
 import { describeRoutes, type RouteDescription } from './openapi.util.js';
@@ -19,9 +19,11 @@ export type NodeHandler<Controller> = (
   platform: [request: unknown, response: unknown],
 ) => Promise<void>;
 
-/** A POST route of a controller. */
+/** A route of a controller. */
 interface NodeRoute<Controller> {
   name: string;
+  method: 'GET' | 'POST';
+  /** Below the global prefix. */
   path: string;
   handle: NodeHandler<Controller>;
   description: RouteDescription;
@@ -31,10 +33,10 @@ interface NodeRoute<Controller> {
  * Gives a controller its routes, which depend on the options of its module. It must be called before Nest registers the
  * application's routes; a controller without routes serves none.
  */
-export async function placeController<T>(controller: Type<T>, prefix: string, routes: NodeRoute<T>[]): Promise<void> {
-  Controller({ path: prefix, version: VERSION_NEUTRAL })(controller);
+export async function placeController<T>(controller: Type<T>, routes: NodeRoute<T>[]): Promise<void> {
+  Controller({ path: '', version: VERSION_NEUTRAL })(controller);
   const prototype = controller.prototype as object;
-  for (const { name, path, handle } of routes) {
+  for (const { name, method, path, handle } of routes) {
     const descriptor: PropertyDescriptor = {
       configurable: true, // A module may be started again, as before each test of a suite.
       value: async function (this: T, request: PlatformRequest, response: PlatformResponse) {
@@ -42,7 +44,7 @@ export async function placeController<T>(controller: Type<T>, prefix: string, ro
       },
     };
     Object.defineProperty(prototype, name, descriptor);
-    Post(path)(prototype, name, descriptor);
+    (method === 'GET' ? Get : Post)(path)(prototype, name, descriptor);
     Req()(prototype, name, 0);
     Res()(prototype, name, 1);
   }

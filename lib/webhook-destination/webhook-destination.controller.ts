@@ -1,7 +1,6 @@
 import { Controller, Inject, type Type } from '@nestjs/common';
 
 import { type NodeHandler, placeController } from '../common/platform.controller.js';
-import { DELETION_DESCRIPTION } from './admin/deletion.openapi.js';
 import { httpContext } from './admin/http-context.util.js';
 import { describeIngest } from './ingest/ingest.openapi.js';
 import { INGEST_PATHS, type IngestRoute } from './ingest/ingest.routes.js';
@@ -27,19 +26,26 @@ export function createRelayController(): RelayController {
 
 /** Gives the controller the routes that the options select. */
 export async function placeRelayController(controller: RelayController, steps: RelaySteps): Promise<void> {
-  const routes = steps.ingest ? ingestRoutes() : [];
-  if (steps.admin) {
+  const ofIngest = steps.ingest ? ingestRoutes(steps.prefix) : [];
+  const ofAdmin = (steps.admin?.routes ?? []).map(({ name, method, path, description }, index) => {
     const handle: Handler = ({ steps: { admin } }, request, response, platform) =>
-      admin!.endpoint.handle(request, response, httpContext(...platform));
-    routes.push({ name: 'delete', path: 'delete', handle, description: DELETION_DESCRIPTION });
-  }
-  if (routes.length > 0) await placeController(controller, steps.prefix, routes);
+      admin!.routes[index]!.endpoint.handle(request, response, httpContext(...platform));
+    return { name, method, path, handle, description };
+  });
+  const routes = [...ofIngest, ...ofAdmin];
+  if (routes.length > 0) await placeController(controller, routes);
 }
 
-function ingestRoutes() {
+function ingestRoutes(prefix: string) {
   return (Object.entries(INGEST_PATHS) as [IngestRoute, string[]][]).flatMap(([route, paths]) => {
     const handle: Handler = ({ steps: { ingest } }, request, response) =>
       ingest!.endpoint.handle(route, request, response);
-    return paths.map((path) => ({ name: path, path, handle, description: describeIngest(route, path) }));
+    return paths.map((path) => ({
+      name: path,
+      method: 'POST' as const,
+      path: `/${prefix}/${path}`,
+      handle,
+      description: describeIngest(route, path),
+    }));
   });
 }

@@ -3,6 +3,7 @@ import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 import { OptionsError } from '../common/options.error.js';
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
 import { findAbsence, findOptionFaults, IfGiven, Must, MustIfPresent, toOptions } from '../common/options.rules.js';
+import { isPositiveInteger } from '../common/value.util.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { type AdminOptions, areAdminOptions } from './admin/admin.options.js';
@@ -87,6 +88,14 @@ export class WebhookDestinationOptions {
   @IfGiven()
   @Must('be what openTelemetry() returns, or another Telemetry', isTelemetry)
   telemetry?: Telemetry;
+
+  /**
+   * Destinations, and hosts of receivers, that have figures of their own in the metrics, those first used; all others
+   * are `_other`. Whole number above 0.
+   * @default 200
+   */
+  @Must('be a whole number above 0', isPositiveInteger)
+  maxMetricDestinations: number = 200;
 }
 
 /**
@@ -95,7 +104,10 @@ export class WebhookDestinationOptions {
  * unnoticed.
  */
 export interface WebhookDestinationModuleOptions extends Partial<
-  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry'>
+  Pick<
+    WebhookDestinationOptions,
+    'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry' | 'maxMetricDestinations'
+  >
 > {
   /** Where messages come from, each with its write key. May be left out where `registry` is set. */
   sources?: SourceOptions[];

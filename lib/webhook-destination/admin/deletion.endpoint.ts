@@ -10,10 +10,11 @@ import { RequestError, QUEUE_RETRY_AFTER } from '../ingest/request.error.js';
 import { answerError, answerJson } from '../ingest/json-answer.js';
 import { admitRequest } from '../ingest/pipeline-limit.js';
 import type { AdminGate } from './admin.gate.js';
+import type { AdminEndpoint } from './admin.mount.js';
 import type { UserDeletion } from './user-deletion.js';
 
 /** Answers `POST /v1/delete`. */
-export class DeletionEndpoint {
+export class DeletionEndpoint implements AdminEndpoint {
   private readonly logger = new LineLogger('WebhookDestinationAdmin');
 
   private gate: AdminGate = () => Promise.reject(new RelayError('starting', 'the application is still starting'));
@@ -34,7 +35,7 @@ export class DeletionEndpoint {
     if (!admitRequest(request, response)) return;
     try {
       checkSameSite(request);
-      await this.gate(context);
+      await this.gate(context, 'write');
       answerJson(request, response, 200, {
         success: true,
         ...(await this.deletion.request(parseBody(await readBody(request)))),

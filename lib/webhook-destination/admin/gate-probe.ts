@@ -21,7 +21,7 @@ export async function probeGate(
   path: string,
 ): Promise<void> {
   const { platform, answered } = createAnonymousRequest(adapter, path);
-  const admitted = gate(httpContext(...platform)).then(
+  const admitted = gate(httpContext(...platform), 'read').then(
     () => true,
     () => false, // however it refuses
   );

@@ -72,6 +72,11 @@ export class DestinationDispatcher {
     this.reporter = new OutcomeReporter(events);
   }
 
+  /** Whether the destination counts as down. */
+  get isDown(): boolean {
+    return this.circuit.isOpen;
+  }
+
   /** Starts to take deliveries. */
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
     this.queue = queue;

@@ -63,7 +63,8 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: Concealed<{ delivery: DeliveryOptions; telemetry?: RelayTelemetry | undefined }>,
+    private readonly options: Concealed<{ delivery: DeliveryOptions }>,
+    private readonly telemetry?: RelayTelemetry,
   ) {
     this.dueSubscription = queue.due$?.subscribe((name) => {
       if (this.#senders) this.wake(name);
@@ -75,6 +76,11 @@ export class WebhookDispatcher {
   get servedNames(): Set<string> {
     const enabled = [...this.#destinations.values()].filter((destination) => destination.enabled);
     return new Set([...enabled.map(({ name }) => name), ...this.removedBefore]);
+  }
+
+  /** Whether each destination that is delivered to counts as down. */
+  get circuits(): { destination: string; isOpen: boolean }[] {
+    return Array.from(this.#dispatchers, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
   }
 
   /** Delivers to a destination from now on, in place of the one of this name. */
@@ -165,10 +171,10 @@ export class WebhookDispatcher {
 
   private dispatch(destination: PausableDestination, senders: SenderFactory): void {
     const { name, transform, pauses } = destination;
-    const { delivery, telemetry } = this.options.reveal();
+    const { delivery } = this.options.reveal();
     const { concurrency = delivery.concurrency } = destination;
     const sender = senders.create(destination);
-    const options = { ...delivery, concurrency, transform, pauses, telemetry };
+    const options = { ...delivery, concurrency, transform, pauses, telemetry: this.telemetry };
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);

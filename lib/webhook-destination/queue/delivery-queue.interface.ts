@@ -119,6 +119,13 @@ export interface DeliveryCount {
   count: number;
 }
 
+/** The oldest delivery of a destination that is neither delivered nor dead. */
+export interface OldestDelivery {
+  destination: string;
+  /** In ms since the epoch. */
+  acceptedAt: number;
+}
+
 /** Whether the deliveries counted are still to be delivered. */
 export function isOpen({ state }: DeliveryCount): boolean {
   return state !== 'delivered' && state !== 'dead';
@@ -169,6 +176,8 @@ export interface DeliveryQueue {
    * @param except destinations that need not be counted; an engine that counts in no time may do so all the same
    */
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
+  /** When the oldest delivery of each destination was accepted, of those that are neither delivered nor dead. */
+  oldest?(): Promise<OldestDelivery[]>;
   /** Makes the dead deliveries that match due now; their new window begins now. Resolves with their number. */
   replay(query: DeliveryQuery): Promise<number>;
   /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */

@@ -6,6 +6,7 @@ import type {
   DeliveryRecord,
   DeliveryState,
   NewDelivery,
+  OldestDelivery,
 } from '../delivery-queue.interface.js';
 import {
   type Claim,
@@ -31,7 +32,7 @@ export class MemoryStore implements DeliveryStore {
   /** When each message was accepted, in ms since the epoch, the oldest first. */
   private readonly accepted = new Map<string, number>();
   /** Goes on at the oldest message: an iterator that begins anew passes all that were removed. */
-  private readonly oldest = this.accepted.keys();
+  private readonly oldestMessage = this.accepted.keys();
   private lastId = 0;
 
   constructor(private readonly messageIds: Required<RetentionBound>) {}
@@ -105,6 +106,11 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve([...counts.values()]);
   }
 
+  oldest(): Promise<OldestDelivery[]> {
+    const open = [...this.entries.values()].filter(({ state }) => isWaiting(state));
+    return Promise.resolve(open.map(({ delivery: { destination, acceptedAt } }) => ({ destination, acceptedAt })));
+  }
+
   replay(query: CheckedQuery, now: number): Promise<string[]> {
     const dead = this.find(query).filter(({ state }) => state === 'dead');
     for (const entry of dead) {
@@ -163,7 +169,7 @@ export class MemoryStore implements DeliveryStore {
       this.accepted.delete(key); // its place is the last one now
     }
     this.accepted.set(key, now);
-    if (this.accepted.size > count) this.accepted.delete(this.oldest.next().value!);
+    if (this.accepted.size > count) this.accepted.delete(this.oldestMessage.next().value!);
     return true;
   }
 

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 
 import Database from 'libsql';
 
-import type { DeliveryCount } from '../delivery-queue.interface.js';
+import type { DeliveryCount, OldestDelivery } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryRecord } from '../registry-store.interface.js';
@@ -178,6 +178,17 @@ export class SqliteDatabase {
     const { pages, more } = this.pages.shrink();
     if (pages > 0 && !more) this.log.emptySoon();
     return more;
+  }
+
+  oldest(): OldestDelivery[] {
+    return this.db
+      .prepare(
+        `SELECT destination, min(accepted_at) AS acceptedAt FROM (
+           SELECT destination, accepted_at FROM batch WHERE state IN ('q', 'r')
+           UNION ALL SELECT destination, accepted_at FROM delivery WHERE state IN ('queued', 'waiting')
+         ) GROUP BY destination`,
+      )
+      .all() as OldestDelivery[];
   }
 
   counts(): DeliveryCount[] {

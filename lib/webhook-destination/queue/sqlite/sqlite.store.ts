@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 
 import { LineLogger } from '../../../common/line.logger.js';
-import type { Delivery, DeliveryCount, DeliveryPage, DeliveryRecord } from '../delivery-queue.interface.js';
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryRecord,
+  OldestDelivery,
+} from '../delivery-queue.interface.js';
 import type {
   Claim,
   ClaimLimit,
@@ -103,6 +109,10 @@ export class SqliteStore implements DeliveryStore {
 
   counts(): Promise<DeliveryCount[]> {
     return this.thread.call('counts');
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
+    return this.thread.call('oldest');
   }
 
   replay(query: CheckedQuery, now: number): Promise<string[]> {

@@ -5,6 +5,7 @@ import type {
   DeliveryPage,
   DeliveryRecord,
   NewDelivery,
+  OldestDelivery,
 } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
@@ -105,6 +106,8 @@ export interface DeliveryStore {
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
   counts(): Promise<DeliveryCount[]>;
+  /** Of what was never handed out, or waits; in any order, and several of a destination. */
+  oldest(): Promise<OldestDelivery[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those that were not. */

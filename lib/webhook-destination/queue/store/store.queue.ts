@@ -12,6 +12,7 @@ import type {
   DeliveryRecord,
   Lease,
   NewDelivery,
+  OldestDelivery,
 } from '../delivery-queue.interface.js';
 import { checkPage, checkQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
@@ -118,6 +119,14 @@ export class StoreQueue implements DeliveryQueue {
 
   counts(): Promise<DeliveryCount[]> {
     return this.store.counts();
+  }
+
+  async oldest(): Promise<OldestDelivery[]> {
+    const oldest = new Map<string, number>();
+    for (const { destination, acceptedAt } of [...(await this.store.oldest()), ...this.leased]) {
+      oldest.set(destination, Math.min(oldest.get(destination) ?? Infinity, acceptedAt));
+    }
+    return Array.from(oldest, ([destination, acceptedAt]) => ({ destination, acceptedAt }));
   }
 
   async replay(query: DeliveryQuery): Promise<number> {
