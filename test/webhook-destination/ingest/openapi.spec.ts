@@ -45,7 +45,7 @@ describe.each(platforms)('Nest on $platform', ({ createAdapter }) => {
       prepare: (nest) => nest.setGlobalPrefix('api'),
     });
     const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
-    expect(Object.keys(paths)).toEqual(['/api/v1/delete']);
+    expect(Object.keys(paths)).toEqual(['/api/v1/delete', '/api/relay/api/metrics']);
     const { responses, tags, security } = paths['/api/v1/delete']!.post!;
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '503']));
     expect([tags, security]).toEqual([['analytics'], [{ bearer: [] }]]);
