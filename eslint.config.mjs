@@ -51,7 +51,11 @@ const borders = [
   step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
   step('registry', `/admin/|/${engines}`, 'The registry does not know how its entries are stored.'),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
-  step('admin', `/dispatch/(?!delivery-event\\.)|/${engines}`, 'Administration does not know how deliveries are sent or stored.'),
+  step(
+    'admin',
+    `/dispatch/(?!delivery-event\\.)|/${engines}`,
+    'Administration does not know how deliveries are sent or stored.',
+  ),
 ];
 
 /** No import that matches `regex`, in files that match `files` without their extension. */

@@ -1,3 +1,4 @@
+import type { Telemetry } from '../common/telemetry/telemetry.interface.js';
 import type { AnalyticsSettings } from '../client/index.js';
 import type { AmbientOptions } from './context/ambient.options.js';
 import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
@@ -26,4 +27,10 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    * @default only events recorded as a class are checked, and a violation is logged
    */
   trackingPlan?: TrackingPlanOptions;
+  /**
+   * Receives spans and figures of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   *
+   * @default nothing does; the active span of OpenTelemetry is stored with each message all the same
+   */
+  telemetry?: Telemetry | undefined;
 }

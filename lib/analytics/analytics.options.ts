@@ -37,7 +37,10 @@ class ModuleOptions extends CheckedAmbientOptions {
 for (const name of SETTING_NAMES) Allow()(ModuleOptions.prototype, name);
 
 /** The options of one instance, checked; those of the module with their defaults. */
-export type CheckedAnalyticsOptions = AnalyticsSettings & Omit<ModuleOptions, keyof InstanceOptions> & InstanceOptions;
+export type CheckedAnalyticsOptions = AnalyticsSettings &
+  Pick<AnalyticsModuleOptions, 'telemetry'> &
+  Omit<ModuleOptions, keyof InstanceOptions> &
+  InstanceOptions;
 
 /**
  * The options with their defaults.

@@ -14,8 +14,10 @@ import {
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
+import { RelayError } from '../client/relay.error.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { errorMessage } from '../common/error.util.js';
+import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
@@ -47,6 +49,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private drained: Promise<void> | undefined;
   private undelivered = 0;
   private lost = 0;
+  private readonly metrics: ClientMetrics;
 
   /** @internal */
   constructor(
@@ -54,7 +57,15 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     private readonly moduleRef: ModuleRef,
     createSink?: EventSinkFactory,
   ) {
-    super({ ...options, httpClient: options.httpClient ?? keepAliveHttpClient() }, createSink);
+    const metrics = ClientMetrics.ofProcess();
+    const { telemetry, httpClient } = options;
+    super(
+      { ...options, httpClient: httpClient ?? keepAliveHttpClient(), telemetry: metrics.with(telemetry) },
+      createSink,
+    );
+    this.metrics = metrics;
+    this.metrics.add(this);
+    telemetry?.observe?.(metrics.all);
     this.#options = options;
     const { identity, anonymous, context } = options; // without the write key: nothing that is inspected shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
@@ -63,7 +74,9 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       if (code === 'delivery_failure') this.reportUndelivered(reason);
       else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
-    this.on('call_after_close', () => this.reportUndelivered('recorded after the shutdown'));
+    this.on('call_after_close', () =>
+      this.reportUndelivered(new RelayError('call_after_close', 'recorded after the shutdown')),
+    );
     // Otherwise the application's modules decide, once they exist.
     this.isConnected = createSink !== undefined || options.httpClient != null;
     if (this.isConnected || options.disable) this.startDelivery();
@@ -136,7 +149,9 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout });
+    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout }).then(() =>
+      this.metrics.remove(this),
+    );
     return this.drained;
   }
 
@@ -183,6 +198,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
 
   /** Writes one line for all events of a batch, which fail together. */
   private reportUndelivered(reason: unknown): void {
+    this.metrics.drop(reason);
     if (PlanEnforcer.isViolation(reason)) return;
     this.lost++;
     if (this.undelivered++ > 0) return;

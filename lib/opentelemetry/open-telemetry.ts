@@ -5,6 +5,7 @@ import { fromTraceText, type TraceFields } from '../client/telemetry/trace-conte
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
 import { errorTypeOf } from '../common/telemetry/error-type.util.js';
+import type { Metric } from '../common/telemetry/metric.js';
 import type { AttemptedDelivery, AttemptSpan, Telemetry } from '../common/telemetry/telemetry.interface.js';
 import {
   ATTEMPT,
@@ -18,6 +19,7 @@ import {
   SYSTEM,
 } from './attributes.js';
 import { OpenTelemetryAttempt } from './attempt-span.js';
+import { bridge } from './metrics.bridge.js';
 import type { OpenTelemetryOptions } from './open-telemetry.options.js';
 import { fail, fieldsOf, toLinks, toParent } from './span-context.util.js';
 
@@ -26,6 +28,7 @@ const NAME = 'nestjs-analytics-relay';
 /** The spans of a client and of a relay: the table of docs/observability.md. */
 export class OpenTelemetry implements Telemetry {
   private readonly tracer: Tracer;
+  private readonly observed = new WeakSet<readonly Metric[]>();
 
   constructor(private readonly options: OpenTelemetryOptions) {
     // The global one passes calls on to the provider that is set later.
@@ -46,6 +49,12 @@ export class OpenTelemetry implements Telemetry {
     });
     span.end();
     return span.isRecording() || isSampled(span) ? fieldsOf(span) : undefined;
+  }
+
+  observe(metrics: readonly Metric[]): void {
+    if (this.observed.has(metrics)) return;
+    this.observed.add(metrics);
+    bridge(metrics, this.options.meterProvider);
   }
 
   async send(

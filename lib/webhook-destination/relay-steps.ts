@@ -1,6 +1,10 @@
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import type { Concealed } from '../common/concealed.value.js';
+import { ClientMetrics } from '../common/telemetry/client-metrics.js';
+import { followedByBoth } from '../common/telemetry/followed-by-both.js';
+import type { Metric } from '../common/telemetry/metric.js';
+import { RelayMetrics } from '../common/telemetry/relay-metrics.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import { AdminGate } from './admin/admin.gate.js';
 import { AdminMount } from './admin/admin.mount.js';
@@ -15,6 +19,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { timeOf } from './queue/steady-clock.js';
 import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
 import type { Registry } from './registry/registry.js';
@@ -43,6 +48,8 @@ export class RelaySteps {
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
   readonly explainer: MessageExplainer;
+  /** Of this relay, and of all clients of the process. */
+  readonly metrics: readonly Metric[];
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
@@ -50,8 +57,12 @@ export class RelaySteps {
     this.queue = queue();
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
-    this.acceptor = new MessageAcceptor(router, this.queue, telemetry);
-    this.dispatcher = new WebhookDispatcher(this.queue, concealed);
+    const metrics = admin || telemetry ? this.createMetrics(options.maxMetricDestinations) : undefined;
+    const follower = metrics && followedByBoth(metrics, telemetry);
+    this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];
+    if (metrics) telemetry?.observe?.(metrics.all);
+    this.acceptor = new MessageAcceptor(router, this.queue, follower, metrics);
+    this.dispatcher = new WebhookDispatcher(this.queue, concealed, follower);
     for (const destination of destinations) this.dispatcher.put(destination);
     this.registry = createRegistry(options, this.queue, {
       putSource: (source) => this.sources.put(source),
@@ -82,7 +93,11 @@ export class RelaySteps {
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {
-      this.ingest = new IngestMount(host, this.prefix, new IngestEndpoint(this.sources, this.acceptor, ingest));
+      this.ingest = new IngestMount(
+        host,
+        this.prefix,
+        new IngestEndpoint(this.sources, this.acceptor, ingest, metrics),
+      );
     }
     if (!admin) return;
     this.gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), this.audit);
@@ -92,5 +107,15 @@ export class RelaySteps {
       new DeletionEndpoint(this.deletion, this.gate, this.audit),
       this.gate,
     );
+  }
+
+  private createMetrics(maxDestinations: number): RelayMetrics {
+    const figures = {
+      now: () => timeOf(this.queue),
+      counts: () => this.queue.counts(),
+      oldest: () => this.queue.oldest?.(),
+      circuits: () => this.dispatcher.circuits,
+    };
+    return new RelayMetrics(figures, maxDestinations);
   }
 }

@@ -11,6 +11,7 @@ import {
   toOptions,
 } from '../common/options.rules.js';
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
+import { isPositiveInteger } from '../common/value.util.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';
@@ -95,6 +96,14 @@ export class WebhookDestinationOptions {
   @IfGiven()
   @Must('be what openTelemetry() returns, or another Telemetry', isTelemetry)
   telemetry?: Telemetry;
+
+  /**
+   * Destinations, and hosts of receivers, that have figures of their own in the metrics, those first used; all others
+   * are `_other`. Whole number above 0.
+   * @default 200
+   */
+  @Must('be a whole number above 0', isPositiveInteger)
+  maxMetricDestinations: number = 200;
 }
 
 /**
@@ -103,7 +112,10 @@ export class WebhookDestinationOptions {
  * unnoticed.
  */
 export interface WebhookDestinationModuleOptions extends Partial<
-  Pick<WebhookDestinationOptions, 'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry'>
+  Pick<
+    WebhookDestinationOptions,
+    'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry' | 'maxMetricDestinations'
+  >
 > {
   /** Where messages come from, each with its write key. May be left out where `registry` is set. */
   sources?: SourceOptions[];

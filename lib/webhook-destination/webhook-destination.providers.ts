@@ -44,7 +44,7 @@ export const webhookDestinationProviders: Provider[] = [
 
 /** Loads the admin API, if the options have it. */
 async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationService): Promise<AdminApi | undefined> {
-  const { gate, audit, acceptor, queue, dispatcher, explainer } = steps;
+  const { gate, audit, acceptor, queue, dispatcher, explainer, metrics } = steps;
   if (!gate) return undefined;
   const { AdminApi: Api } = await import('./admin/api/admin-api.js');
   const own: AdminProcess = {
@@ -53,6 +53,7 @@ async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationServic
     oldest: () => queue.oldest?.() ?? Promise.resolve(undefined),
     downNames: () => dispatcher.downNames,
     lostCount: () => service.lostCount,
+    metrics,
     explainDelivery: (record) => explainer.explainDelivery(record),
   };
   steps.api = new Api(service, own, gate, audit);

@@ -1,5 +1,6 @@
 import type { ClientTelemetry } from '../../client/telemetry/client-telemetry.interface.js';
 import type { TraceFields } from '../../client/telemetry/trace-context.js';
+import type { Metric } from './metric.js';
 
 /** A delivery of which an attempt begins. */
 export interface AttemptedDelivery {
@@ -8,6 +9,8 @@ export interface AttemptedDelivery {
   readonly messageId: string;
   /** The trace that the message was recorded in: `traceparent`, and after a space `tracestate`. */
   readonly trace?: string | undefined;
+  /** In ms since the epoch, by the queue's time. */
+  readonly acceptedAt: number;
   /** Attempts before this one. */
   readonly attempts: readonly unknown[];
 }
@@ -47,7 +50,10 @@ export interface RelayTelemetry {
 }
 
 /** What the option `telemetry` takes: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry` makes one. */
-export interface Telemetry extends ClientTelemetry, RelayTelemetry {}
+export interface Telemetry extends ClientTelemetry, RelayTelemetry {
+  /** Reads metrics from now on; called once for each list. */
+  observe?(metrics: readonly Metric[]): void;
+}
 
 /** Whether the value has the methods of a {@link Telemetry}. */
 export function isTelemetry(value: unknown): boolean {

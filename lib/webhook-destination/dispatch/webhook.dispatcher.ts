@@ -64,7 +64,8 @@ export class WebhookDispatcher {
 
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly options: Concealed<{ delivery: DeliveryOptions; telemetry?: RelayTelemetry | undefined }>,
+    private readonly options: Concealed<{ delivery: DeliveryOptions }>,
+    private readonly telemetry?: RelayTelemetry,
   ) {}
 
   /** The destinations whose deliveries go out, now or when they are no longer paused, or are ended. */
@@ -75,7 +76,12 @@ export class WebhookDispatcher {
 
   /** The destinations that are down, as far as this process has found. */
   get downNames(): string[] {
-    return [...this.#dispatchers].filter(([, { isDown }]) => isDown).map(([name]) => name);
+    return this.circuits.filter(({ isOpen }) => isOpen).map(({ destination }) => destination);
+  }
+
+  /** Whether each destination that is delivered to counts as down. */
+  get circuits(): { destination: string; isOpen: boolean }[] {
+    return Array.from(this.#dispatchers, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
   }
 
   /** Delivers to a destination from now on, in place of the one of this name. */
@@ -172,10 +178,10 @@ export class WebhookDispatcher {
 
   private dispatch(destination: PausableDestination, senders: SenderFactory): void {
     const { name, transform, pauses } = destination;
-    const { delivery, telemetry } = this.options.reveal();
+    const { delivery } = this.options.reveal();
     const { concurrency = delivery.concurrency } = destination;
     const sender = senders.create(destination);
-    const options = { ...delivery, concurrency, transform, pauses, telemetry };
+    const options = { ...delivery, concurrency, transform, pauses, telemetry: this.telemetry };
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);

@@ -33,6 +33,7 @@ export class IngestEndpoint {
     sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     options: IngestOptions,
+    private readonly refusals?: { reject(code: string): void },
   ) {
     this.cors = options.cors === false ? undefined : new CorsPolicy(options.cors);
     this.admission = new RequestAdmission(sources, options);
@@ -51,10 +52,13 @@ export class IngestEndpoint {
     try {
       const answer = await this.take(route, request);
       this.endConnection(response);
-      answerJson(request, response, 200, answer);
+      if (answer instanceof RequestError) answerError(request, response, answer);
+      else answerJson(request, response, 200, answer);
     } catch (error) {
       this.endConnection(response);
-      answerError(request, response, this.toRequestError(error));
+      const refusal = this.toRequestError(error);
+      this.refusals?.reject(refusal.code);
+      answerError(request, response, refusal);
     }
   }
 
@@ -62,6 +66,7 @@ export class IngestEndpoint {
     if (this.closing) response.setHeader('Connection', 'close');
   }
 
+  /** Resolves with the answer; that a message is not accepted is one, and is counted where it was found. */
   private async take(route: IngestRoute, request: IncomingMessage): Promise<object> {
     if (route === 'metrics') {
       this.admission.admitKeyless(request);
@@ -77,7 +82,7 @@ export class IngestEndpoint {
 
     const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
     const [first] = rejected;
-    if (first && route !== 'batch') throw new RequestError(400, first.code, first.message, first.field);
+    if (first && route !== 'batch') return new RequestError(400, first.code, first.message, first.field);
     if (!first) return SUCCESS;
     if (rejected.length <= MAX_REJECTED) return { ...SUCCESS, rejected };
     return { ...SUCCESS, rejected: rejected.slice(0, MAX_REJECTED), rejectedCount: rejected.length };

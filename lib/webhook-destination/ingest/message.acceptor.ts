@@ -26,6 +26,7 @@ export class MessageAcceptor {
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
     private readonly telemetry?: RelayTelemetry,
+    private readonly refusals?: { reject(code: string): void },
   ) {}
 
   /**
@@ -40,8 +41,10 @@ export class MessageAcceptor {
     const messages: AcceptedMessage[] = [];
     for (let index = 0; index < posted.length; index++) {
       const fault = findPostedFault(posted[index]!);
-      if (fault) rejected.push({ index, ...fault });
-      else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
+      if (fault) {
+        rejected.push({ index, ...fault });
+        this.refusals?.reject(fault.code);
+      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
     const ambient = activeTrace(); // what SDKs of others record has no trace but that of the request
     const deliveries = this.router.route(source, messages, timeOf(this.queue), ambient && toTraceText(ambient));

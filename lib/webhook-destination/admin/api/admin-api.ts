@@ -10,6 +10,7 @@ import { ApiRouter } from './api.router.js';
 import { deliveryRoutes } from './delivery.routes.js';
 import { eventRoutes } from './event.routes.js';
 import { explainRoutes } from './explain.routes.js';
+import { metricsRoutes } from './metrics.routes.js';
 import { overviewRoutes } from './overview.routes.js';
 import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
@@ -31,6 +32,7 @@ export class AdminApi {
     const routes = [
       ...sessionRoutes(gate),
       ...overviewRoutes(relay, own, this.series),
+      ...metricsRoutes(own.metrics),
       ...eventRoutes(this.feed),
       ...deliveryRoutes(relay, own),
       ...replayRoutes(this.jobs),

@@ -1,5 +1,6 @@
 import type { Observable } from 'rxjs';
 
+import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance } from '../../ingest/message.acceptor.js';
 import type {
@@ -39,6 +40,7 @@ export interface AdminProcess {
   downNames(): string[];
   /** Events that in-process recording lost before ingest. */
   lostCount(): number;
+  readonly metrics: readonly Metric[];
   /** Which destinations get a queued message by today's options. */
   explainDelivery(record: DeliveryRecord): Promise<object[]>;
 }

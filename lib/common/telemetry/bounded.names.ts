@@ -1,0 +1,17 @@
+/** What stands for all names beyond the bound. */
+export const OTHER = '_other';
+
+/** Names as values of an attribute: each value is a series that is kept, so that there must not be any number of them. */
+export class BoundedNames {
+  private readonly names = new Set<string>();
+
+  /** @param size names that keep their own value, the first ones that come */
+  constructor(private readonly size: number) {}
+
+  valueOf(name: string): string {
+    if (this.names.has(name)) return name;
+    if (this.names.size >= this.size) return OTHER;
+    this.names.add(name);
+    return name;
+  }
+}

@@ -1,0 +1,182 @@
+import { BoundedNames } from './bounded.names.js';
+import { errorTypeOf } from './error-type.util.js';
+import { Counter, Gauge, Histogram, type Metric, type Sample } from './metric.js';
+import type {
+  AttemptedDelivery,
+  AttemptSpan,
+  RelayTelemetry,
+  RequestSpan,
+  RequestTarget,
+} from './telemetry.interface.js';
+
+/** What the relay is asked for its gauges. */
+export interface RelayFigures {
+  /** The queue's time, in ms since the epoch. */
+  now(): number;
+  counts(): Promise<{ destination: string; state: string; count: number }[]>;
+  /** When the oldest open delivery was accepted, in ms since the epoch; undefined if there is none, or that is unknown. */
+  oldest(): Promise<number | undefined> | undefined;
+  circuits(): { destination: string; isOpen: boolean }[];
+}
+
+/** Figures of a relay. */
+export class RelayMetrics implements RelayTelemetry {
+  private readonly names: BoundedNames;
+  private readonly servers: BoundedNames;
+  private readonly sent = new Counter({
+    name: 'messaging.client.sent.messages',
+    description: 'Messages that were sent or queued, by operation, destination and error',
+  });
+  private readonly operation = new Histogram({
+    name: 'messaging.client.operation.duration',
+    description: 'How long it took to send or queue messages',
+    unit: 's',
+  });
+  private readonly consumed = new Counter({
+    name: 'messaging.client.consumed.messages',
+    description: 'Attempts that began, by destination',
+  });
+  private readonly process = new Histogram({
+    name: 'messaging.process.duration',
+    description: 'How long attempts took',
+    unit: 's',
+  });
+  private readonly request = new Histogram({
+    name: 'http.client.request.duration',
+    description: 'How long requests to receivers took',
+    unit: 's',
+  });
+  private readonly latency = new Histogram({
+    name: 'analytics_relay.delivery.latency',
+    description: 'From the acceptance of a message to its delivery',
+    unit: 's',
+  });
+  private readonly attempts = new Counter({
+    name: 'analytics_relay.delivery.attempts',
+    description: 'Attempts that ended, by outcome',
+  });
+  private readonly rejected = new Counter({
+    name: 'analytics_relay.ingest.rejected',
+    description: 'Messages and requests that ingest refused, by code',
+  });
+
+  readonly all: readonly Metric[];
+
+  /** @param maxDestinations destinations, and servers, with series of their own */
+  constructor(
+    private readonly relay: RelayFigures,
+    maxDestinations: number,
+  ) {
+    this.names = new BoundedNames(maxDestinations);
+    this.servers = new BoundedNames(maxDestinations);
+    const count = {
+      name: 'analytics_relay.delivery.count',
+      description: 'Deliveries in the queue and on record, by state',
+    };
+    const oldest = {
+      name: 'analytics_relay.delivery.oldest_age',
+      description: 'Age of the oldest delivery that is neither delivered nor dead',
+      unit: 's',
+    } as const;
+    const circuit = {
+      name: 'analytics_relay.circuit.status',
+      description: '1 while a destination counts as down, else 0',
+    };
+    this.all = [
+      ...[this.sent, this.operation, this.consumed, this.process, this.request],
+      ...[this.latency, this.attempts, this.rejected],
+      new Gauge(count, () => this.counts()),
+      new Gauge(oldest, () => this.age()),
+      new Gauge(circuit, () => this.circuits()),
+    ];
+  }
+
+  reject(code: string): void {
+    this.rejected.add(1, { code });
+  }
+
+  async enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void> {
+    const start = performance.now();
+    let errorType: string | undefined;
+    try {
+      await add();
+    } catch (error) {
+      errorType = errorTypeOf(undefined, error);
+      throw error;
+    } finally {
+      const counts = new Map<string, number>();
+      for (const { destination } of deliveries) counts.set(destination, (counts.get(destination) ?? 0) + 1);
+      const duration = (performance.now() - start) / 1_000;
+      for (const [destination, count] of counts) {
+        const attributes = {
+          'messaging.operation.name': 'enqueue',
+          'messaging.destination.name': this.names.valueOf(destination),
+          ...(errorType !== undefined && { 'error.type': errorType }),
+        };
+        this.sent.add(count, attributes);
+        this.operation.record(duration, attributes);
+      }
+    }
+  }
+
+  attempt({ destination, acceptedAt }: AttemptedDelivery): AttemptSpan {
+    const start = performance.now();
+    const name = this.names.valueOf(destination);
+    this.consumed.add(1, { 'messaging.destination.name': name });
+    return {
+      request: (target) => this.begin(target),
+      end: (state) => {
+        this.process.record((performance.now() - start) / 1_000, { 'messaging.destination.name': name });
+        this.attempts.add(1, { destination: name, outcome: state });
+        if (state !== 'delivered') return;
+        this.latency.record(Math.max(this.relay.now() - acceptedAt, 0) / 1_000, { destination: name });
+      },
+    };
+  }
+
+  private begin({ shown }: RequestTarget): RequestSpan {
+    const start = performance.now();
+    return {
+      trace: undefined,
+      end: (status, error) => {
+        const errorType = errorTypeOf(status, error);
+        this.request.record((performance.now() - start) / 1_000, {
+          'http.request.method': 'POST',
+          'server.address': this.servers.valueOf(hostOf(shown)),
+          ...(status !== undefined && { 'http.response.status_code': String(status) }),
+          ...(errorType !== undefined && { 'error.type': errorType }),
+        });
+      },
+    };
+  }
+
+  private async counts(): Promise<Sample[]> {
+    const sums = new Counter({ name: '', description: '' });
+    for (const { destination, state, count } of await this.relay.counts()) {
+      sums.add(count, { state, destination: this.names.valueOf(destination) });
+    }
+    return sums.collect();
+  }
+
+  private async age(): Promise<Sample[]> {
+    const acceptedAt = await this.relay.oldest();
+    if (acceptedAt === undefined) return [];
+    return [{ attributes: {}, value: Math.max(this.relay.now() - acceptedAt, 0) / 1_000 }];
+  }
+
+  private circuits(): Sample[] {
+    const open = new Map<string, number>();
+    for (const { destination, isOpen } of this.relay.circuits()) {
+      const name = this.names.valueOf(destination);
+      open.set(name, Math.max(open.get(name) ?? 0, Number(isOpen)));
+    }
+    return Array.from(open, ([destination, value]) => ({ attributes: { destination }, value }));
+  }
+}
+
+/** Host of a URL that is known to be one. */
+function hostOf(url: string): string {
+  const start = url.indexOf('//') + 2;
+  const end = url.indexOf('/', start);
+  return url.slice(start, end < 0 ? undefined : end);
+}
