@@ -185,7 +185,9 @@ export class Tenants {
 
   private async rotate(tenant: Tenant): Promise<void> {
     const from = Date.now();
-    const rotated = await this.call<{ sharedSecret: string }>(tenant, 'rotateSecret', tenant.name, { overlap: OVERLAP });
+    const rotated = await this.call<{ sharedSecret: string }>(tenant, 'rotateSecret', tenant.name, {
+      overlap: OVERLAP,
+    });
     if (!rotated) return;
     const now = Date.now();
     tenant.secrets.forEach((old, index, { length }) => {
