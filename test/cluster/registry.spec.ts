@@ -15,7 +15,7 @@ const RUNS = process.env.CLUSTER_MESSAGES !== undefined;
 const ENDS_WITHIN = 90_000;
 
 /** Processes killed. */
-const KILLS = 10;
+const KILLS = 6;
 
 async function openOf(queue: DeliveryQueue): Promise<DeliveryCount[]> {
   return (await queue.counts()).filter(({ state }) => state !== 'delivered' && state !== 'dead');

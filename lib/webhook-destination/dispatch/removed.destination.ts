@@ -29,9 +29,11 @@ export class RemovedDestination {
 
   /** Resolves once none is due, or after `stop`. Never rejects. */
   async end(): Promise<void> {
+    // Once: the queue tells of what it makes due.
+    await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
     while (this.isAsked) {
       this.isAsked = false;
-      await this.endAll();
+      await this.persist(() => this.settleAll());
     }
     this.logger.end();
     this.reporter.end();
@@ -47,11 +49,11 @@ export class RemovedDestination {
     this.stopping.abort();
   }
 
-  private async endAll(): Promise<void> {
+  /** Does it until it succeeds. */
+  private async persist(work: () => Promise<void>): Promise<void> {
     while (!this.stopping.signal.aborted) {
       try {
-        await this.queue.expedite?.(this.destination);
-        return await this.settleAll();
+        return await work();
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         const what = `Deliveries to ${this.destination}, which was removed, could not be ended, trying again`;
