@@ -29,7 +29,7 @@ export class RemovedDestination {
 
   /** Resolves once none is due, or after `stop`. Never rejects. */
   async end(): Promise<void> {
-    // Once: the queue tells of what it makes due.
+    // Once: what it makes due, the queue names as due again.
     await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
     while (this.isAsked) {
       this.isAsked = false;
