@@ -1,3 +1,9 @@
+/**
+ * The modules, decorators and functions of an application with NestJS.
+ *
+ * @module nestjs-analytics-relay
+ */
+
 export * from './analytics/index.js';
 // The names of `nestjs-analytics-relay/client` that are too general for this entry point are longer here.
 export { Context as EventContext, ContextCancelation as EventCancelation } from './client/index.js';

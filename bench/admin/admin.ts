@@ -1,4 +1,4 @@
-// How long the admin API takes to answer with a million deliveries in SQLite: npm run bench:admin
+// How long the admin API and the dashboard take to answer with a million deliveries in SQLite: npm run bench:admin
 import 'reflect-metadata';
 
 import { existsSync } from 'node:fs';
@@ -12,11 +12,13 @@ import { sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
 import { option } from '../support/option.js';
 import { median, printGoals, printTable } from '../support/table.js';
 import { fill } from './fill.js';
+import { timeFirstView } from './first-view.js';
 
 const TOKEN = 'bench-token';
 
-/** Longest time of one answer, in ms. */
+/** Longest time of one answer, and of the dashboard's first view, in ms. */
 const GOAL = 200;
+const FIRST_VIEW_GOAL = 1_000;
 
 /** Most portions that are followed. */
 const MAX_PORTIONS = 400;
@@ -32,7 +34,6 @@ const ASKED: [question: string, path: string][] = [
   ['a destination that there is not', 'deliveries?destination=None'],
   ['a time before all', 'deliveries?to=2020-01-01'],
   ['what is held of a user', 'users/u77'],
-  ['overview', 'overview'],
   ['series of a day', 'timeseries'],
   ['destinations', 'destinations'],
 ];
@@ -54,6 +55,7 @@ async function measure(): Promise<void> {
   const app = await NestFactory.create(module, { logger: false });
   await app.listen(0, '127.0.0.1');
   const base = (await app.getUrl()).replace('[::1]', '127.0.0.1');
+  const view = await timeFirstView(base, TOKEN); // before anything has been read
   const ask = async (target: string) => {
     const start = performance.now();
     const response = await fetch(`${base}/relay/api/${target}`, { headers: { Authorization: `Bearer ${TOKEN}` } });
@@ -61,7 +63,7 @@ async function measure(): Promise<void> {
     if (!response.ok) throw new Error(JSON.stringify(answer));
     return { time: performance.now() - start, answer };
   };
-  await ask('overview'); // opens the connection
+  await ask('destinations'); // opens the connection
   const rows: string[][] = [];
   let worst = 0;
   for (const [question, target] of ASKED) {
@@ -90,7 +92,11 @@ async function measure(): Promise<void> {
     ['asked for', 'found', 'portions', 'median', 'slowest', 'together'],
     rows,
   );
-  printGoals([{ figure: 'slowest answer to a list or search, ms', value: worst, atMost: GOAL }]);
+  if (view === undefined) console.log('\nThe first view of the dashboard was not timed: there is no Chromium.');
+  printGoals([
+    { figure: 'slowest answer to a list or search, ms', value: worst, atMost: GOAL },
+    ...(view === undefined ? [] : [{ figure: "the dashboard's first view, ms", value: view, atMost: FIRST_VIEW_GOAL }]),
+  ]);
   await app.close();
   await rm(folder, { recursive: true });
 }

@@ -17,10 +17,15 @@ const CLIENTS = 64;
 /** Time in which a connection is closed that nobody needs, in ms. */
 const QUIET = 5_000;
 
-/** How many messages are delivered; `prefix` makes their ids. */
+/** Nobody listens there. */
+const DOWN_PORT = 1;
+
+/** How many messages are accepted; `prefix` makes their ids. */
 export interface ManyOrder {
   prefix: string;
   messages: number;
+  /** Time from one batch to the next, in ms; without it, a client sends its next batch once the one before is delivered. */
+  interval?: number;
 }
 
 /** What the start took, in ms, and memory in use after it, in bytes. */
@@ -37,9 +42,18 @@ export interface ManyCost {
   memory: number;
   /** Most open sockets. */
   sockets: number;
+  /** From the acceptance of a message to its answered webhook, in ms. */
+  p99: number;
 }
 
-const [engine, count, port] = process.argv.slice(2) as ['memory' | 'sqlite' | SharedEngine, string, string];
+/** `downIn`: of so many destinations one is down. */
+const [engine, count, port, downIn = Infinity] = process.argv.slice(2) as [
+  'memory' | 'sqlite' | SharedEngine,
+  string,
+  string,
+  string | undefined,
+];
+const isDown = (index: number): boolean => index % Number(downIn) === Number(downIn) - 1;
 const names = Array.from({ length: Number(count) }, (_, index) => `tenant-${index}`);
 
 /** An address of its own for each, from 127.0.1.1 on. */
@@ -85,7 +99,7 @@ const options = WebhookDestinationModule.forRoot({
   destinations: names.map((name, index) => ({
     name,
     sources: [name],
-    urls: [`http://${address(index)}:${port}/hook`],
+    urls: [`http://${address(index)}:${isDown(index) ? DOWN_PORT : port}/hook`],
     sharedSecret: SECRET,
   })),
   queue,
@@ -97,7 +111,8 @@ const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
 const app = await NestFactory.createApplicationContext(
   { module: ManyModule, imports: [options] },
-  { logger: ['error'] },
+  // Each that is down says so as an error.
+  { logger: downIn === Infinity ? ['error'] : ['fatal'] },
 );
 const start: ManyStart = {
   elapsed: performance.now() - startedAt,
@@ -109,33 +124,45 @@ const relay = app.get(WebhookDestinationService);
 const socketsBefore = countSockets();
 let sockets = 0;
 let seen = 0;
-/** What is left of each batch that is under way, by the prefix of its ids. */
-const batches = new Map<string, { left: number; end: () => void }>();
-relay.events$.subscribe(({ type, messageId, results }) => {
+/** Each batch that is under way, by the prefix of its ids: how many are left, and when it was handed in. */
+const batches = new Map<string, { left: number; startedAt: number; end: () => void }>();
+let latencies: number[] = [];
+relay.events$.subscribe(({ type, destination, messageId, results }) => {
+  if (type === 'retry' && isDown(Number(destination.replace('tenant-', '')))) return;
   if (type !== 'delivered') throw new Error(`a delivery was ${type}: ${JSON.stringify(results)}`);
   if (++seen % 2_500 === 0) sockets = Math.max(sockets, countSockets() - socketsBefore);
   const batch = batches.get(messageId.slice(0, messageId.lastIndexOf('-')))!;
+  latencies.push(performance.now() - batch.startedAt);
   if (--batch.left === 0) batch.end();
 });
 
-/** Accepts batches, each of one source, in turn. */
-async function deliver({ prefix, messages }: ManyOrder): Promise<ManyCost> {
+/** Hands in batches, each of one source, in turn. */
+async function deliver({ prefix, messages, interval }: ManyOrder): Promise<ManyCost> {
   const cpu = process.cpuUsage();
   const from = performance.now();
-  let next = 0;
-  const post = async (): Promise<void> => {
-    while (next < messages / BATCH) {
-      const number = next++;
-      const id = `${prefix}-${number}`;
-      const batch = Array.from({ length: BATCH }, (_, index) => trackMessage(`${id}-${index}`));
-      const ended = new Promise<void>((end) => batches.set(id, { left: BATCH, end }));
-      await relay.accept(`wk_${names[number % names.length]}`, batch);
-      await ended;
-      batches.delete(id);
-    }
+  const count = messages / BATCH;
+  latencies = [];
+  const post = async (number: number): Promise<void> => {
+    const index = number % names.length;
+    const id = `${prefix}-${number}`;
+    const batch = Array.from({ length: BATCH }, (_, position) => trackMessage(`${id}-${position}`));
+    const ended = new Promise<void>((end) => batches.set(id, { left: BATCH, startedAt: performance.now(), end }));
+    await relay.accept(`wk_${names[index]}`, batch);
+    if (!isDown(index)) await ended;
+    batches.delete(id);
   };
-  await Promise.all(Array.from({ length: CLIENTS }, post));
-  const cost = { cpu: cpuSince(cpu), elapsed: performance.now() - from, sockets };
+  if (interval === undefined) {
+    let next = 0;
+    const client = async (): Promise<void> => {
+      while (next < count) await post(next++);
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+  } else {
+    await Promise.all(Array.from({ length: count }, (_, number) => sleep(number * interval).then(() => post(number))));
+  }
+  latencies.sort((a, b) => a - b);
+  const p99 = latencies[Math.floor(latencies.length * 0.99)]!;
+  const cost = { cpu: cpuSince(cpu), elapsed: performance.now() - from, sockets, p99 };
   // Until connections that nobody needs are closed; those to a store stay.
   for (let last = Infinity; countSockets() < last; await sleep(QUIET)) last = countSockets();
   return { ...cost, memory: (await memory()) - before };

@@ -12,6 +12,11 @@ import type { ManyCost, ManyOrder, ManyStart } from './many.process.js';
 const MESSAGES = 60_000;
 const MAX_SOCKETS = 1_024;
 
+/** Destinations of the second table, the time from one batch to the next, in ms, and of how many one is down. */
+const BESIDE_DOWN = 1_000;
+const INTERVAL = 10;
+const ONE_DOWN_IN = 10;
+
 const engines = option('engine')?.split(';') ?? ['memory', 'sqlite', 'redis'];
 const counts = option('times')?.split(';').map(Number) ?? [1, 10, 100, 1_000, 10_000];
 const rounds = Number(option('rounds') ?? 3);
@@ -30,23 +35,39 @@ function isShared(engine: string): engine is SharedEngine {
   return engine === 'redis' || engine === 'postgres';
 }
 
-async function measure(engine: string, count: number): Promise<Row> {
+async function start(engine: string, count: number, downIn?: number) {
   const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver', '0.0.0.0');
-  const [relay, start] = await Child.start<ManyStart>('../many/many.process', engine, String(count), new URL(url).port);
-  const messages = Math.max(MESSAGES, count * BATCH);
-  const run = (prefix: string) => relay.ask<ManyCost>({ prefix, messages } satisfies ManyOrder);
-  await run('warm-up');
-  const storeBefore = isShared(engine) ? storeCpu(engine) : 0;
-  const { cpu, elapsed, memory, sockets } = await run('message');
-  const store = isShared(engine) ? storeCpu(engine) - storeBefore : 0;
-  await relay.stop();
-  const report = await receiver.ask<ReceiverReport>({});
-  await receiver.stop();
-  if (report.messages !== 2 * messages || report.repeated > 0 || report.badSignatures > 0) {
+  const args = [engine, String(count), new URL(url).port, ...(downIn === undefined ? [] : [String(downIn)])];
+  const [relay, started] = await Child.start<ManyStart>('../many/many.process', ...args);
+  const stop = async (expected: number): Promise<void> => {
+    await relay.stop();
+    const report = await receiver.ask<ReceiverReport>({});
+    await receiver.stop();
+    if (report.messages === expected && report.repeated === 0 && report.badSignatures === 0) return;
     throw new Error(`${engine}, ${count} destinations: the receiver got ${JSON.stringify(report)}`);
-  }
+  };
+  return { run: (order: ManyOrder) => relay.ask<ManyCost>(order), started, stop };
+}
+
+async function measure(engine: string, count: number): Promise<Row> {
+  const relay = await start(engine, count);
+  const messages = Math.max(MESSAGES, count * BATCH);
+  await relay.run({ prefix: 'warm-up', messages });
+  const storeBefore = isShared(engine) ? storeCpu(engine) : 0;
+  const { cpu, elapsed, memory, sockets } = await relay.run({ prefix: 'message', messages });
+  const store = isShared(engine) ? storeCpu(engine) - storeBefore : 0;
+  await relay.stop(2 * messages);
   const delivery = ((cpu + store) * 1_000) / messages;
-  return { ...start, delivery, rate: messages / (elapsed / 1_000), idle: memory, sockets };
+  return { ...relay.started, delivery, rate: messages / (elapsed / 1_000), idle: memory, sockets };
+}
+
+/** The 99th percentile of a healthy destination's latencies, in ms, while batches come evenly. */
+async function latency(engine: string, downIn?: number): Promise<number> {
+  const relay = await start(engine, BESIDE_DOWN, downIn);
+  await relay.run({ prefix: 'warm-up', messages: MESSAGES, interval: INTERVAL });
+  const { p99 } = await relay.run({ prefix: 'message', messages: MESSAGES, interval: INTERVAL });
+  await relay.stop(2 * MESSAGES * (downIn === undefined ? 1 : 1 - 1 / downIn));
+  return p99;
 }
 
 /** Medians of alternating rounds, so that a noisy moment hits all rows. */
@@ -112,6 +133,31 @@ async function compare(engine: string): Promise<Goal[]> {
   ];
 }
 
+/** What a healthy destination notices of those that are down. */
+async function compareLatency(engine: string): Promise<Goal> {
+  const healthy: number[] = [];
+  const besideDown: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    healthy.push(await latency(engine));
+    besideDown.push(await latency(engine, ONE_DOWN_IN));
+  }
+  const p99 = { healthy: median(healthy), besideDown: median(besideDown) };
+  printTable(
+    `${engine}, ${BESIDE_DOWN} destinations, a batch each ${INTERVAL} ms, medians of ${rounds} rounds`,
+    ['p99 ms, none down', `one down in ${ONE_DOWN_IN}`, 'x'],
+    [[p99.healthy.toFixed(1), p99.besideDown.toFixed(1), (p99.besideDown / p99.healthy).toFixed(2)]],
+  );
+  return {
+    figure: `${engine}, p99 with one down in ${ONE_DOWN_IN}, x none`,
+    value: p99.besideDown / p99.healthy,
+    atMost: 1.3,
+  };
+}
+
 const goals: Goal[] = [];
-for (const engine of engines) goals.push(...(await compare(engine)));
+const only = option('only');
+for (const engine of engines) {
+  if (only !== 'down') goals.push(...(await compare(engine)));
+  if (only !== 'count') goals.push(await compareLatency(engine));
+}
 printGoals(goals);

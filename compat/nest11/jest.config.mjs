@@ -6,9 +6,15 @@ const [transformer, options] = shared.transform['^.+\\.ts$'];
 export default {
   ...shared,
   rootDir: '../..',
-  roots: ['<rootDir>/test/analytics', '<rootDir>/test/e2e', '<rootDir>/test/webhook-destination/ingest'],
-  // Their processes have the NestJS of the repository.
-  testPathIgnorePatterns: ['/node_modules/', 'test/e2e/crash', 'test/webhook-destination/ingest/memory'],
+  roots: ['analytics', 'e2e', 'terminus', 'webhook-destination/ingest'].map((folder) => `<rootDir>/test/${folder}`),
+  // Their processes have the NestJS of the repository, or they need more than CommonJS.
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    'test/e2e/crash',
+    'test/e2e/upgrades',
+    'test/terminus/shared',
+    'test/webhook-destination/ingest/memory',
+  ],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: {
     ...shared.moduleNameMapper,

@@ -11,26 +11,28 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
   /**
    * Milliseconds after which events are sent even when they do not fill a batch.
    *
-   * @default 10_000; 0 (the end of the turn) in an application whose `WebhookDestinationModule` gets the events
+   * @default 10_000; 0 (the end of the turn of the event loop) if `WebhookDestinationModule` of the same application gets the events
    */
   flushInterval?: number | undefined;
   /**
-   * How long the application waits at shutdown for queued events to be delivered, in ms.
-   * What is not delivered by then is dropped, and logged with its count.
+   * How long the shutdown waits for queued events to be delivered, in ms. Events that are not delivered by then are
+   * dropped, and their number is logged.
    *
    * @default 10_000
    */
   shutdownTimeout?: number;
   /**
    * The event classes that track events are checked against, and what happens to an event that breaks its class.
+   * Events recorded as a class are checked in any case.
    *
-   * @default only events recorded as a class are checked, and a violation is logged
+   * @default { events: [], violations: 'warn' }
+   * @see docs/typed-events.md, "Checked at run time"
    */
   trackingPlan?: TrackingPlanOptions;
   /**
-   * Receives spans and figures of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
-   *
-   * @default nothing does; the active span of OpenTelemetry is stored with each message all the same
+   * Receives spans and metrics of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   * Without it, the active span of OpenTelemetry is still stored with each message. Default: none.
+   * @see docs/observability.md, "Traces"
    */
   telemetry?: Telemetry | undefined;
 }

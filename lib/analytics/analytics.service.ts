@@ -60,11 +60,14 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const metrics = ClientMetrics.ofProcess();
     const { telemetry, httpClient } = options;
     super(
-      { ...options, httpClient: httpClient ?? keepAliveHttpClient(), telemetry: metrics.with(telemetry) },
+      {
+        ...options,
+        httpClient: httpClient ?? keepAliveHttpClient(),
+        telemetry: { follow: (client) => metrics.follow(client, telemetry), send: (_batch, send) => send() },
+      },
       createSink,
     );
     this.metrics = metrics;
-    this.metrics.add(this);
     telemetry?.observe?.(metrics.all);
     this.#options = options;
     const { identity, anonymous, context } = options; // without the write key: nothing that is inspected shows it
@@ -130,7 +133,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.recordComplete('alias', message, callback);
   }
 
-  /** @internal Events that were not delivered, but for those that the tracking plan refused. */
+  /** @internal Events that were not delivered, those included that the tracking plan refused. */
   get lostCount(): number {
     return this.lost;
   }
@@ -149,17 +152,28 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout }).then(() =>
-      this.metrics.remove(this),
-    );
+    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout });
     return this.drained;
   }
 
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     this.completer.complete(type, message, (complete) => {
-      const refusal = type === 'track' ? this.plan.check(complete as TrackParams) : undefined;
+      const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
       this.record(type, complete, callback, refusal);
     });
+  }
+
+  /** A violation that is thrown loses the event as well. */
+  private findViolation(message: TrackParams): Error | undefined {
+    try {
+      return this.plan.check(message);
+    } catch (error) {
+      if (PlanEnforcer.isViolation(error)) {
+        this.lost++;
+        this.metrics.drop(error);
+      }
+      throw error;
+    }
   }
 
   /** Chooses where events go, once the application's modules exist. */
@@ -196,11 +210,10 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     );
   }
 
-  /** Writes one line for all events of a batch, which fail together. */
+  /** Counts an event, and writes one line for all of a batch, which fail together. */
   private reportUndelivered(reason: unknown): void {
-    this.metrics.drop(reason);
-    if (PlanEnforcer.isViolation(reason)) return;
     this.lost++;
+    if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
       this.logger.error(`Events not delivered: ${this.undelivered} (${errorMessage(reason)})`);

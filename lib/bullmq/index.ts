@@ -1,2 +1,8 @@
+/**
+ * The queue on Redis or PostgreSQL.
+ *
+ * @module nestjs-analytics-relay/bullmq
+ */
+
 export type { BullmqQueueOptions, QueueBackend } from '../webhook-destination/queue/shared/bullmq.options.js';
 export { bullmqQueue, migrateBullmqQueue } from '../webhook-destination/queue/shared/bullmq.queue.js';

@@ -66,7 +66,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   /** @internal */
   protected constructor(settings: AnalyticsSettings, createSink?: EventSinkFactory) {
     super();
-    const { writeKey, ...resolved } = resolveSettings(settings);
+    const { writeKey, telemetry, ...given } = resolveSettings(settings);
+    const resolved = { ...given, telemetry: telemetry?.follow?.(this) ?? telemetry };
     this.maxQueueSize = resolved.maxQueueSize;
     this.isDisabled = resolved.disable;
     this.telemetry = resolved.telemetry;

@@ -17,7 +17,7 @@ export interface AnalyticsSettings {
    */
   host?: string | undefined;
   /**
-   * Path of the collection endpoint.
+   * Path of the collection endpoint, after that of `host`.
    *
    * @default '/v1/batch'
    */
@@ -34,7 +34,7 @@ export interface AnalyticsSettings {
    * @default 15
    */
   maxEventsInBatch?: number | undefined;
-  /** Alias of `maxEventsInBatch`; takes precedence where both are given. */
+  /** Alias of `maxEventsInBatch`; takes precedence where both are given. Default: not set. */
   flushAt?: number | undefined;
   /**
    * Milliseconds after which events are sent even when they do not fill a batch.
@@ -43,8 +43,8 @@ export interface AnalyticsSettings {
    */
   flushInterval?: number | undefined;
   /**
-   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response. The same limit applies
-   * to the loading of a plugin that an event waits for, and to each handler of a plugin.
+   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response. It also limits the
+   * loading of a plugin that an event waits for, and each handler of a plugin.
    *
    * @default 10_000
    */
@@ -65,19 +65,20 @@ export interface AnalyticsSettings {
   /**
    * Makes the HTTP requests: a function such as `fetch`, or an object with `makeRequest`.
    *
-   * @default the global `fetch`; `keepAliveHttpClient()` where there is none
+   * @default the global `fetch`; `keepAliveHttpClient()` on a Node without `fetch`
+   * @see docs/client.md, "HTTP clients"
    */
   httpClient?: HTTPFetchFn | HTTPClient | undefined;
   /**
    * Plugins to register at construction. `ready` is fulfilled when they are loaded.
    *
    * @default []
+   * @see docs/client.md, "Plugins"
    */
   plugins?: Plugin[] | undefined;
   /**
-   * Receives spans and figures of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
-   *
-   * @default nothing does; the active span of OpenTelemetry is stored with each message all the same
+   * Receives spans and metrics of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   * Without it, the active span of OpenTelemetry is still stored with each message. Default: none.
    */
   telemetry?: ClientTelemetry | undefined;
 }

@@ -1,3 +1,9 @@
+/**
+ * The client alone, for any Node program.
+ *
+ * @module nestjs-analytics-relay/client
+ */
+
 export type { Listener } from './event/analytics.emitter.js';
 export { Context, ContextCancelation, type LogLevel, type LogMessage } from './event/context.js';
 export type { Callback } from './event/pending-event.interface.js';

@@ -13,7 +13,7 @@ export type {
 } from './delivery/http-client.interface.js';
 export { keepAliveHttpClient, type KeepAliveOptions } from './delivery/keep-alive.http-client.js';
 export type { AnalyticsEvents, EmittedError, HttpRequestInfo, HttpResponseInfo } from './event/analytics.emitter.js';
-export type * from './message/message.interface.js';
+export * from './message/message.interface.js';
 export { ValidationError } from './message/validation.error.js';
 export { OptionsError } from './options.error.js';
 export type { AnalyticsClient } from './pipeline/analytics-client.interface.js';

@@ -122,7 +122,9 @@ function isHttpClient(value: unknown): boolean {
 }
 
 function isClientTelemetry(value: unknown): boolean {
-  return typeof (value as Partial<ClientTelemetry>).send === 'function';
+  const { send, create, follow } = value as Partial<ClientTelemetry>;
+  const isOptional = (method: unknown) => method === undefined || typeof method === 'function';
+  return typeof send === 'function' && [create, follow].every(isOptional);
 }
 
 function toHttpClient(setting: AnalyticsSettings['httpClient']): HTTPClient {

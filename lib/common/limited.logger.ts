@@ -1,4 +1,4 @@
-import { LineLogger } from './line.logger.js';
+import { LineLogger, type LogFields } from './line.logger.js';
 
 /** Most lines written in one period. */
 const MAX_LINES = 20;
@@ -13,25 +13,27 @@ const MAX_DISTINCT = 100;
 export class LimitedLogger extends LineLogger {
   private lines = 0;
   private timer: NodeJS.Timeout | undefined;
-  private readonly written = new Set<string>();
+  /** Made when it is needed: a destination has several loggers. */
+  private written: Set<string> | undefined;
   private isFailing = false;
 
   /** Writes at most 20 lines in 10 s, then the number of lines left out. */
-  limited(level: 'warn' | 'error', line: string): void {
+  limited(level: 'warn' | 'error', line: string, fields?: LogFields): void {
     this.timer ??= setTimeout(() => this.end(), PERIOD).unref();
-    if (++this.lines <= MAX_LINES) this[level](line);
+    if (++this.lines <= MAX_LINES) this[level](line, fields);
   }
 
   /** Warns once of each distinct line, for up to 100 lines; repetitions are debug lines. */
   once(line: string): void {
-    if (this.written.has(line) || this.written.size >= MAX_DISTINCT) return this.debug(line);
-    this.written.add(line);
+    const written = (this.written ??= new Set());
+    if (written.has(line) || written.size >= MAX_DISTINCT) return this.debug(line);
+    written.add(line);
     this.warn(line);
   }
 
   /** Writes an error for the first of consecutive failures. */
-  failed(line: string): void {
-    if (!this.isFailing) this.error(line);
+  failed(line: string, fields?: LogFields): void {
+    if (!this.isFailing) this.error(line, fields);
     this.isFailing = true;
   }
 

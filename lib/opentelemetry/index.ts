@@ -1,3 +1,9 @@
+/**
+ * Traces and metrics through OpenTelemetry.
+ *
+ * @module nestjs-analytics-relay/opentelemetry
+ */
+
 import { OptionsError } from '../common/options.error.js';
 import { findAbsence, findOptionFaults, toOptions } from '../common/options.rules.js';
 import type { Telemetry } from '../common/telemetry/telemetry.interface.js';

@@ -7,19 +7,19 @@ const hasMethod = (name: string) => (value: unknown) =>
 
 /** Options of `openTelemetry`. */
 export class OpenTelemetryOptions {
-  /** Makes the spans. Default: the global one of `@opentelemetry/api`, whenever it is set. */
+  /** Creates the spans. Default: the global one of `@opentelemetry/api`, whenever it is set. */
   @IfGiven()
   @Must('be a tracer provider', hasMethod('getTracer'))
   tracerProvider?: TracerProvider;
 
-  /** Takes the figures. Default: the global one of `@opentelemetry/api`, as it is when the application starts. */
+  /** Receives the metrics. Default: the global one of `@opentelemetry/api`, as it is when the application starts. */
   @IfGiven()
   @Must('be a meter provider', hasMethod('getMeter'))
   meterProvider?: MeterProvider;
 
   /**
-   * How an attempt is part of the trace that its message was recorded in: a trace of its own with a link to it, or a
-   * child, which is recorded whenever that one is.
+   * How the span of a delivery attempt relates to the trace that its message was recorded in: `'link'` is a trace of its
+   * own with a link to that one, `'child'` a child span, recorded if that trace is.
    * @default 'link'
    */
   @Must("be 'link' or 'child'", (value) => value === 'link' || value === 'child')

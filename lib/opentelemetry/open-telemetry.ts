@@ -1,9 +1,10 @@
 import { context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 
-import type { SentBatch } from '../client/telemetry/client-telemetry.interface.js';
+import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
+import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { errorTypeOf } from '../common/telemetry/error-type.util.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import type { AttemptedDelivery, AttemptSpan, Telemetry } from '../common/telemetry/telemetry.interface.js';
@@ -28,11 +29,16 @@ const NAME = 'nestjs-analytics-relay';
 /** The spans of a client and of a relay: the table of docs/observability.md. */
 export class OpenTelemetry implements Telemetry {
   private readonly tracer: Tracer;
-  private readonly observed = new WeakSet<readonly Metric[]>();
 
   constructor(private readonly options: OpenTelemetryOptions) {
     // The global one passes calls on to the provider that is set later.
     this.tracer = (options.tracerProvider ?? trace).getTracer(NAME, VERSION);
+  }
+
+  follow(client: ObservedClient): ClientTelemetry {
+    const metrics = ClientMetrics.ofProcess();
+    this.observe(metrics.all);
+    return metrics.follow(client, this, this.options.source);
   }
 
   create(): TraceFields | undefined {
@@ -52,8 +58,6 @@ export class OpenTelemetry implements Telemetry {
   }
 
   observe(metrics: readonly Metric[]): void {
-    if (this.observed.has(metrics)) return;
-    this.observed.add(metrics);
     bridge(metrics, this.options.meterProvider);
   }
 

@@ -16,6 +16,7 @@ import { AnalyticsModule, WebhookDestinationModule } from 'nestjs-analytics-rela
 const writeKey = process.env.ANALYTICS_WRITE_KEY ?? 'wk_development';
 const url = process.env.WEBHOOK_URL;
 const sharedSecret = process.env.WEBHOOK_SECRET;
+const token = process.env.ADMIN_TOKEN;
 
 @Module({
   imports: [
@@ -24,6 +25,8 @@ const sharedSecret = process.env.WEBHOOK_SECRET;
       sources: [{ name: 'app', writeKey }],
       // Without a URL, events are accepted and go nowhere.
       destinations: url ? [{ urls: [url], sharedSecret }] : [],
+      // The dashboard at /relay; without a token, there is none.
+      admin: token ? { token } : undefined,
     }),
   ],
 })
@@ -36,6 +39,8 @@ ANALYTICS_WRITE_KEY=wk_development
 WEBHOOK_URL=
 # Signs them: at least 24 characters, such as of openssl rand -base64 32
 WEBHOOK_SECRET=
+# Signs in to the dashboard at /relay, such as of openssl rand -hex 32
+ADMIN_TOKEN=
 `;
 
 /** Lock files, and the package manager that each is of. */

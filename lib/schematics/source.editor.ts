@@ -5,7 +5,7 @@ import type ts from 'typescript';
 
 type TypeScript = typeof ts;
 
-/** The compiler of the application: this package has none of its own. */
+/** The application's compiler: this package does not depend on TypeScript. */
 export function loadTypeScript(): TypeScript {
   return createRequire(join(process.cwd(), 'package.json'))('typescript') as TypeScript;
 }

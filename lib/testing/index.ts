@@ -1,3 +1,9 @@
+/**
+ * Records events in tests instead of sending them.
+ *
+ * @module nestjs-analytics-relay/testing
+ */
+
 import './expect.augmentation.js';
 
 import { analyticsMatchers } from './analytics.matchers.js';

@@ -33,12 +33,15 @@ export type {
   DeliveryState,
   Lease,
   NewDelivery,
+  OldestDelivery,
+  QueueCondition,
 } from './queue/delivery-queue.interface.js';
 export type { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 export type { RouteReason } from './routing/route.reason.js';
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
 export { QueueFullError } from './queue/queue-full.error.js';
 export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
+export type { PeerChannel } from './queue/peer-channel.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export {

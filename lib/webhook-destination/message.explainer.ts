@@ -37,6 +37,14 @@ export interface Explanation {
   left: number;
 }
 
+/** What today's options would do with a message that is queued. */
+export interface DeliveryExplanation {
+  /** As in {@link Explanation}; empty for a delete notification, which is not routed. */
+  routing: DestinationExplanation[];
+  /** What its destination would be sent now; absent where the destination is not in use any more. */
+  request?: RequestPreview;
+}
+
 /** Says what would become of a message, and sends nothing. */
 export class MessageExplainer {
   constructor(
@@ -59,12 +67,15 @@ export class MessageExplainer {
     return { source: name, accepted: true, messageId: accepted.messageId, ...explained };
   }
 
-  /** Which destinations get a message that is queued, by today's options; its `integrations` are not known any more. */
-  async explainDelivery(record: DeliveryRecord): Promise<DestinationExplanation[]> {
+  /** What today's options would do with a queued message; its `integrations` are not known any more. */
+  async explainDelivery(record: DeliveryRecord): Promise<DeliveryExplanation> {
+    const options = (await this.destinations()).find(({ name }) => name === record.destination);
+    const request = options && this.preview(options, { ...record, body: Buffer.from(record.body) });
     const { type, event } = JSON.parse(record.body) as { type?: string; event?: string };
-    if (type === 'delete') return [];
+    if (type === 'delete') return { routing: [], ...(request && { request }) };
     const message = { ...record, type, event, integration: () => undefined } as unknown as RoutableMessage;
-    return (await this.routes(record.source, message)).destinations;
+    const { destinations } = await this.routes(record.source, message);
+    return { routing: destinations, ...(request && { request }) };
   }
 
   private async routes(
@@ -80,10 +91,14 @@ export class MessageExplainer {
     const shown = [...selected!, ...others!].slice(0, MAX_DESTINATIONS).map(({ options, reason }) => {
       const destination = options.name;
       if (reason !== undefined) return { destination, selected: false, reason };
-      const request = delivery && previewRequest(options, { ...delivery, destination }, timeOf(this.queue));
+      const request = delivery && this.preview(options, { ...delivery, destination });
       return { destination, selected: true, ...(request && { request }) };
     });
     return { destinations: shown, left: all.length - shown.length };
+  }
+
+  private preview(options: DestinationOptions, delivery: Delivery): RequestPreview {
+    return previewRequest(options, delivery, timeOf(this.queue));
   }
 
   private toDelivery(source: string, accepted: AcceptedMessage): Delivery {

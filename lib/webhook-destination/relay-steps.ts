@@ -113,7 +113,7 @@ export class RelaySteps {
     const figures = {
       now: () => timeOf(this.queue),
       counts: () => this.queue.counts(),
-      oldest: () => this.queue.oldest?.(),
+      oldest: () => this.queue.oldest?.() ?? Promise.resolve([]),
       circuits: () => this.dispatcher.circuits,
     };
     return new RelayMetrics(figures, maxDestinations);

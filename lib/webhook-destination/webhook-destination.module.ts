@@ -25,10 +25,11 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
 
   /** Called by Nest before it registers the application's routes. */
   async configure(): Promise<void> {
-    const { api } = this.steps;
-    if (!api) return;
+    const { api, gate } = this.steps;
+    if (!api || !gate) return;
     const { ApiMount } = await import('./admin/api/api.mount.js');
-    new ApiMount(this.host, this.config, api.endpoint).mount();
+    const { DashboardEndpoint } = await import('./admin/dashboard/dashboard.endpoint.js');
+    new ApiMount(this.host, this.config, api.endpoint, new DashboardEndpoint(gate)).mount();
   }
 
   /** Wrong options stop the application at bootstrap with an error that names each option and its rule. */

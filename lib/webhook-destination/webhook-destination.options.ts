@@ -46,10 +46,11 @@ export class WebhookDestinationOptions {
   queue: DeliveryQueueFactory = sqliteQueue();
 
   /**
-   * Where sources and destinations are kept that change while the application runs: `'store'` keeps them beside the
-   * deliveries of the queue, and `service.sources` and `service.destinations` change them; or the application's own
-   * {@link DestinationRegistry}, as `{ useValue }`, `{ useExisting }`, `{ useClass }` or `{ useFactory, inject }`. Those of
-   * `sources` and `destinations` stay beside them, and take precedence. Default: there are only those.
+   * Keeps sources and destinations that change while the application runs: `'store'` beside the deliveries of the queue,
+   * where `service.sources` and `service.destinations` change them; or the application's own {@link DestinationRegistry},
+   * as a provider. The options `sources` and `destinations` take precedence over entries with the same name.
+   * Default: none.
+   * @see docs/destinations.md, "Changing destinations at run time"
    */
   @IfGiven()
   @Must(
@@ -62,6 +63,7 @@ export class WebhookDestinationOptions {
    * Encrypts what `registry: 'store'` keeps, by AES-256-GCM: at least 16 characters. Of a list, the first secret encrypts
    * and each decrypts; entries that are not encrypted under the first one are rewritten at start. `undefined` is refused.
    * Default: entries are not encrypted.
+   * @see docs/destinations.md, "Encryption at rest"
    */
   @MustIfPresent(
     `be a secret of ${MIN_REGISTRY_SECRET} or more characters, or an array of such that differ`,
@@ -80,26 +82,31 @@ export class WebhookDestinationOptions {
    * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
    * none, `'deliver'` delivers and adds no ingest routes. An embedded queue needs `'all'`.
    * @default 'all'
+   * @see docs/scaling.md, "Ingest and delivery apart"
    */
   @Must("be 'all', 'ingest' or 'deliver'", (value) => MODES.includes(value as RelayMode))
   mode: RelayMode = 'all';
 
-  /** Authentication of the administrative routes, such as `POST /v1/delete`. Default: no such routes. */
+  /**
+   * Authentication of the admin API and of `POST /v1/delete`. Default: no such routes.
+   * @see docs/admin-api.md, "Who may call it"
+   */
   @IfGiven()
   @Must(ADMIN_RULE, areAdminOptions)
   admin?: AdminOptions;
 
   /**
-   * Receives spans and figures of ingest and delivery: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
-   * Default: nothing does.
+   * Receives spans and metrics of ingest and delivery: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
+   * Default: none.
+   * @see docs/observability.md, "Traces"
    */
   @IfGiven()
   @Must('be what openTelemetry() returns, or another Telemetry', isTelemetry)
   telemetry?: Telemetry;
 
   /**
-   * Destinations, and hosts of receivers, that have figures of their own in the metrics, those first used; all others
-   * are `_other`. Whole number above 0.
+   * How many destinations, and how many hosts of receivers, have metrics of their own: those used first. All others
+   * share the name `_other`. Whole number above 0.
    * @default 200
    */
   @Must('be a whole number above 0', isPositiveInteger)
@@ -117,16 +124,17 @@ export interface WebhookDestinationModuleOptions extends Partial<
     'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry' | 'maxMetricDestinations'
   >
 > {
-  /** Where messages come from, each with its write key. May be left out where `registry` is set. */
+  /** Where messages come from, each with its write key. Default: required, unless `registry` is set. */
   sources?: SourceOptions[];
-  /** Where messages go. May be left out where `registry` is set. */
+  /** Where messages go. Default: required, unless `registry` is set. */
   destinations?: GivenDestination[];
   /**
    * The routes that SDKs post to; `false` adds none.
    * @default { prefix: 'v1' }
+   * @see docs/ingest.md, "Routes"
    */
   ingest?: Partial<IngestOptions> | false;
-  /** How messages are sent and retried. */
+  /** How messages are sent and retried. Default: the default of each of its options. */
   delivery?: Partial<DeliveryOptions>;
 }
 

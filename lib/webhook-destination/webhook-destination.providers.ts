@@ -1,11 +1,15 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 
+import { EMPTY } from 'rxjs';
+
 import { Concealed } from '../common/concealed.value.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import type { AdminProcess } from './admin/api/admin-services.interface.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
+import { firstAcceptedAt } from './queue/delivery-queue.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
+import { RelayHealth } from './relay-health.js';
 import { RelaySteps } from './relay-steps.js';
 import { createRelayController, placeRelayController } from './webhook-destination.controller.js';
 import {
@@ -14,7 +18,13 @@ import {
   type WebhookDestinationOptions,
 } from './webhook-destination.options.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
-import { ADMIN_API, CHECKED_OPTIONS, CONTROLLER_PLACED, MODULE_OPTIONS } from './webhook-destination.tokens.js';
+import {
+  ADMIN_API,
+  CHECKED_OPTIONS,
+  CONTROLLER_PLACED,
+  MODULE_OPTIONS,
+  RELAY_HEALTH,
+} from './webhook-destination.tokens.js';
 
 type CheckedOptions = Concealed<WebhookDestinationOptions>;
 
@@ -39,18 +49,25 @@ export const webhookDestinationProviders: Provider[] = [
   },
   WebhookDestinationService,
   { provide: ADMIN_API, useFactory: loadAdminApi, inject: [RelaySteps, WebhookDestinationService] },
+  {
+    provide: RELAY_HEALTH,
+    useFactory: ({ queue, dispatcher }: RelaySteps) => new RelayHealth(queue, () => dispatcher.downNames.length),
+    inject: [RelaySteps],
+  },
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
 ];
 
 /** Loads the admin API, if the options have it. */
 async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationService): Promise<AdminApi | undefined> {
-  const { gate, audit, acceptor, queue, dispatcher, explainer, metrics } = steps;
+  const { gate, audit, acceptor, ingest, queue, dispatcher, explainer, metrics } = steps;
   if (!gate) return undefined;
   const { AdminApi: Api } = await import('./admin/api/admin-api.js');
   const own: AdminProcess = {
     accepted$: acceptor.accepted$,
+    refused$: ingest?.endpoint.refused$ ?? EMPTY,
     series: queue.series,
-    oldest: () => queue.oldest?.() ?? Promise.resolve(undefined),
+    peers: queue.peers,
+    oldest: () => firstAcceptedAt(queue),
     downNames: () => dispatcher.downNames,
     lostCount: () => service.lostCount,
     metrics,

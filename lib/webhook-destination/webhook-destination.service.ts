@@ -201,6 +201,7 @@ export class WebhookDestinationService
   async onApplicationBootstrap(): Promise<void> {
     try {
       await this.steps.admin?.open();
+      this.steps.api?.open();
     } catch (error) {
       await this.onApplicationShutdown(); // the queue is open by now, and would keep the process alive
       throw error;
@@ -274,7 +275,8 @@ export class WebhookDestinationService
       const counts = await this.steps.queue.counts([...served]);
       for (const { destination, count } of counts.filter(isOpen)) {
         if (served.has(destination)) continue;
-        this.logger.warn(`${count} deliveries wait for destination "${destination}", which is not enabled any more`);
+        const line = `${count} deliveries wait for destination "${destination}", which is not enabled any more`;
+        this.logger.warn(line, { destination });
       }
       return counts;
     } catch (error) {

@@ -7,5 +7,8 @@ export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destin
 /** The admin API; undefined without the option `admin`. */
 export const ADMIN_API = Symbol.for('nestjs-analytics-relay:admin-api');
 
+/** The {@link RelayHealth}, for `nestjs-analytics-relay/terminus`. */
+export const RELAY_HEALTH = Symbol.for('nestjs-analytics-relay:relay-health');
+
 /** That the module's controller has its place. */
 export const CONTROLLER_PLACED = Symbol.for('nestjs-analytics-relay:controller-placed');

@@ -7,12 +7,22 @@ export interface PrometheusFamily {
   metrics: { labels?: Record<string, string>; value: string }[];
 }
 
+/** Fetches the metrics of an application. */
+export async function fetchMetrics(host: string, token: string): Promise<string> {
+  const answer = await fetch(`${host}/relay/api/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+  const text = await answer.text();
+  if (answer.status !== 200) throw new Error(`${answer.status} ${text}`);
+  return text;
+}
+
 /** Fetches and reads the metrics of an application. */
 export async function readMetrics(host: string, token: string): Promise<PrometheusFamily[]> {
-  const answer = await fetch(`${host}/relay/api/metrics`, { headers: { Authorization: `Bearer ${token}` } });
-  if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+  return parseMetrics(await fetchMetrics(host, token));
+}
+
+export function parseMetrics(raw: string): PrometheusFamily[] {
   // The parser makes one histogram of all series; as families of their own it reads their lines like any others.
-  const text = (await answer.text()).replace(/^# (TYPE .* histogram|HELP .*_seconds .*)\n/gm, '');
+  const text = raw.replace(/^# (TYPE .* histogram|HELP .*_seconds .*)\n/gm, '');
   return parse(text) as PrometheusFamily[];
 }
 

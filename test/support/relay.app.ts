@@ -19,7 +19,7 @@ export interface RelayAppOptions {
   destination?: Partial<DestinationOptions>;
   metadata?: ModuleMetadata;
   /** Sets up the application before it listens. */
-  prepare?: (app: INestApplication) => void;
+  prepare?: (app: INestApplication) => unknown;
   bodyParser?: boolean;
 }
 
@@ -46,6 +46,6 @@ export async function startRelayApp(
   }).compile();
   const app = testing.createNestApplication(adapter, { bodyParser, logger: false });
   afterwards(() => app.close());
-  prepare?.(app);
+  await prepare?.(app);
   return { app, host: await listen(app), receiver, relay: app.get(WebhookDestinationService) };
 }

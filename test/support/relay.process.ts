@@ -10,6 +10,10 @@ export interface RelayProcessOptions {
   retention?: RetentionOptions;
   urls: string[];
   delivery?: object;
+  /** What the application `traced` runs on, whether it records, and the relay that it sends to in place of its own. */
+  platform?: string;
+  record?: boolean;
+  host?: string;
   /** Where the application `shop` notes what it records; it records nothing without it. */
   notes?: string;
 }

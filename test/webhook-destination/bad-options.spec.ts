@@ -36,10 +36,26 @@ beforeAll(() => {
   certificates = createCertificates();
 });
 
+const withTelemetry = (telemetry: unknown) => ({ sources: [source], destinations: [{ urls: [url] }], telemetry });
+const methods = { send: () => undefined, enqueue: () => undefined, attempt: () => undefined };
+const NO_TELEMETRY = 'telemetry must be what openTelemetry() returns, or another Telemetry';
+
 const cases: [what: string, options: unknown, error: string][] = [
   ['no options', undefined, 'the options must be an object'],
   ['no sources', { destinations: [] }, 'sources must be an array'],
   ['no destinations', { sources: [] }, 'destinations must be an array'],
+  ...[true, {}, { ...methods, attempt: undefined }, { ...methods, observe: 1 }, null].map(
+    (telemetry): (typeof cases)[number] => [
+      `the telemetry ${JSON.stringify(telemetry)}`,
+      withTelemetry(telemetry),
+      NO_TELEMETRY,
+    ],
+  ),
+  ...[0, 1.5, '200', Infinity].map((maxMetricDestinations): (typeof cases)[number] => [
+    `maxMetricDestinations ${maxMetricDestinations}`,
+    { sources: [], destinations: [], maxMetricDestinations },
+    'maxMetricDestinations must be a whole number above 0',
+  ]),
   ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not an option'],
   ['a source that is no object', { sources: ['shop'], destinations: [] }, 'sources'],
   ['a source without a key', { sources: [{ name: 'shop' }], destinations: [] }, 'sources[0].writeKey must be'],

@@ -15,7 +15,7 @@ export class ContextOptions {
   ip: boolean = true;
 
   /**
-   * `context.userAgent`.
+   * `context.userAgent`: the header `User-Agent`.
    * @default true
    */
   @Switch()
@@ -42,12 +42,14 @@ export interface AmbientOptions {
    * Who a request's events are attributed to. Called when an event is recorded, after guards have run.
    *
    * @default `request.user?.id ?? request.user?.sub` as `userId`
+   * @see docs/contexts.md, "Who an event is about"
    */
   identity?: IdentityResolver | undefined;
   /**
    * Which facts of a request go into the `context` of its events; `false`: none, `true`: all.
    *
    * @default true
+   * @see docs/contexts.md, "What goes into `context`"
    */
   context?: boolean | Partial<ContextOptions> | undefined;
   /**
@@ -56,6 +58,7 @@ export interface AmbientOptions {
    * `false`: recording it throws a `ValidationError`, as it does outside a request.
    *
    * @default true
+   * @see docs/contexts.md, "Visitors who are not signed in"
    */
   anonymous?: boolean | undefined;
 }

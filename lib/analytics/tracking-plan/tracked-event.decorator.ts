@@ -5,7 +5,7 @@ import type { EventClass } from './tracking-plan.interface.js';
 
 /** Facts of an event in the tracking plan beside its properties. */
 export interface TrackedEventOptions {
-  /** What the event means, for those who read the plan. */
+  /** What the event means, for readers of the tracking plan. Default: none. */
   description?: string;
 }
 

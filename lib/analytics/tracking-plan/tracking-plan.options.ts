@@ -27,7 +27,8 @@ export class PlanOptions {
   events: readonly EventClass[] = [];
 
   /**
-   * What happens to an event that breaks its class or schema.
+   * What happens to an event that breaks its class or schema: `'warn'` records it and logs a line; `'drop'` logs a line
+   * and fails the event with an error; `'throw'` makes the call throw a `ValidationError`.
    *
    * @default 'warn'
    */

@@ -36,7 +36,7 @@ export class EventQueue implements EventSink {
   private requests = 0;
   private publisher: BatchPublisher | undefined;
   private transport: BatchTransport | undefined;
-  /** Batches hold the events of many callers, and are sent in the async context of none of them. */
+  /** A batch holds the events of many callers, so it is sent in an async context of its own. */
   private readonly scope = new AsyncResource('Analytics');
   private maxBytes = MAX_BATCH_BYTES;
   /** Size of the waiting events in a body: each with the comma that follows it. */

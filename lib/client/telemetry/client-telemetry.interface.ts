@@ -1,4 +1,5 @@
 import type { MessageType } from '../message/message.interface.js';
+import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
 import type { TraceFields } from './trace-context.js';
 
 /** A batch on its way to the collection service. */
@@ -11,8 +12,20 @@ export interface SentBatch {
   traces: readonly TraceFields[];
 }
 
-/** What follows the work of a client. None of its methods throws. */
+/** A client, as what observes it sees it. */
+export interface ObservedClient extends Pick<AnalyticsEmitter, 'on'> {
+  /** Accepted events without an outcome yet. */
+  readonly pendingCount: number;
+}
+
+/** Observes a client at work. Its methods must not throw. */
 export interface ClientTelemetry {
+  /**
+   * Called once, as a client is made.
+   *
+   * @returns what observes this client from now on
+   */
+  follow?(client: ObservedClient): ClientTelemetry;
   /**
    * Called as a message is recorded, in the async context of the caller.
    *

@@ -1,7 +1,7 @@
-import type { ClientTelemetry, SentBatch } from '../../client/telemetry/client-telemetry.interface.js';
+import type { ClientTelemetry, ObservedClient, SentBatch } from '../../client/telemetry/client-telemetry.interface.js';
 import { processWide } from '../process-wide.util.js';
-import { errorTypeOf } from './error-type.util.js';
-import { Counter, Gauge, Histogram, type Metric } from './metric.js';
+import { Counter, Gauge, type Metric } from './metric.js';
+import { OperationMetrics } from './operation-metrics.js';
 
 /** Why events are lost before ingest, by the codes of their errors; all other errors are of a batch that failed. */
 const LOSSES = new Set([
@@ -11,31 +11,22 @@ const LOSSES = new Set([
 
 /** Figures of all clients of the process: what they hold, send and lose. */
 export class ClientMetrics {
-  private readonly clients = new Set<{ readonly pendingCount: number }>();
-  private readonly sent = new Counter({
-    name: 'messaging.client.sent.messages',
-    description: 'Messages that were sent or queued, by operation, destination and error',
-  });
-  private readonly duration = new Histogram({
-    name: 'messaging.client.operation.duration',
-    description: 'How long it took to send or queue messages',
-    unit: 's',
-  });
+  private readonly clients = new Set<WeakRef<ObservedClient>>();
+  private readonly sending = new OperationMetrics('send');
   private readonly dropped = new Counter({
     name: 'analytics_relay.client.events.dropped',
     description: 'Events that were lost before ingest, by reason',
   });
 
   readonly all: readonly Metric[] = [
-    this.sent,
-    this.duration,
+    ...this.sending.all,
     this.dropped,
     new Gauge(
       {
         name: 'analytics_relay.client.queue.count',
         description: 'Events that clients hold, and that have no outcome yet',
       },
-      () => [{ attributes: {}, value: [...this.clients].reduce((sum, { pendingCount }) => sum + pendingCount, 0) }],
+      () => [{ attributes: {}, value: this.countPending() }],
     ),
   ];
 
@@ -44,40 +35,44 @@ export class ClientMetrics {
     return processWide('client-metrics', () => new ClientMetrics());
   }
 
-  /** Counts a client's queue from now on. */
-  add(client: { readonly pendingCount: number }): void {
-    this.clients.add(client);
+  /**
+   * Counts a client's queue, losses and batches from now on.
+   *
+   * @param telemetry that of the client, which all is passed on to
+   * @param source name of its source, where a batch has none
+   * @returns what observes the client
+   */
+  follow(client: ObservedClient, telemetry?: ClientTelemetry, source?: string): ClientTelemetry {
+    this.clients.add(new WeakRef(client));
+    client.on('error', ({ code, reason }) => code === 'delivery_failure' && this.drop(reason));
+    client.on('call_after_close', () => this.drop({ code: 'call_after_close' }));
+    return {
+      create: telemetry?.create && ((type) => telemetry.create!(type)),
+      send: (batch, send) => this.send(batch, telemetry ? () => telemetry.send(batch, send) : send, source),
+    };
   }
 
-  /** What it has counted stays. */
-  remove(client: { readonly pendingCount: number }): void {
-    this.clients.delete(client);
-  }
-
+  /** Counts an event that is lost for this reason. */
   drop(error: unknown): void {
     const { code } = (error ?? {}) as { code?: unknown };
     this.dropped.add(1, { reason: LOSSES.has(code as string) ? (code as string) : 'delivery_failed' });
   }
 
-  /** What passes on to a client's own telemetry, and measures its batches. */
-  with(telemetry: ClientTelemetry | undefined): ClientTelemetry {
-    return {
-      create: telemetry?.create && ((type) => telemetry.create!(type)),
-      send: (batch, send) => this.send(batch, telemetry ? () => telemetry.send(batch, send) : send),
-    };
+  /** Measures the sending of a batch. */
+  private async send(batch: SentBatch, send: () => Promise<unknown>, source = 'analytics'): Promise<unknown> {
+    const end = this.sending.begin();
+    const reason = await send();
+    end(batch.source ?? source, batch.count, reason);
+    return reason;
   }
 
-  /** Measures the sending of a batch. */
-  async send({ source = 'analytics', count }: SentBatch, send: () => Promise<unknown>): Promise<unknown> {
-    const start = performance.now();
-    const reason = await send();
-    const attributes = {
-      'messaging.operation.name': 'send',
-      'messaging.destination.name': source,
-      ...(reason !== undefined && { 'error.type': errorTypeOf(undefined, reason)! }),
-    };
-    this.sent.add(count, attributes);
-    this.duration.record((performance.now() - start) / 1_000, attributes);
-    return reason;
+  private countPending(): number {
+    let count = 0;
+    for (const reference of this.clients) {
+      const client = reference.deref();
+      if (client) count += client.pendingCount;
+      else this.clients.delete(reference);
+    }
+    return count;
   }
 }

@@ -38,9 +38,11 @@ export class Counter {
 export class Gauge {
   readonly kind = 'gauge';
 
+  /** @param merge what several of this name in one process make together, such as those of two relays */
   constructor(
     readonly info: MetricInfo,
     readonly collect: () => Promise<Sample[]> | Sample[],
+    readonly merge: 'sum' | 'max' = 'sum',
   ) {}
 }
 
@@ -59,8 +61,8 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1,
 export class Histogram {
   readonly kind = 'histogram';
   private readonly series = new Map<string, Distribution>();
-  /** Also gets each value. */
-  listener: ((value: number, attributes: Attributes) => void) | undefined;
+  /** Each also gets every value. */
+  readonly listeners: ((value: number, attributes: Attributes) => void)[] = [];
 
   constructor(readonly info: MetricInfo) {}
 
@@ -75,7 +77,7 @@ export class Histogram {
     while (index < BOUNDS.length && value > BOUNDS[index]!) index++;
     found.counts[index]!++;
     found.sum += value;
-    this.listener?.(value, attributes);
+    for (const listen of this.listeners) listen(value, attributes);
   }
 
   collect(): Distribution[] {

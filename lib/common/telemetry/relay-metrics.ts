@@ -1,6 +1,8 @@
+import { within } from '../time.util.js';
 import { BoundedNames } from './bounded.names.js';
 import { errorTypeOf } from './error-type.util.js';
 import { Counter, Gauge, Histogram, type Metric, type Sample } from './metric.js';
+import { OperationMetrics } from './operation-metrics.js';
 import type {
   AttemptedDelivery,
   AttemptSpan,
@@ -9,13 +11,16 @@ import type {
   RequestTarget,
 } from './telemetry.interface.js';
 
+/** How long the queue may take to read a figure, in ms; Prometheus waits 10 s for all of them by default. */
+const READ_TIMEOUT = 4_000;
+
 /** What the relay is asked for its gauges. */
 export interface RelayFigures {
   /** The queue's time, in ms since the epoch. */
   now(): number;
   counts(): Promise<{ destination: string; state: string; count: number }[]>;
-  /** When the oldest open delivery was accepted, in ms since the epoch; undefined if there is none, or that is unknown. */
-  oldest(): Promise<number | undefined> | undefined;
+  /** When the oldest waiting delivery of each destination was accepted, in ms since the epoch. */
+  oldest(): Promise<{ destination: string; acceptedAt: number }[]>;
   circuits(): { destination: string; isOpen: boolean }[];
 }
 
@@ -23,15 +28,7 @@ export interface RelayFigures {
 export class RelayMetrics implements RelayTelemetry {
   private readonly names: BoundedNames;
   private readonly servers: BoundedNames;
-  private readonly sent = new Counter({
-    name: 'messaging.client.sent.messages',
-    description: 'Messages that were sent or queued, by operation, destination and error',
-  });
-  private readonly operation = new Histogram({
-    name: 'messaging.client.operation.duration',
-    description: 'How long it took to send or queue messages',
-    unit: 's',
-  });
+  private readonly queueing = new OperationMetrics('enqueue');
   private readonly consumed = new Counter({
     name: 'messaging.client.consumed.messages',
     description: 'Attempts that began, by destination',
@@ -75,7 +72,7 @@ export class RelayMetrics implements RelayTelemetry {
     };
     const oldest = {
       name: 'analytics_relay.delivery.oldest_age',
-      description: 'Age of the oldest delivery that is neither delivered nor dead',
+      description: 'Age of the oldest delivery that waits, by destination',
       unit: 's',
     } as const;
     const circuit = {
@@ -83,11 +80,11 @@ export class RelayMetrics implements RelayTelemetry {
       description: '1 while a destination counts as down, else 0',
     };
     this.all = [
-      ...[this.sent, this.operation, this.consumed, this.process, this.request],
+      ...[...this.queueing.all, this.consumed, this.process, this.request],
       ...[this.latency, this.attempts, this.rejected],
       new Gauge(count, () => this.counts()),
-      new Gauge(oldest, () => this.age()),
-      new Gauge(circuit, () => this.circuits()),
+      new Gauge(oldest, () => this.ages(), 'max'),
+      new Gauge(circuit, () => this.circuits(), 'max'),
     ];
   }
 
@@ -96,26 +93,17 @@ export class RelayMetrics implements RelayTelemetry {
   }
 
   async enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void> {
-    const start = performance.now();
-    let errorType: string | undefined;
+    const end = this.queueing.begin();
+    let reason: unknown;
     try {
       await add();
     } catch (error) {
-      errorType = errorTypeOf(undefined, error);
+      reason = error;
       throw error;
     } finally {
       const counts = new Map<string, number>();
       for (const { destination } of deliveries) counts.set(destination, (counts.get(destination) ?? 0) + 1);
-      const duration = (performance.now() - start) / 1_000;
-      for (const [destination, count] of counts) {
-        const attributes = {
-          'messaging.operation.name': 'enqueue',
-          'messaging.destination.name': this.names.valueOf(destination),
-          ...(errorType !== undefined && { 'error.type': errorType }),
-        };
-        this.sent.add(count, attributes);
-        this.operation.record(duration, attributes);
-      }
+      for (const [destination, count] of counts) end(this.names.valueOf(destination), count, reason);
     }
   }
 
@@ -150,28 +138,42 @@ export class RelayMetrics implements RelayTelemetry {
     };
   }
 
-  private async counts(): Promise<Sample[]> {
-    const sums = new Counter({ name: '', description: '' });
-    for (const { destination, state, count } of await this.relay.counts()) {
-      sums.add(count, { state, destination: this.names.valueOf(destination) });
-    }
-    return sums.collect();
+  private counts(): Promise<Sample[]> {
+    return read(async () => {
+      const sums = new Counter({ name: '', description: '' });
+      for (const { destination, state, count } of await this.relay.counts()) {
+        sums.add(count, { state, destination: this.names.valueOf(destination) });
+      }
+      return sums.collect();
+    });
   }
 
-  private async age(): Promise<Sample[]> {
-    const acceptedAt = await this.relay.oldest();
-    if (acceptedAt === undefined) return [];
-    return [{ attributes: {}, value: Math.max(this.relay.now() - acceptedAt, 0) / 1_000 }];
+  private ages(): Promise<Sample[]> {
+    return read(async () => {
+      const oldest = await this.relay.oldest();
+      const now = this.relay.now();
+      return this.highest(oldest, ({ acceptedAt }) => Math.max(now - acceptedAt, 0) / 1_000);
+    });
   }
 
   private circuits(): Sample[] {
-    const open = new Map<string, number>();
-    for (const { destination, isOpen } of this.relay.circuits()) {
-      const name = this.names.valueOf(destination);
-      open.set(name, Math.max(open.get(name) ?? 0, Number(isOpen)));
-    }
-    return Array.from(open, ([destination, value]) => ({ attributes: { destination }, value }));
+    return this.highest(this.relay.circuits(), ({ isOpen }) => Number(isOpen));
   }
+
+  /** The highest value of each name. */
+  private highest<T extends { destination: string }>(items: readonly T[], valueOf: (item: T) => number): Sample[] {
+    const values = new Map<string, number>();
+    for (const item of items) {
+      const name = this.names.valueOf(item.destination);
+      values.set(name, Math.max(values.get(name) ?? 0, valueOf(item)));
+    }
+    return Array.from(values, ([destination, value]) => ({ attributes: { destination }, value }));
+  }
+}
+
+/** While the store does not answer, the other figures are there all the same. */
+function read(collect: () => Promise<Sample[]>): Promise<Sample[]> {
+  return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => []);
 }
 
 /** Host of a URL that is known to be one. */

@@ -37,7 +37,7 @@ export interface AttemptSpan {
   end(state: string): void;
 }
 
-/** What follows the work of a relay. None of its methods throws. */
+/** Observes a relay at work. Its methods must not throw. */
 export interface RelayTelemetry {
   /**
    * Runs what puts deliveries into the queue.
@@ -51,12 +51,18 @@ export interface RelayTelemetry {
 
 /** What the option `telemetry` takes: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry` makes one. */
 export interface Telemetry extends ClientTelemetry, RelayTelemetry {
-  /** Reads metrics from now on; called once for each list. */
+  /** Reads metrics from now on; it may be called again with the same ones. */
   observe?(metrics: readonly Metric[]): void;
 }
 
 /** Whether the value has the methods of a {@link Telemetry}. */
 export function isTelemetry(value: unknown): boolean {
-  const { send, enqueue, attempt } = (value ?? {}) as Partial<Record<keyof Telemetry, unknown>>;
-  return [send, enqueue, attempt].every((method) => typeof method === 'function');
+  const { send, enqueue, attempt, create, follow, observe } = (value ?? {}) as Partial<
+    Record<keyof Telemetry, unknown>
+  >;
+  const isMethod = (method: unknown) => typeof method === 'function';
+  return (
+    [send, enqueue, attempt].every(isMethod) &&
+    [create, follow, observe].every((method) => method === undefined || isMethod(method))
+  );
 }

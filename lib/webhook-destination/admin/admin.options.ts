@@ -5,21 +5,22 @@ export type AdminAccess = 'read' | 'write';
 
 /** Sign-in by token. */
 export interface AdminTokenOptions {
-  /** May look and change: visible ASCII characters without spaces. */
+  /** Token that may read and change: visible ASCII characters without spaces. Default: required, unless `guard` is set. */
   token: string;
-  /** May look only. Default: no such token. */
+  /** Token that may only read. Default: none. */
   readToken?: string;
 }
 
 /** Sign-in by a guard of the application's. */
 export interface AdminGuardOptions {
   /**
-   * The guard, as a class or an instance. The start fails unless it refuses an anonymous request within 5 s.
+   * A guard of the application's, as a class or an instance, instead of a token. The start fails unless it refuses an
+   * anonymous request within 5 s. Default: required, unless `token` is set.
    */
   guard: Type<CanActivate> | CanActivate;
   /**
-   * What the caller of an admitted request may do; `request` is that of the HTTP platform. A value other than `'read'` and
-   * `'write'`, and an error, refuse the request. Default: everything.
+   * Whether the caller of an admitted request may only read (`'read'`) or also change (`'write'`); `request` is that of the
+   * HTTP platform. Any other value, and an error, refuse the request. Default: everything.
    */
   access?(request: unknown): AdminAccess | Promise<AdminAccess>;
 }

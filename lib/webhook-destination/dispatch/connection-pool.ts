@@ -95,6 +95,11 @@ export class ConnectionPool {
     return this.idle.length > 0;
   }
 
+  /** Whether it has another connection beside an idle one. */
+  get hasSpare(): boolean {
+    return this.connections.size > 1;
+  }
+
   /** Takes the next request, with an idle connection if there is one; returns a function that starts it. */
   next(): () => void {
     this.busy++;

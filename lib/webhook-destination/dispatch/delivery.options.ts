@@ -32,7 +32,7 @@ function isPem(value: unknown): boolean {
  */
 export class DeliveryOptions {
   /**
-   * Time limit of an exchange with a receiver, from name resolution to the last byte of the answer, in ms.
+   * Time limit of one request to a receiver, from name resolution to the last byte of the answer, in ms.
    * @default 5_000
    */
   @Must(
@@ -70,10 +70,11 @@ export class DeliveryOptions {
   concurrency: number = 64;
 
   /**
-   * Maximum of open connections of the process to all receivers, idle ones included; shared fairly between the URLs. Never
+   * Most open connections of the process to all receivers, idle ones included; shared fairly between the URLs. Never
    * above three quarters of the files that the process may open. If several modules of a process set it, the lowest
    * counts.
    * @default 1_024
+   * @see docs/operations.md, "Connections and open files"
    */
   @IfGiven()
   @Must('be a whole number above 0', isPositiveInteger)
@@ -83,6 +84,7 @@ export class DeliveryOptions {
    * Private addresses that webhooks may reach: networks in CIDR notation, addresses, and `'localhost'` for 127.0.0.0/8 and
    * ::1.
    * @default []
+   * @see docs/delivery.md, "Network policy"
    */
   @Must(NETWORKS, areNetworks)
   allowedNetworks: string[] = [];
@@ -104,7 +106,8 @@ export class DeliveryOptions {
   /**
    * The http or https URL of a proxy that all connections go through, with credentials in it if need be; or
    * `'environment'` for `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, as they are at start.
-   * Default: none, whatever the environment has.
+   * Default: none, even if these variables are set.
+   * @see docs/delivery.md, "Egress proxy"
    */
   @IfGiven()
   @Must(
@@ -113,7 +116,7 @@ export class DeliveryOptions {
   )
   proxy?: string;
 
-  /** Certificates of authorities trusted besides the public ones, PEM. Default: none. */
+  /** Certificates of authorities trusted in addition to the public ones, in PEM. Default: none. */
   @IfGiven()
   @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
@@ -123,6 +126,7 @@ export class DeliveryOptions {
    * answer 404 during a deployment. Redirects are never followed; an untrusted certificate and a refused address are not
    * retried in either case.
    * @default 'spec'
+   * @see docs/delivery.md, "An attempt"
    */
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn: RetryOn = 'spec';
@@ -132,6 +136,7 @@ export class DeliveryOptions {
    * `HttpService` (`@nestjs/axios`) with this token; `'axios'` for one of its own; or a {@link WebhookTransport} of the
    * application's, which is then responsible for the connection.
    * @default 'undici'
+   * @see docs/delivery.md, "Transports"
    */
   @Must("be 'undici', 'axios', { axios: token of an HttpService } or a WebhookTransport", isTransport)
   transport: TransportOption = 'undici';

@@ -19,6 +19,7 @@ import { type BodyTransform, transformBody } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
+import { deliveryFields } from './log-fields.util.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { type Pause, pausedTime } from './pause.util.js';
 import { lastAttemptAt } from './retry.schedule.js';
@@ -107,7 +108,8 @@ export class DestinationDispatcher {
       const outcome = this.isRemoved ? endOfRemoved(delivery, decided) : decided;
       if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
     } catch (error) {
-      this.logger.error(`Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`);
+      const line = `Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`;
+      this.logger.error(line, deliveryFields(delivery));
     } finally {
       if (--this.inFlight === 0) this.onIdle?.();
     }
@@ -139,7 +141,8 @@ export class DestinationDispatcher {
       // The queue may hand it out in the async context of whichever request added it.
       next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
-        this.logger.limited('error', `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`);
+        const line = `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`;
+        this.logger.limited('error', line, { destination: this.destination });
         this.restUntil(this.now() + this.options.initialRetryDelay);
       },
     });
@@ -233,12 +236,15 @@ export class DestinationDispatcher {
   }
 
   private applyChange(change: CircuitChange): void {
+    const { destination } = this;
     if (change === 'opened') {
-      this.logger.error(`Destination ${this.destination} is down: its deliveries wait, save for single probes`);
+      this.logger.error(`Destination ${destination} is down: its deliveries wait, save for single probes`, {
+        destination,
+      });
       this.restUntil(this.circuit.holdUntil(this.now()));
       this.sender.endWaits();
     } else if (change === 'closed') {
-      this.logger.log(`Destination ${this.destination} answers again`);
+      this.logger.log(`Destination ${destination} answers again`, { destination });
       this.take(this.options.concurrency);
     }
   }

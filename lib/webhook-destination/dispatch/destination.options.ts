@@ -45,7 +45,7 @@ const isWebhookUrl = (value: unknown): boolean =>
  * @see docs/specification.md, "Destinations"
  */
 export class DestinationOptions extends RoutingOptions {
-  /** One to five URLs; the first success settles a message. */
+  /** One to five different http or https URLs. A message is delivered when one of them accepts it. */
   @Must(
     `hold 1 to ${MAX_URLS} URLs`,
     (value) => !Array.isArray(value) || (value.length > 0 && value.length <= MAX_URLS),
@@ -55,7 +55,7 @@ export class DestinationOptions extends RoutingOptions {
   urls!: string[];
 
   /**
-   * Headers added to every request.
+   * Headers added to every request. Headers that the relay or the connection sets are refused.
    * @default {}
    */
   @Must(
@@ -79,22 +79,23 @@ export class DestinationOptions extends RoutingOptions {
   /**
    * Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks, signed
    * with `sharedSecret`: base64 after `whsec_`, or else its text, of at least 24 bytes. `true` refuses a shorter one.
-   * Default: they do under each secret that is long enough.
+   * Default: `true` under a secret of 24 bytes or more.
    */
   @IfGiven()
   @Must('be a boolean', (value) => typeof value === 'boolean')
   standardWebhooks?: boolean;
 
   /**
-   * Which answers of its URLs are retried.
+   * Which answers of its URLs are retried: as `retryOn` of `delivery`.
    * @default delivery.retryOn
+   * @see docs/delivery.md, "An attempt"
    */
   @IfGiven()
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn?: RetryOn;
 
   /**
-   * Deliveries to it in flight.
+   * Deliveries to this destination in flight. Whole number above 0.
    * @default delivery.concurrency
    */
   @IfGiven()
@@ -102,8 +103,9 @@ export class DestinationOptions extends RoutingOptions {
   concurrency?: number;
 
   /**
-   * Most requests to it within any `per` ms, from each process; an attempt makes one to each URL. Deliveries wait for
-   * their turn without using up an attempt. Default: no limit.
+   * Most requests to this destination within any `per` ms, from each process; an attempt makes one to each URL.
+   * Deliveries wait for their turn without using up an attempt. Default: no limit.
+   * @see docs/destinations.md, "How fast"
    */
   @IfGiven()
   @Must(
@@ -115,22 +117,24 @@ export class DestinationOptions extends RoutingOptions {
   /**
    * Makes the body that is sent, synchronously, before each attempt. Where it returns undefined, nothing is sent, and the
    * delivery counts as delivered; where it throws, the delivery is dead. Default: the body is sent as it was accepted.
+   * @see docs/destinations.md, "In which form"
    */
   @IfGiven()
   @Must('be a function', (value) => typeof value === 'function')
   transform?: BodyTransform;
 
   /**
-   * Whether the receiver gets `traceparent` and `tracestate`: of the request's span, or without the option `telemetry` of
-   * the trace that the message was recorded in.
+   * Whether requests carry `traceparent` and `tracestate`: those of the request's span, or without the option `telemetry`
+   * those of the trace that the message was recorded in.
    * @default false
+   * @see docs/observability.md, "Traces"
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')
   propagateTrace: boolean = false;
 
   /**
-   * The application's own data about it, such as a tenant's id: at most 50 strings of at most 500 characters, under names
-   * of at most 40. Not sent.
+   * The application's own data about the destination, such as a tenant's id: at most 50 strings of at most 500 characters,
+   * under names of at most 40. Not sent.
    * @default {}
    */
   @Must(

@@ -68,7 +68,7 @@ export class NetworkCheck {
     } catch (error) {
       if (this.stopped) return; // the queue closes
       const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
-      this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`);
+      this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`, { destination: destination.name });
     } finally {
       if (--this.waiting === 0) this.answers.clear(); // a later check asks again
     }
@@ -111,6 +111,7 @@ export class NetworkCheck {
         (allowable.length === 0
           ? `${refused.join(', ')} is in delivery.deniedNetworks`
           : `${allowable.join(', ')} is not a public address. To allow it, set ${this.policy.settingWith(this.missing)}`),
+      { destination },
     );
   }
 
@@ -120,6 +121,7 @@ export class NetworkCheck {
       'warn',
       `Destination ${destination}: messages to ${origin}${pathname} cross public networks unencrypted. Use https; ` +
         'delivery.httpsOnly: true refuses such URLs at start',
+      { destination },
     );
   }
 
@@ -129,6 +131,9 @@ export class NetworkCheck {
 
   private async replay({ name }: DestinationOptions): Promise<void> {
     const count = await this.queue.replay({ destination: name, reason: ADDRESS_NOT_ALLOWED });
-    if (count > 0) this.logger.log(`Destination ${name} is allowed now: ${count} dead deliveries are sent again`);
+    if (count === 0) return;
+    this.logger.log(`Destination ${name} is allowed now: ${count} dead deliveries are sent again`, {
+      destination: name,
+    });
   }
 }

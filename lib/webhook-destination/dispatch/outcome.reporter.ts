@@ -3,6 +3,7 @@ import type { Subject } from 'rxjs';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
+import { attemptFields } from './log-fields.util.js';
 
 /** Tells what became of a destination's deliveries: as events, and failures as log lines too. */
 export class OutcomeReporter {
@@ -15,9 +16,11 @@ export class OutcomeReporter {
     const event = toDeliveryEvent(delivery, outcome);
     if (!event) return;
     if (event.type === 'retry') {
-      this.logger.limited('warn', `${summary(event)}; next attempt at ${new Date(event.nextAttemptAt).toISOString()}`);
+      const next = new Date(event.nextAttemptAt).toISOString();
+      this.logger.limited('warn', `${summary(event)}; next attempt at ${next}`, attemptFields(delivery, event));
     } else if (event.type === 'dead') {
-      this.logger.limited('error', `${summary(event)}; given up and kept: ${event.reason}`);
+      const line = `${summary(event)}; given up and kept: ${event.reason}`;
+      this.logger.limited('error', line, attemptFields(delivery, event));
     }
     this.events.next(event);
   }

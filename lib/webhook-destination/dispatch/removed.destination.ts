@@ -57,7 +57,7 @@ export class RemovedDestination {
       } catch (error) {
         if (this.stopping.signal.aborted) return;
         const what = `Deliveries to ${this.destination}, which was removed, could not be ended, trying again`;
-        this.logger.failed(`${what}: ${errorMessage(error)}`);
+        this.logger.failed(`${what}: ${errorMessage(error)}`, { destination: this.destination });
         await this.rest(RETRY_DELAY);
       }
     }

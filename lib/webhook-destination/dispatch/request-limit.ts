@@ -9,7 +9,7 @@ export const MAX_LIMITED_REQUESTS = 100_000;
 export interface DestinationRateLimit {
   /** Requests within any `per` ms, at most; from 1 to 100,000. An attempt makes one to each URL. */
   requests: number;
-  /** In ms. */
+  /** Length of the window, in ms. */
   per: number;
 }
 

@@ -7,8 +7,8 @@ import type { ReceiverConnection } from './receiver-connection.js';
 const DEFAULT_LIMIT = 1_024;
 
 /**
- * How long a URL with connections in use waits for one of them before it gets as many again, in ms: connecting takes
- * longer than most answers.
+ * How long a URL with connections in use waits for one of them before it gets as many again, in ms: a small burst is
+ * over sooner than further connections for it would pay.
  */
 const PATIENCE = 5;
 
@@ -29,6 +29,8 @@ export class SocketBudget {
   private open = 0;
   /** Least recently used first. */
   private readonly idle = new Map<ReceiverConnection, ConnectionPool>();
+  /** Those idle ones that were not the last of their pool as they were parked. */
+  private readonly spare = new Set<ReceiverConnection>();
   /** Pools that want a connection and have none. */
   private readonly starved = new Set<ConnectionPool>();
   /** Pools that want more, and how many they may have now. */
@@ -36,6 +38,7 @@ export class SocketBudget {
   /** Those that will be `waiting`, unless one of their connections is free before. */
   private readonly patient = new Set<ConnectionPool>();
   private timer: NodeJS.Timeout | undefined;
+  private assigning = false;
 
   /** @param ceiling the highest limit, whatever the modules set */
   constructor(readonly ceiling = Math.max(1, Math.floor(openFilesLimit() * SHARE_OF_FILES))) {
@@ -78,12 +81,14 @@ export class SocketBudget {
   park(connection: ReceiverConnection, pool: ConnectionPool): void {
     connection.idleSince = performance.now();
     this.idle.set(connection, pool);
+    if (pool.hasSpare) this.spare.add(connection);
     this.assign();
   }
 
   /** A connection is not idle any more. */
   unpark(connection: ReceiverConnection): void {
     this.idle.delete(connection);
+    this.spare.delete(connection);
   }
 
   /** A connection is closed. */
@@ -105,6 +110,9 @@ export class SocketBudget {
   }
 
   private assign(): void {
+    // A request that is not made releases its connection at once: thousands of them must not nest.
+    if (this.assigning) return;
+    this.assigning = true;
     for (let pool = this.next(); pool; pool = this.next()) {
       const left = (this.waiting.get(pool) ?? 1) - 1;
       this.starved.delete(pool);
@@ -119,10 +127,11 @@ export class SocketBudget {
         this.open++;
         begin();
       } else {
-        const [[connection, owner] = []] = this.idle;
-        owner!.giveUp(connection!, begin);
+        const connection = this.firstSpare() ?? this.idle.keys().next().value!;
+        this.idle.get(connection)!.giveUp(connection, begin);
       }
     }
+    this.assigning = false;
   }
 
   /** The next pool that may have one more connection, those that have none first. */
@@ -134,7 +143,8 @@ export class SocketBudget {
       if (pool.wants) return pool;
       this.starved.delete(pool);
     }
-    if (isFull && performance.now() - this.idle.keys().next().value!.idleSince < MIN_IDLE) return undefined;
+    // The last connection of a URL is left to it: URLs used in turn would close each other's.
+    if (isFull && performance.now() - (this.firstSpare()?.idleSince ?? Infinity) < MIN_IDLE) return undefined;
     let next: ConnectionPool | undefined;
     for (const pool of this.waiting.keys()) {
       if (!pool.wants) this.waiting.delete(pool);
@@ -143,6 +153,15 @@ export class SocketBudget {
     }
     // No pool takes more than it leaves: the next one must not wait until unresponsive receivers time out.
     return next && next.busy < this.limit - this.open + this.idle.size - 1 ? next : undefined;
+  }
+
+  /** The spare connection used least recently. */
+  private firstSpare(): ReceiverConnection | undefined {
+    for (const connection of this.spare) {
+      if (this.idle.get(connection)!.hasSpare) return connection;
+      this.spare.delete(connection);
+    }
+    return undefined;
   }
 
   private updateLimit(): void {

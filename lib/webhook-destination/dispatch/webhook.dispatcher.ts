@@ -199,7 +199,9 @@ export class WebhookDispatcher {
       await dispatcher.close();
       this.#leaving.delete(dispatcher);
     };
-    close().catch((error) => this.logger.warn(`Connections to ${name} could not be closed: ${errorMessage(error)}`));
+    close().catch((error) =>
+      this.logger.warn(`Connections to ${name} could not be closed: ${errorMessage(error)}`, { destination: name }),
+    );
   }
 
   private end(name: string): void {

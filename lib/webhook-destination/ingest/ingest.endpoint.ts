@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { Subject } from 'rxjs';
+
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { IngestOptions } from './ingest.options.js';
@@ -21,6 +23,14 @@ const SUCCESS = { success: true };
 /** Messages that an answer names, at most: it must not become many times the request. */
 const MAX_REJECTED = 100;
 
+/** A request that was refused as a whole. */
+export interface Refusal {
+  /** Whose key it had; undefined without the key of a source. */
+  source?: string | undefined;
+  /** The rule that it broke. */
+  code: string;
+}
+
 /** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
 export class IngestEndpoint {
   private readonly logger = new LimitedLogger('WebhookDestinationIngest');
@@ -28,6 +38,8 @@ export class IngestEndpoint {
   private closing = false;
   /** Which web pages may post; none where it is undefined. */
   readonly cors: CorsPolicy | undefined;
+  /** What was refused; costs nothing unless somebody listens. */
+  readonly refused$ = new Subject<Refusal>();
 
   constructor(
     sources: SourceRegistry,
@@ -49,8 +61,9 @@ export class IngestEndpoint {
   async handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!admitRequest(request, response)) return;
     this.cors?.apply(request, response);
+    const sender: Pick<Refusal, 'source'> = {};
     try {
-      const answer = await this.take(route, request);
+      const answer = await this.take(route, request, sender);
       this.endConnection(response);
       if (answer instanceof RequestError) answerError(request, response, answer);
       else answerJson(request, response, 200, answer);
@@ -58,6 +71,7 @@ export class IngestEndpoint {
       this.endConnection(response);
       const refusal = this.toRequestError(error);
       this.refusals?.reject(refusal.code);
+      this.refused$.next({ ...sender, code: refusal.code });
       answerError(request, response, refusal);
     }
   }
@@ -66,8 +80,11 @@ export class IngestEndpoint {
     if (this.closing) response.setHeader('Connection', 'close');
   }
 
-  /** Resolves with the answer; that a message is not accepted is one, and is counted where it was found. */
-  private async take(route: IngestRoute, request: IncomingMessage): Promise<object> {
+  /**
+   * Resolves with the answer; that a message is not accepted is one, and is counted where it was found.
+   * @param sender gets the source once that is known
+   */
+  private async take(route: IngestRoute, request: IncomingMessage, sender: Pick<Refusal, 'source'>): Promise<object> {
     if (route === 'metrics') {
       this.admission.admitKeyless(request);
       parseBody(await readBody(request));
@@ -75,10 +92,10 @@ export class IngestEndpoint {
     }
     // A key in the header is judged before the body is read.
     const key = readKeyOfHeader(request.headers.authorization);
-    const known = key === undefined ? undefined : this.admission.authenticate(key, request);
+    const known = key === undefined ? undefined : this.sourceOf(key, request, sender);
     const { writeKey, sentAt, messages } = readPostedBody(route, await readBody(request));
     // Mobile SDKs send no header.
-    const source = known ?? this.admission.authenticate(typeof writeKey === 'string' ? writeKey : undefined, request);
+    const source = known ?? this.sourceOf(typeof writeKey === 'string' ? writeKey : undefined, request, sender);
 
     const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
     const [first] = rejected;
@@ -86,6 +103,13 @@ export class IngestEndpoint {
     if (!first) return SUCCESS;
     if (rejected.length <= MAX_REJECTED) return { ...SUCCESS, rejected };
     return { ...SUCCESS, rejected: rejected.slice(0, MAX_REJECTED), rejectedCount: rejected.length };
+  }
+
+  private sourceOf(key: string | undefined, request: IncomingMessage, sender: Pick<Refusal, 'source'>): string {
+    const source = this.admission.authenticate(key, request);
+    sender.source = source;
+    this.admission.admit(source, request);
+    return source;
   }
 
   private toRequestError(error: unknown): RequestError {

@@ -16,8 +16,8 @@ export interface RateLimitOptions {
   /** Length of the window, in ms. */
   ttl: number;
   /**
-   * What has the limit: each source, or each client address of each source. Use `'address'` for a public key, such as that
-   * of a browser: one client then cannot use up the allowance of the others.
+   * What the limit applies to: each source, or each client address of each source. Use `'address'` for a public key, such
+   * as that of a browser, so that one client cannot use up the allowance of the others.
    * @default 'source'
    */
   by?: 'source' | 'address' | undefined;
@@ -53,6 +53,7 @@ export class IngestOptions {
   /**
    * Which web pages may post from a browser: `true` for all, or those of some origins. Credentials are never allowed.
    * @default false
+   * @see docs/ingest.md, "Browsers"
    */
   @Must('be a boolean, or an object whose origin is one or more origins such as "https://shop.example"', isCors)
   cors: boolean | CorsOptions = false;
@@ -60,6 +61,7 @@ export class IngestOptions {
   /**
    * How many requests each source, or each address, may send to each process; those above it are answered 429 with
    * `Retry-After`. Default: no limit.
+   * @see docs/ingest.md, "Limits"
    */
   @IfGiven()
   @Must(
@@ -70,7 +72,7 @@ export class IngestOptions {
 
   /**
    * Returns the client's IP address, for applications behind a proxy. Any other value falls back to the address of the
-   * connection. A header may only be relied on if the proxy sets it. Default: the address of the connection.
+   * connection. Rely on a header only if the proxy sets it. Default: the address of the connection.
    */
   @IfGiven()
   @Must('be a function', (value) => typeof value === 'function')

@@ -45,8 +45,8 @@ export class RequestAdmission {
   /**
    * The name of the source that has the key.
    *
-   * @throws {RequestError} 401 where none has, 429 past a limit. Past the limit of wrong keys, an address that stands for
-   * one client gets 429 for right keys as well, so it cannot go on guessing, but for those that it has used before.
+   * @throws {RequestError} 401 where none has, 429 past the limit of wrong keys: an address that stands for one client
+   * then gets 429 for right keys as well, so it cannot go on guessing, but for those that it has used before.
    */
   authenticate(writeKey: string | undefined, request: IncomingMessage): string {
     const address = this.addressOf(request);
@@ -61,8 +61,15 @@ export class RequestAdmission {
       if (wait !== undefined && this.isOneClient(request)) refuseUntil(wait, WRONG_KEYS_SENT);
       this.pairs.add(pair);
     }
-    refuseUntil(this.sourceLimiter?.count(this.isByAddress ? pair : source), 'the source');
     return source;
+  }
+
+  /** @throws {RequestError} 429 past the limit of a source. */
+  admit(source: string, request: IncomingMessage): void {
+    refuseUntil(
+      this.sourceLimiter?.count(this.isByAddress ? `${this.addressOf(request)} ${source}` : source),
+      'the source',
+    );
   }
 
   /** @throws {RequestError} 429 past the limit of requests that want no key. */

@@ -5,11 +5,14 @@ const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[
 
 /** Where messages come from: the clients that post with this write key. */
 export class SourceOptions {
-  /** Names the source in destinations, logs and errors. */
+  /** Names the source in destinations, logs and errors, and in the signed `webhook-id`. Different for each source. */
   @Must('be a non-empty string', isNonEmptyString)
   name!: string;
 
-  /** The key that its SDKs send, as a Basic user name for one, which ends at a colon; never logged. */
+  /**
+   * The key that its SDKs send; never logged. Different for each source, without colon and white space.
+   * @see docs/ingest.md, "Key, content type, encoding"
+   */
   @Must('be a non-empty string without colon and white space', isWriteKey)
   writeKey!: string;
 }

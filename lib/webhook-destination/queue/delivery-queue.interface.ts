@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 
 import type { AttemptRecord } from './attempt-record.interface.js';
 import type { DeliveryPortion, DeliverySearch } from './delivery-search.js';
+import type { PeerChannel } from './peer-channel.interface.js';
 import type { RegistryStore } from './registry-store.interface.js';
 import type { SeriesStore } from './series-store.interface.js';
 
@@ -126,6 +127,29 @@ export function isOpen({ state }: DeliveryCount): boolean {
   return state !== 'delivered' && state !== 'dead';
 }
 
+/** The delivery of a destination that was accepted first. */
+export interface OldestDelivery {
+  destination: string;
+  /** In ms since the epoch. */
+  acceptedAt: number;
+}
+
+/** When the first delivery of a queue was accepted that is queued or waiting, in ms since the epoch; undefined if there is none. */
+export async function firstAcceptedAt(queue: Pick<DeliveryQueue, 'oldest'>): Promise<number | undefined> {
+  const oldest = (await queue.oldest?.()) ?? [];
+  return oldest.length === 0
+    ? undefined
+    : oldest.reduce((first, { acceptedAt }) => Math.min(first, acceptedAt), Infinity);
+}
+
+/** What a check of a queue found that can be written. */
+export interface QueueCondition {
+  /** Whether it refuses new deliveries, as it holds as many as its options allow. */
+  isFull: boolean;
+  /** Free space of the disk that it lies on, in bytes; undefined where that is not a disk of this machine. */
+  freeDisk: number | undefined;
+}
+
 /**
  * Where accepted deliveries live until they are settled, and their records for a while after that.
  * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
@@ -171,8 +195,16 @@ export interface DeliveryQueue {
    * meanwhile. Without it, {@link list} is used.
    */
   search?(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
-  /** When the oldest delivery was accepted that is queued or waiting, in ms since the epoch; undefined if there is none. */
-  oldest?(): Promise<number | undefined>;
+  /**
+   * Writes something, as durably as it takes deliveries over, and changes no delivery; rejects with why it cannot.
+   * Without it, a queue counts as usable while {@link counts} can be read.
+   */
+  check?(): Promise<QueueCondition>;
+  /**
+   * The oldest queued or waiting delivery of each destination that has one. An engine that would have to read many may look
+   * at those alone that are due first.
+   */
+  oldest?(): Promise<OldestDelivery[]>;
   /**
    * Deliveries by destination and state.
    *
@@ -191,6 +223,8 @@ export interface DeliveryQueue {
   readonly registry?: RegistryStore;
   /** Where figures by the minute are kept; usable while the queue is open. */
   readonly series?: SeriesStore;
+  /** Connects the processes that share the queue; usable while the queue is open. */
+  readonly peers?: PeerChannel;
   /** Releases what is leased, finishes what is being written, and closes. */
   close(): Promise<void>;
 }

@@ -37,6 +37,9 @@ export interface RegistryStore {
    * when somebody else changed it meanwhile.
    */
   write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined>;
-  /** Emits when another process may have changed something; absent where this process alone has the store. */
+  /**
+   * Emits once changes of other processes are heard of, and when one may have changed something; absent where this
+   * process alone has the store.
+   */
   readonly changed$?: Observable<void>;
 }

@@ -7,9 +7,12 @@ const HOUR = 3_600_000;
 
 /** How long records are kept: until they pass either bound. */
 export interface RetentionBound {
-  /** Longest time since the delivery ended or the message was accepted, in ms. */
+  /** Longest time since the delivery ended or the message was accepted, in ms. Default: depends on the kind of record. */
   age?: number;
-  /** Most records kept: those accepted last; in `bullmqQueue` those that ended last, on Redis for each destination. */
+  /**
+   * Most records kept: those accepted last; in `bullmqQueue` those that ended last, on Redis for each destination.
+   * Default: depends on the kind of record.
+   */
   count?: number;
 }
 
@@ -26,8 +29,8 @@ export interface RetentionOptions {
    */
   dead?: RetentionBound;
   /**
-   * The ids of accepted messages: one that comes again meanwhile, for the same destination and from the same source,
-   * counts as accepted and is not delivered again.
+   * Ids of accepted messages: a message whose id is kept, from the same source and for the same destination, counts as
+   * accepted and is not delivered again.
    * @default { age: 86_400_000, count: 1_000_000 } (a day)
    */
   messageIds?: RetentionBound;

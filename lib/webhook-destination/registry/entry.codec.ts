@@ -6,6 +6,9 @@ import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { type DocumentCipher, unreadable } from './document.cipher.js';
 import type { AnyDocument } from './entry.document.js';
 
+/** The layout of documents. A newer one may have fields that say what an older version must not ignore. */
+const LAYOUT = 1;
+
 /** Documents as the store keeps them: JSON, encrypted where there is a secret. */
 export class EntryCodec {
   /** Names the rules that entries are checked by here. One that was checked by the same needs no other check. */
@@ -21,7 +24,7 @@ export class EntryCodec {
 
   /** @param document one that breaks no rule */
   encode(kind: RegistryKind, document: AnyDocument): string {
-    const json = JSON.stringify({ ...document, rules: this.rules });
+    const json = JSON.stringify({ ...document, layout: LAYOUT, rules: this.rules });
     return this.cipher.encrypt({ kind, name: document.options.name }, json);
   }
 
@@ -35,6 +38,8 @@ export class EntryCodec {
       throw unreadable('it is not JSON'); // the parser's message would quote it
     }
     if (document?.options?.name !== name) throw unreadable('it is that of another entry');
+    const { layout = LAYOUT } = document;
+    if (layout > LAYOUT) throw unreadable(`it has layout ${layout}, from a later version`);
     return document as AnyDocument;
   }
 

@@ -12,6 +12,8 @@ export interface EntryDocument<T> {
   previous?: { value: string; until: number };
   /** Of a destination, the oldest first. */
   pauses?: Pause[];
+  /** The layout that it was written in; 1 where there is none. */
+  layout?: number;
   /** Which rules it was checked by when it was written. */
   rules?: string;
   /** In ms since the epoch; of entries in the store. */

@@ -7,6 +7,9 @@ import type { RegistryRecord, RegistryStore } from '../queue/registry-store.inte
 /** Time between two reads that no signal asked for, in ms. */
 const POLL_INTERVAL = 5_000;
 
+/** How long the start waits until changes of others are heard of, in ms. */
+const LISTEN_TIMEOUT = 1_000;
+
 /** Applies the records of a store in the order of their changes, those of other processes included. */
 export class StoreFollower {
   private readonly logger = new LimitedLogger('WebhookDestination');
@@ -24,11 +27,7 @@ export class StoreFollower {
 
   /** Resolves once all records are applied; what changes after that follows by itself. */
   async start(): Promise<void> {
-    this.signals = this.store.changed$?.subscribe({
-      next: () => this.readSoon(),
-      error: (error) =>
-        this.logger.error(`Changes of the registry come ${POLL_INTERVAL / 1_000} s late: ${errorMessage(error)}`),
-    });
+    await this.listen();
     await this.read();
     if (this.store.changed$ && !this.isStopped) {
       this.poll = setInterval(() => this.readSoon(), POLL_INTERVAL).unref();
@@ -55,6 +54,30 @@ export class StoreFollower {
       // It is durable all the same, and the outage has been logged.
     }
     await this.inOrder(() => this.apply([record]));
+  }
+
+  /** Resolves once changes of others are heard of, which the first signal says; a process that is slow to does without. */
+  private listen(): Promise<void> {
+    const { changed$ } = this.store;
+    if (!changed$) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, LISTEN_TIMEOUT);
+      const begin = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      this.signals = changed$.subscribe({
+        next: () => {
+          begin();
+          this.readSoon();
+        },
+        error: (error) => {
+          begin();
+          this.logger.error(`Changes of the registry come ${POLL_INTERVAL / 1_000} s late: ${errorMessage(error)}`);
+        },
+        complete: begin,
+      });
+    });
   }
 
   private readSoon(): void {

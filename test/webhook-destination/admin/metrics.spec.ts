@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
@@ -14,36 +14,50 @@ import { waitFor } from '../../support/wait-for.js';
 
 const MESSAGES = 10_000;
 
-/** Each third request is refused for now; answers how many it took and refused. */
-async function failingReceiver() {
-  const counts = { taken: 0, refused: 0 };
+/** Each third request fails; answers how many it took, and how many failed. */
+async function failingReceiver(fail: (response: ServerResponse) => void) {
+  const counts = { taken: 0, failed: 0 };
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
-      const isTaken = (counts.taken + counts.refused) % 3 !== 0;
-      counts[isTaken ? 'taken' : 'refused']++;
-      response.writeHead(isTaken ? 200 : 429).end();
+      const isTaken = (counts.taken + counts.failed) % 3 !== 0;
+      counts[isTaken ? 'taken' : 'failed']++;
+      if (isTaken) response.end();
+      else fail(response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return { counts, url: `http://127.0.0.1:${port}/hook`, stop: () => server.close() };
+  return { counts, port, url: `http://127.0.0.1:${port}/hook`, stop: () => server.close() };
 }
 
-const track = (messageId: string) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId });
+/** How receivers fail, by destination, and what then becomes of a delivery. */
+const FAILURES = {
+  Busy: { fail: (response: ServerResponse) => void response.writeHead(429).end(), outcome: 'waiting', label: '429' },
+  Resets: { fail: (response: ServerResponse) => void response.destroy(), outcome: 'waiting', label: 'UND_ERR_SOCKET' },
+  Refuses: { fail: (response: ServerResponse) => void response.writeHead(400).end(), outcome: 'dead', label: '400' },
+};
+
+const track = (messageId: string, event = 'Ordered') => ({ type: 'track', userId: 'u1', event, messageId });
 
 describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
-  it('agrees with what the receiver counted of 10,000 messages, and never goes back', async () => {
-    const receiver = await failingReceiver();
-    afterwards(receiver.stop);
+  it('agrees with what failing receivers counted of 10,000 messages, and never goes back', async () => {
+    const receivers = await Promise.all(
+      Object.entries(FAILURES).map(async ([name, { fail, outcome, label }]) => {
+        const receiver = await failingReceiver(fail);
+        afterwards(receiver.stop);
+        return { name, outcome, label, ...receiver };
+      }),
+    );
     const { host } = await startRelayApp(afterwards, createAdapter(), {
-      destination: { urls: [receiver.url] },
       options: {
         admin: { token: 'secret' },
+        destinations: receivers.map(({ name, url }) => ({ name, urls: [url], events: [name] })),
         delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 20, maxRetryDelay: 50 },
       },
     });
+    const names = Object.keys(FAILURES);
     const read: PrometheusFamily[][] = [];
     const readNext = async () => {
       const next = await readMetrics(host, 'secret');
@@ -52,34 +66,50 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
     };
 
     for (let index = 0; index < MESSAGES; index += 500) {
-      const batch = Array.from({ length: 500 }, (_, offset) => track(`m${index + offset}`));
+      const batch = Array.from({ length: 500 }, (_, offset) =>
+        track(`m${index + offset}`, names[offset % names.length]),
+      );
       expect((await post(`${host}/v1/batch`, { batch })).status).toBe(200);
     }
     await post(`${host}/v1/batch`, { batch: [{ type: 'track', userId: 'u1' }, { type: 'click' }] });
     await post(`${host}/v1/track`, { userId: 'u1' });
     await post(`${host}/v1/track`, track('m'), 'wk_wrong');
-    const delivered = { outcome: 'delivered', destination: 'Webhooks' };
-    await waitFor(
-      async () => sumOf(await readNext(), 'analytics_relay_delivery_attempts_total', delivered) === MESSAGES,
-    );
+    const endedAt = ({ outcome, counts: { taken, failed } }: (typeof receivers)[number]) =>
+      taken + (outcome === 'dead' ? failed : 0);
+    const ended = () => receivers.reduce((sum, receiver) => sum + endedAt(receiver), 0);
+    for (let step = 1; step <= 20; step++) {
+      await waitFor(() => ended() >= (MESSAGES * step) / 20);
+      await readNext();
+    }
+    const attempts = (families: PrometheusFamily[], labels: Record<string, string>) =>
+      sumOf(families, 'analytics_relay_delivery_attempts_total', labels);
+    await waitFor(async () => {
+      const families = await readNext();
+      return attempts(families, { outcome: 'delivered' }) + attempts(families, { outcome: 'dead' }) === MESSAGES;
+    });
 
-    const { taken, refused } = receiver.counts;
     const last = await readNext();
-    const attempts = (labels: object) =>
-      sumOf(last, 'analytics_relay_delivery_attempts_total', labels as Record<string, string>);
-    expect(taken).toBe(MESSAGES);
-    expect(refused).toBeGreaterThan(1_000);
-    expect(attempts(delivered)).toBe(taken);
-    expect(attempts({ outcome: 'waiting' })).toBe(refused);
-    expect(sumOf(last, 'messaging_client_consumed_messages_total')).toBe(taken + refused);
-    expect(sumOf(last, 'messaging_process_duration_seconds_count')).toBe(taken + refused);
-    const answers = (status: string) =>
-      sumOf(last, 'http_client_request_duration_seconds_count', { http_response_status_code: status });
-    expect([answers('200'), answers('429')]).toEqual([taken, refused]);
-    expect(sumOf(last, 'analytics_relay_delivery_latency_seconds_count', { destination: 'Webhooks' })).toBe(taken);
-    expect(sumOf(last, 'messaging_client_sent_messages_total', { messaging_operation_name: 'enqueue' })).toBe(MESSAGES);
-    expect(sumOf(last, 'analytics_relay_circuit_status', { destination: 'Webhooks' })).toBe(0);
-    expect(sumOf(last, 'analytics_relay_delivery_count', { state: 'dead' })).toBe(0);
+    const enqueued = { messaging_operation_name: 'enqueue' };
+    expect(sumOf(last, 'messaging_client_sent_messages_total', enqueued)).toBe(MESSAGES);
+    for (const { name, outcome, label, port, counts } of receivers) {
+      const { taken, failed } = counts;
+      const destination = { destination: name };
+      const ofName = { messaging_destination_name: name };
+      expect(failed).toBeGreaterThan(500);
+      expect(attempts(last, { ...destination, outcome: 'delivered' })).toBe(taken);
+      expect(attempts(last, { ...destination, outcome })).toBe(failed);
+      expect(attempts(last, destination)).toBe(taken + failed);
+      expect(sumOf(last, 'messaging_client_consumed_messages_total', ofName)).toBe(taken + failed);
+      expect(sumOf(last, 'messaging_process_duration_seconds_count', ofName)).toBe(taken + failed);
+      const requests = (labels: Record<string, string>) =>
+        sumOf(last, 'http_client_request_duration_seconds_count', { server_address: `127.0.0.1:${port}`, ...labels });
+      expect(requests({ http_response_status_code: '200' })).toBe(taken);
+      expect(requests({ error_type: label })).toBe(failed);
+      expect(sumOf(last, 'analytics_relay_delivery_latency_seconds_count', destination)).toBe(taken);
+      expect(sumOf(last, 'analytics_relay_circuit_status', destination)).toBe(0);
+      const dead = { ...destination, state: 'dead' };
+      expect(sumOf(last, 'analytics_relay_delivery_count', dead)).toBe(outcome === 'dead' ? failed : 0);
+    }
     const rejected = last.find(({ name }) => name === 'analytics_relay_ingest_rejected_total')!.metrics;
     expect(Object.fromEntries(rejected.map(({ labels, value }) => [labels!.code, value]))).toEqual({
       event_not_string: '2',
@@ -110,7 +140,8 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
 
     for (let index = 0; index < 5; index++) analytics.track({ userId: 'u1', event: 'Ordered' });
 
-    const oldest = async () => sumOf(await readMetrics(host, 'secret'), 'analytics_relay_delivery_oldest_age_seconds');
+    const name = 'analytics_relay_delivery_oldest_age_seconds';
+    const oldest = async () => sumOf(await readMetrics(host, 'secret'), name, { destination: 'Webhooks' });
     await waitFor(async () => (await oldest()) > 0.05);
     const metrics = await readMetrics(host, 'secret');
     const dropped = { reason: 'queue_full' };

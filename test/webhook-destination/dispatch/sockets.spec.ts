@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 
+import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
+import type { WebhookResponse } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { hang, type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
@@ -165,6 +168,34 @@ describe('The connections of a process', () => {
     expect(first.filter((socket) => receiver.sockets.has(socket))).toEqual([]);
   });
 
+  it('close one of a URL that has several, before the last one of another', async () => {
+    const types = ['page', 'track', 'screen', 'identify'] as const;
+    // The two tracks are answered together, so each has a connection.
+    const tracks: ServerResponse[] = [];
+    const receiver = await receive((response, index) => {
+      if (receiver.webhooks[index]!.body.type !== 'track') return void response.end();
+      tracks.push(response);
+      if (tracks.length === 2) tracks.forEach((track) => track.end());
+    });
+    const relay = await start({
+      destinations: destinationsAt(receiver.port, 4).map((options, index) => ({ ...options, types: [types[index]!] })),
+      delivery: { maxSockets: 4 },
+    });
+    const open = () =>
+      addresses(4).map((at) => [...receiver.sockets].filter(({ localAddress }) => localAddress === at).length);
+    await relay.service.accept('wk_shop', [{ type: 'page', userId: 'u1', messageId: 'page' }]);
+    await relay.settled('delivered', 1);
+    await relay.track('m1', 'm2');
+    await relay.settled('delivered', 3);
+    await relay.service.accept('wk_shop', [{ type: 'screen', userId: 'u1', messageId: 'screen' }]);
+    await relay.settled('delivered', 4);
+    expect(open()).toEqual([1, 2, 1, 0]);
+    await relay.service.accept('wk_shop', [{ type: 'identify', userId: 'u1', messageId: 'identify' }]);
+    await relay.settled('delivered', 5);
+    await waitFor(() => receiver.sockets.size === 4);
+    expect(open()).toEqual([1, 1, 1, 1]);
+  });
+
   it('close when a destination is idle, and are opened again', async () => {
     const receiver = await ScriptedReceiver.start(status(200, { 'Keep-Alive': 'timeout=2' }));
     cleanUp(() => receiver.stop());
@@ -179,6 +210,26 @@ describe('The connections of a process', () => {
 });
 
 describe('The limit of the connections', () => {
+  it('lets thousands of URLs go on whose requests are not made after all', async () => {
+    const budget = new SocketBudget(1);
+    let answer: () => void = () => undefined;
+    const transport = () => ({
+      post: () => new Promise<WebhookResponse>((resolve) => (answer = () => resolve({ status: 200 }))),
+      close: () => Promise.resolve(),
+    });
+    const pool = () => new ConnectionPool(budget, () => undefined, transport, 1, 60_000);
+    const first = pool().post(() => ({ headers: {}, body: Buffer.alloc(0) }));
+    const others = Array.from({ length: 20_000 }, () =>
+      pool().post(() => {
+        throw new Error('the destination is down');
+      }),
+    );
+    const ended = Promise.allSettled(others);
+    answer();
+    await expect(first).resolves.toEqual({ status: 200 });
+    expect((await ended).filter(({ status }) => status === 'rejected')).toHaveLength(20_000);
+  });
+
   it('is the lowest that a module sets, and the default once these have closed', () => {
     const budget = new SocketBudget(5_000);
     const limit = () => (budget as unknown as { limit: number }).limit;

@@ -4,10 +4,13 @@ import type { AdminGate } from '../admin.gate.js';
 import type { AuditLog } from '../audit.log.js';
 import { LiveFeed } from '../live/live.feed.js';
 import { SeriesRecorder } from '../series/series.recorder.js';
+import { SeriesWriter } from '../series/series.writer.js';
+import { SourceRecorder } from '../series/source.recorder.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { ApiRouter } from './api.router.js';
 import { deliveryRoutes } from './delivery.routes.js';
+import { EntryFigures } from './entry.figures.js';
 import { eventRoutes } from './event.routes.js';
 import { explainRoutes } from './explain.routes.js';
 import { metricsRoutes } from './metrics.routes.js';
@@ -16,34 +19,45 @@ import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
 import { replayRoutes } from './replay.routes.js';
 import { sessionRoutes } from './session.routes.js';
+import { sparing } from './sparing.util.js';
 
 /** The admin API of one module, and what it counts. */
 export class AdminApi {
   readonly endpoint: ApiEndpoint;
-  private readonly series: SeriesRecorder;
+  private readonly writer: SeriesWriter;
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
   private readonly subscriptions: Subscription[];
 
   constructor(relay: AdminRelay, own: AdminProcess, gate: AdminGate, audit: AuditLog) {
-    this.series = new SeriesRecorder(own.series);
-    this.feed = new LiveFeed(own.accepted$, relay.events$);
+    this.writer = new SeriesWriter(own.series);
+    const series = new SeriesRecorder(this.writer);
+    const sources = new SourceRecorder(this.writer);
+    this.feed = new LiveFeed(own.accepted$, relay.events$, own.peers);
     this.jobs = new ReplayJobs(relay);
+    const count = sparing(() => relay.stats());
     const routes = [
       ...sessionRoutes(gate),
-      ...overviewRoutes(relay, own, this.series),
+      ...overviewRoutes(count, own, series),
       ...metricsRoutes(own.metrics),
       ...eventRoutes(this.feed),
       ...deliveryRoutes(relay, own),
       ...replayRoutes(this.jobs),
       ...explainRoutes(relay),
-      ...registryRoutes(relay.sources, relay.destinations),
+      ...registryRoutes(relay.sources, relay.destinations, new EntryFigures(count, own, series, sources)),
     ];
     this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, audit);
     this.subscriptions = [
-      own.accepted$.subscribe((acceptance) => this.series.accepted(acceptance)),
-      relay.events$.subscribe((event) => this.series.settled(event)),
+      own.accepted$.subscribe((acceptance) => series.accepted(acceptance)),
+      own.accepted$.subscribe((acceptance) => sources.accepted(acceptance)),
+      own.refused$.subscribe((refusal) => sources.refused(refusal)),
+      relay.events$.subscribe((event) => series.settled(event)),
     ];
+  }
+
+  /** Comes once the queue is open. */
+  open(): void {
+    this.feed.open();
   }
 
   /** Ends the streams. Comes before the server closes, which waits for them. */
@@ -55,7 +69,7 @@ export class AdminApi {
   async close(): Promise<void> {
     this.jobs.close();
     for (const subscription of this.subscriptions) subscription.unsubscribe();
-    await this.series.close();
+    await this.writer.close();
     this.endpoint.close();
   }
 }

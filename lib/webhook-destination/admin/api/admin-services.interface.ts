@@ -2,6 +2,7 @@ import type { Observable } from 'rxjs';
 
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
+import type { Refusal } from '../../ingest/ingest.endpoint.js';
 import type { Acceptance } from '../../ingest/message.acceptor.js';
 import type {
   DeliveryCount,
@@ -10,6 +11,7 @@ import type {
   DeliveryRecord,
 } from '../../queue/delivery-queue.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
+import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { SeriesStore } from '../../queue/series-store.interface.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
@@ -32,8 +34,12 @@ export interface AdminRelay {
 /** What concerns one process. */
 export interface AdminProcess {
   readonly accepted$: Observable<Acceptance>;
+  /** Requests to ingest that were refused as a whole. */
+  readonly refused$: Observable<Refusal>;
   /** Where figures are kept; undefined with an engine that keeps none. */
   readonly series: SeriesStore | undefined;
+  /** To the processes that share the queue; undefined where it is not shared. */
+  readonly peers: PeerChannel | undefined;
   /** When the oldest open delivery was accepted, in ms since the epoch; undefined if there is none, or the engine does not know. */
   oldest(): Promise<number | undefined>;
   /** Destinations that are down. */
@@ -41,6 +47,6 @@ export interface AdminProcess {
   /** Events that in-process recording lost before ingest. */
   lostCount(): number;
   readonly metrics: readonly Metric[];
-  /** Which destinations get a queued message by today's options. */
-  explainDelivery(record: DeliveryRecord): Promise<object[]>;
+  /** Which destinations get a queued message by today's options, and what its own would be sent. */
+  explainDelivery(record: DeliveryRecord): Promise<object>;
 }

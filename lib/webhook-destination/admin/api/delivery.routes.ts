@@ -24,9 +24,9 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       },
       LIST_FIELDS,
     ),
-    readRoute('deliveries/:id', 'One delivery, with its body, attempts and routing', async ({ params }) => {
+    readRoute('deliveries/:id', 'One delivery, with its body, attempts, routing and request', async ({ params }) => {
       const record = await find(params.id!);
-      return { ...showDelivery(record), routing: await own.explainDelivery(record) };
+      return { ...showDelivery(record), ...(await own.explainDelivery(record)) };
     }),
     changeRoute('POST', 'deliveries/:id/replay', 'Send a dead delivery again', async ({ params, audit }) => {
       const { id, state, destination, messageId } = await find(params.id!);

@@ -10,7 +10,7 @@ export function eventRoutes(feed: LiveFeed): ApiRoute[] {
   return [
     readRoute(
       'events',
-      'Messages and outcomes of this process as they happen, as server-sent events',
+      'Messages and outcomes as they happen, as server-sent events; of all processes that share the queue',
       ({ query, response }) => {
         const reader = new QueryReader(query, [...LIVE_FILTERS]);
         reader.oneOf('kind', LIVE_KINDS);
@@ -21,7 +21,7 @@ export function eventRoutes(feed: LiveFeed): ApiRoute[] {
           const rule = `at most ${MAX_STREAMS} streams may be open in a process`;
           throw new RequestError(503, 'too_many_streams', rule, undefined, 10);
         }
-        const stream: EventStream = new EventStream(response, filter, () => feed.remove(stream));
+        const stream: EventStream = new EventStream(response, filter, feed.scope, () => feed.remove(stream));
         feed.add(stream);
         return Promise.resolve(undefined);
       },

@@ -1,10 +1,16 @@
 import { RequestError } from '../../ingest/request.error.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
+import type { EntryFigures } from './entry.figures.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { QueryReader } from './query.reader.js';
 
+const ENTRY_FIELDS = {
+  figures: 'true adds what happened of late, as the field figures',
+};
+
 const LIST_FIELDS = {
+  ...ENTRY_FIELDS,
   'metadata.*': 'value that the metadata have under this name',
   cursor: 'as the answer before had it; an answer without one was the last',
   limit: 'most entries of the answer, 1 to 500; default 50',
@@ -15,11 +21,29 @@ const SECRETS = ['sharedSecret', 'writeKey', 'secret', 'key', 'urls', 'headers']
 
 type Manager = SourceManager | DestinationManager;
 
+/** What the figures of entries are read by: for each name, those of it. */
+type ReadFigures = (names: string[]) => Promise<object[]>;
+
 /** Sources and destinations: those of the registry can be changed. */
-export function registryRoutes(sources: SourceManager, destinations: DestinationManager): ApiRoute[] {
+export function registryRoutes(
+  sources: SourceManager,
+  destinations: DestinationManager,
+  figures: EntryFigures,
+): ApiRoute[] {
   return [
-    ...entryRoutes('destination', destinations, (body) => destinations.create(body as unknown as NewDestination)),
-    ...entryRoutes('source', sources, (body) => sources.create(body as unknown as NewSource)),
+    ...entryRoutes(
+      'destination',
+      destinations,
+      (body) => destinations.create(body as unknown as NewDestination),
+      (names) => figures.ofDestinations(names),
+    ),
+    ...entryRoutes(
+      'source',
+      sources,
+      (body) => sources.create(body as unknown as NewSource),
+      (names) => figures.ofSources(names),
+    ),
+    readRoute('refusals', 'What was refused in the last day without the key of a source', () => figures.ofUnknown()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
     action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>
@@ -38,6 +62,7 @@ function entryRoutes(
   kind: 'source' | 'destination',
   manager: Manager,
   create: (body: Record<string, unknown>) => Promise<{ name: string }>,
+  readFigures: ReadFigures,
 ): ApiRoute[] {
   const all = `${kind}s`;
   const one = `${all}/:name`;
@@ -53,7 +78,7 @@ function entryRoutes(
           after: reader.text('cursor'),
           metadata: reader.below('metadata'),
         });
-        const entries = found.slice(0, limit);
+        const entries = await withFigures(found.slice(0, limit), reader, readFigures);
         return { [all]: entries, cursor: found.length > limit ? entries.at(-1)!.name : undefined };
       },
       LIST_FIELDS,
@@ -63,11 +88,17 @@ function entryRoutes(
       record(request, `${kind}.create`, entry.name);
       return entry;
     }),
-    readRoute(one, `One ${kind}`, async ({ params }) => {
-      const entry = await manager.get(params.name!);
-      if (entry) return entry;
-      throw new RequestError(404, `${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
-    }),
+    readRoute(
+      one,
+      `One ${kind}`,
+      async ({ params, query }) => {
+        const reader = new QueryReader(query, Object.keys(ENTRY_FIELDS));
+        const entry = await manager.get(params.name!);
+        if (entry) return (await withFigures([entry], reader, readFigures))[0];
+        throw new RequestError(404, `${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
+      },
+      ENTRY_FIELDS,
+    ),
     changeRoute('PATCH', one, `Change fields of a ${kind}; null gives one its default`, async (request) => {
       const entry = await manager.update(request.params.name!, request.body);
       record(request, `${kind}.update`, request.params.name!);
@@ -79,6 +110,17 @@ function entryRoutes(
       return { removed: request.params.name! };
     }),
   ];
+}
+
+/** The entries, with their figures if the query wants them. */
+async function withFigures<E extends { name: string }>(
+  entries: E[],
+  reader: QueryReader,
+  readFigures: ReadFigures,
+): Promise<E[]> {
+  if (reader.oneOf('figures', ['true', 'false']) !== 'true') return entries;
+  const figures = await readFigures(entries.map(({ name }) => name));
+  return entries.map((entry, index) => ({ ...entry, figures: figures[index] }));
 }
 
 function action(

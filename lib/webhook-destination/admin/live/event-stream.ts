@@ -5,6 +5,13 @@ import { type LiveEvent, type LiveFilter, passes } from './live.event.js';
 /** Bytes that wait for a reader, at most: what comes meanwhile is counted and left out. */
 const MAX_WAITING = 256 * 1024;
 
+/** Events that a reader gets in a second, and at once after a pause: more than anybody reads. Others are counted. */
+const MAX_RATE = 100;
+const MAX_BURST = 500;
+
+/** How long events are gathered, in ms: a write to the socket costs more than an event. */
+const GATHERING_TIME = 100;
+
 /** Time between signs of life, in ms: proxies close connections that are silent for a minute. */
 const HEARTBEAT = 15_000;
 
@@ -13,13 +20,21 @@ const MAX_TIME = 60 * 60 * 1_000;
 
 /** One reader of live events, by server-sent events. */
 export class EventStream {
+  private text = '';
   private missed = 0;
+  private allowance = MAX_BURST;
+  private allowedAt = performance.now();
+  private gathering: NodeJS.Timeout | undefined;
   private readonly timers: NodeJS.Timeout[];
 
-  /** @param onEnd called once the reader has gone, or the stream was ended */
+  /**
+   * @param scope whose events there are
+   * @param onEnd called once the reader has gone, or the stream was ended
+   */
   constructor(
     private readonly response: ServerResponse,
     private readonly filter: LiveFilter,
+    scope: 'process' | 'queue',
     onEnd: () => void,
   ) {
     response.writeHead(200, {
@@ -28,11 +43,11 @@ export class EventStream {
       'X-Accel-Buffering': 'no',
       Connection: 'close', // or it would be idle once the stream has ended, and a closing server waits for it
     });
-    this.write('hello', { scope: 'process', at: Date.now() });
+    response.write(frame('hello', { scope, at: Date.now() }));
     this.timers = [setInterval(() => this.beat(), HEARTBEAT).unref(), setTimeout(() => this.end(), MAX_TIME).unref()];
-    response.on('drain', () => this.reportMissed());
     response.once('close', () => {
       this.timers.forEach(clearTimeout);
+      clearTimeout(this.gathering);
       onEnd();
     });
     response.on('error', () => undefined);
@@ -40,31 +55,51 @@ export class EventStream {
 
   send(event: LiveEvent): void {
     if (!passes(event, this.filter)) return;
-    if (this.response.writableLength > MAX_WAITING) this.missed++;
+    this.gather();
+    if (this.allowance < 1 || this.response.writableLength + this.text.length > MAX_WAITING) this.missed++;
     else {
-      this.reportMissed();
-      this.write(event.kind, event);
+      this.allowance--;
+      this.text += frame(event.kind, event);
     }
   }
 
+  /** Counts events that are left out. */
+  miss(count: number): void {
+    this.missed += count;
+    this.gather();
+  }
+
   end(): void {
-    this.reportMissed();
+    this.flush();
     this.response.end();
   }
 
+  private gather(): void {
+    if (this.gathering) return;
+    const now = performance.now();
+    this.allowance = Math.min(MAX_BURST, this.allowance + ((now - this.allowedAt) / 1_000) * MAX_RATE);
+    this.allowedAt = now;
+    this.gathering = setTimeout(() => this.flush(), GATHERING_TIME).unref();
+  }
+
   private beat(): void {
-    this.reportMissed();
-    if (this.response.writableLength === 0) this.response.write(':\n\n');
+    if (this.response.writableLength === 0 && this.text === '') this.response.write(':\n\n');
   }
 
-  private reportMissed(): void {
-    if (this.missed === 0 || this.response.writableLength > MAX_WAITING) return;
-    const { missed } = this;
-    this.missed = 0;
-    this.write('missed', { count: missed });
+  private flush(): void {
+    clearTimeout(this.gathering);
+    this.gathering = undefined;
+    const isSlow = this.response.writableLength > MAX_WAITING;
+    if (this.missed > 0 && !isSlow) {
+      this.text += frame('missed', { count: this.missed });
+      this.missed = 0;
+    }
+    if (this.text !== '' && !this.response.writableEnded) this.response.write(this.text);
+    this.text = '';
+    if (this.missed > 0) this.gather();
   }
+}
 
-  private write(name: string, data: object): void {
-    if (!this.response.writableEnded) this.response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
-  }
+function frame(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }

@@ -1,36 +1,49 @@
-import { merge, type Observable, type Subscription } from 'rxjs';
+import { merge, type Observable, Subscription } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance } from '../../ingest/message.acceptor.js';
+import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import { type LiveEvent, toMessageEvents, toOutcomeEvent } from './live.event.js';
 import type { EventStream } from './event-stream.js';
+import { LivePeers } from './live.peers.js';
 
 /** Streams of one process. */
 export const MAX_STREAMS = 50;
 
-/** What happens in this process, for those that watch; it costs nothing while nobody does. */
+/** What happens in this process, and in those that share its queue, for those that watch. */
 export class LiveFeed {
   private readonly events$: Observable<LiveEvent>;
   private readonly streams = new Set<EventStream>();
+  private readonly peers: LivePeers | undefined;
   private subscription: Subscription | undefined;
 
-  constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>) {
+  /** @param channel to other processes; undefined where there are none */
+  constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>, channel?: PeerChannel) {
     this.events$ = merge(
       accepted$.pipe(mergeMap((acceptance) => toMessageEvents(acceptance, Date.now()))),
       outcomes$.pipe(map((event) => toOutcomeEvent(event, Date.now()))),
     );
+    if (channel) this.peers = new LivePeers(channel, this.events$);
+  }
+
+  /** Whose events there are. */
+  get scope(): 'process' | 'queue' {
+    return this.peers ? 'queue' : 'process';
   }
 
   get isFull(): boolean {
     return this.streams.size >= MAX_STREAMS;
   }
 
+  /** Answers other processes from now on. Comes once the queue is open. */
+  open(): void {
+    this.peers?.open();
+  }
+
   add(stream: EventStream): void {
     this.streams.add(stream);
-    this.subscription ??= this.events$.subscribe((event) => {
-      for (const reader of this.streams) reader.send(event);
-    });
+    this.subscription ??= this.follow();
   }
 
   remove(stream: EventStream): void {
@@ -40,8 +53,24 @@ export class LiveFeed {
     this.subscription = undefined;
   }
 
+  private follow(): Subscription {
+    const subscription = new Subscription();
+    const send = (event: LiveEvent) => {
+      for (const reader of this.streams) reader.send(event);
+    };
+    subscription.add(this.events$.subscribe(send));
+    subscription.add(
+      this.peers?.events$.subscribe(({ events, missed }) => {
+        events.forEach(send);
+        for (const reader of this.streams) reader.miss(missed);
+      }),
+    );
+    return subscription;
+  }
+
   /** Ends all streams. Comes before the server closes, which waits for them. */
   close(): void {
     for (const stream of [...this.streams]) stream.end();
+    this.peers?.close();
   }
 }

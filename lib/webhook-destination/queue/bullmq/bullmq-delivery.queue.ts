@@ -11,9 +11,13 @@ import {
   type DeliveryRecord,
   type Lease,
   type NewDelivery,
+  type OldestDelivery,
+  type QueueCondition,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
+import type { PeerChannel } from '../peer-channel.interface.js';
 import type { RegistryStore } from '../registry-store.interface.js';
+import type { SeriesStore } from '../series-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { AddGroup } from '../shared/add-group.js';
@@ -23,7 +27,7 @@ import { ConsumerUpkeep } from './consumer.upkeep.js';
 import type { DestinationJobs } from './destination-jobs.interface.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
-import { countJobs, find, listRecords, STATES } from './job.finder.js';
+import { countJobs, find, firstOpen, listRecords, STATES } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { RedisStore } from './redis.store.js';
 import { sweepJobs } from './retention-sweep.js';
@@ -37,6 +41,8 @@ const PORTION = 1_000;
 /** The queue in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements SharedQueue {
   readonly registry: RegistryStore;
+  readonly series: SeriesStore;
+  readonly peers: PeerChannel;
   readonly due$ = defer(() => {
     this.upkeep.start();
     return this.upkeep.due$;
@@ -54,6 +60,8 @@ export class BullmqDeliveryQueue implements SharedQueue {
     this.retention = options.retention;
     this.store = new RedisStore(options, this.token);
     this.registry = this.store.registry;
+    this.series = this.store.series;
+    this.peers = this.store.signals;
     this.upkeep = new ConsumerUpkeep(this.store);
   }
 
@@ -100,6 +108,20 @@ export class BullmqDeliveryQueue implements SharedQueue {
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
     const checked = checkQuery(query);
     return listRecords(this.store, await this.queuesOf(checked), checked, checkPage(page));
+  }
+
+  async check(): Promise<QueueCondition> {
+    await this.store.check();
+    return { isFull: false, freeDisk: undefined };
+  }
+
+  async oldest(): Promise<OldestDelivery[]> {
+    const names = await this.store.due.names('+inf'); // those that have open deliveries are on the list
+    const times = await Promise.all(names.map((name) => firstOpen(this.store, this.store.queueOf(name))));
+    return names.flatMap((destination, index) => {
+      const acceptedAt = times[index];
+      return acceptedAt === undefined ? [] : { destination, acceptedAt };
+    });
   }
 
   async counts(except: readonly string[] = []): Promise<DeliveryCount[]> {

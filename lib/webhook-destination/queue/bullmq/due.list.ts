@@ -34,12 +34,15 @@ export class DueList {
     this.key = `${prefix}:due`;
   }
 
-  /** The destinations that somebody must look at by now. */
-  async names(): Promise<string[]> {
-    const now = Date.now();
+  /**
+   * The destinations that somebody must look at by then: by now, unless another time is given.
+   *
+   * @param until in ms since the epoch
+   */
+  async names(until: number | '+inf' = Date.now()): Promise<string[]> {
     const names: string[] = [];
     for (let read = PORTION; read === PORTION;) {
-      const some = await this.client().zrangebyscore(this.key, '-inf', now, 'LIMIT', names.length, PORTION);
+      const some = await this.client().zrangebyscore(this.key, '-inf', until, 'LIMIT', names.length, PORTION);
       read = some.length;
       names.push(...some);
     }

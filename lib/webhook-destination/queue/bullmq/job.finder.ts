@@ -9,6 +9,9 @@ import type { RedisStore } from './redis.store.js';
 /** Jobs read side by side. */
 const CHUNK = 250;
 
+/** Open jobs of each kind among which the oldest is looked for. */
+const LOOKED_AT = 1_000;
+
 /** Where BullMQ keeps the jobs of each state; a retry that is due counts as queued. */
 const TYPES: Record<DeliveryState, JobType[]> = {
   queued: ['wait', 'prioritized'],
@@ -43,6 +46,17 @@ export async function countJobs({ backend }: DestinationJobs): Promise<Record<De
   const counts = { queued: 0, delivering: 0, waiting: 0, delivered: 0, dead: 0 };
   for (const [index, { state }] of ALL_TYPES.entries()) counts[state] += found[index]!;
   return counts;
+}
+
+/**
+ * When the first of the open jobs was accepted, in ms since the epoch, of as many of each kind as are due first: a queue can
+ * hold millions.
+ */
+export async function firstOpen(store: RedisStore, queue: DestinationJobs): Promise<number | undefined> {
+  const types = [...TYPES.queued, ...TYPES.waiting];
+  const ids = (await queue.backend.getRanges(types, 0, LOOKED_AT - 1, true)).flat();
+  const times = (await store.acceptedAt(queue, ids)).filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.min(...times);
 }
 
 /** The jobs with these ids, as far as they are there, in their order. */

@@ -1,19 +1,23 @@
 import type { Redis } from 'ioredis';
-import { Subject } from 'rxjs';
+import { ignoreElements, merge, Subject } from 'rxjs';
 
+import type { PeerChannel } from '../peer-channel.interface.js';
 import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 import type { Client } from './redis.connection.js';
 
 /** What processes tell each other, on one connection beside that of the commands. */
-export class RedisSignals {
+export class RedisSignals implements PeerChannel {
   private readonly listener = new SignalListener((onSignal, onEnd) => this.connect(onSignal, onEnd));
   private readonly named = new Subject<string[]>();
-  private readonly channels: { registry: string; due: string };
+  private readonly texts = new Subject<string>();
+  private readonly channels: { registry: string; due: string; peer: string };
 
   /** Emits when the registry may have changed, and whenever it begins to listen: signals may have been missed before. */
   readonly registry$ = this.listener.signals$;
   /** Names of destinations that other processes have made something due for, while somebody subscribes to `registry$`. */
   readonly due$ = this.named.asObservable();
+  /** What other processes send with `send`. */
+  readonly received$ = merge(this.listener.signals$.pipe(ignoreElements()), this.texts);
 
   /**
    * @param id of this process, which does not hear itself
@@ -24,12 +28,16 @@ export class RedisSignals {
     private readonly id: string,
     private readonly client: () => Client,
   ) {
-    this.channels = { registry: registryChannel(prefix), due: `${prefix}:due` };
+    this.channels = { registry: registryChannel(prefix), due: `${prefix}:due`, peer: `${prefix}:peer` };
   }
 
   /** The channel and the message that say that destinations have something due. */
   dueMessage(destinations: string[]): [channel: string, message: string] {
     return [this.channels.due, JSON.stringify([this.id, ...destinations])];
+  }
+
+  async send(text: string): Promise<void> {
+    await this.client().publish(this.channels.peer, JSON.stringify([this.id, text]));
   }
 
   /** Ends it for all subscribers. */
@@ -46,8 +54,10 @@ export class RedisSignals {
     connection.on('error', () => undefined).on('end', onEnd);
     connection.on('message', (channel: string, message: string) => {
       if (channel === this.channels.registry) return onSignal();
-      const [sender, ...names] = JSON.parse(message) as string[];
-      if (sender !== this.id) this.named.next(names);
+      const [sender, ...texts] = JSON.parse(message) as string[];
+      if (sender === this.id) return;
+      if (channel === this.channels.peer) this.texts.next(texts[0]!);
+      else this.named.next(texts);
     });
     const subscribe = () => connection.subscribe(...Object.values(this.channels));
     return {

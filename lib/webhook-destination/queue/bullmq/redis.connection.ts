@@ -10,6 +10,7 @@ import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
 import { loadIoredis } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkRedis } from './redis-checks.js';
+import { checkLayout } from './redis-layout.js';
 
 /** How long Redis may take for a command, in ms. */
 const COMMAND_TIMEOUT = 5_000;
@@ -42,7 +43,7 @@ export class RedisConnection {
 
   constructor(private readonly options: CheckedBullmqOptions) {}
 
-  /** Rejects when Redis cannot be reached in time, or is too old. */
+  /** Rejects when Redis cannot be reached in time, is too old, or holds what a newer version has written. */
   async open(): Promise<void> {
     const { Redis } = await loadIoredis();
     this.client = createClient(this.options.connection, Redis);
@@ -52,6 +53,7 @@ export class RedisConnection {
     try {
       await this.connect();
       await checkRedis(this.client, this.logger);
+      await checkLayout(this.client, this.options.prefix);
       this.heartbeat = setInterval(() => this.beat(), COMMAND_TIMEOUT).unref();
     } catch (error) {
       await this.close();

@@ -9,6 +9,7 @@ import { type NewJob, toQueueName } from './job.codec.js';
 import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
 import { RedisConnection } from './redis.connection.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
+import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
 
 /** BullMQ queues kept at hand: each takes 4 KB, and 20 us to make. */
@@ -20,6 +21,9 @@ const PORTION = 1_000;
 /** Destinations that one sweep looks at, roughly. */
 const SWEPT = 500;
 
+/** How long the key of a check stays, in ms. */
+const CHECK_TIME = 1_000;
+
 /** New jobs of one destination. */
 export interface NewJobs {
   queue: DestinationJobs;
@@ -30,6 +34,7 @@ export interface NewJobs {
 export class RedisStore {
   readonly due: DueList;
   readonly registry: RedisRegistryStore;
+  readonly series: RedisSeriesStore;
   readonly signals: RedisSignals;
   private readonly connection: RedisConnection;
   private root!: IQueueBackend;
@@ -47,6 +52,7 @@ export class RedisStore {
     this.signals = new RedisSignals(options.prefix, token, client);
     this.due = new DueList(options.prefix, this.signals, client);
     this.registry = new RedisRegistryStore(options.prefix, this.signals.registry$, client);
+    this.series = new RedisSeriesStore(options.prefix, client);
   }
 
   /** Rejects when Redis cannot be reached in time, or is not fit for it. */
@@ -59,7 +65,7 @@ export class RedisStore {
       skipVersionCheck: true, // done already, and with better words
       name: this.token,
       lockDuration: LOCK_DURATION,
-      // Below the time between two looks for lost leases, so that none of them is left out.
+      // Shorter than the time between two looks for lost leases: BullMQ skips a look that comes earlier than this.
       stalledInterval: UPKEEP_INTERVAL / 2,
       // No number of lost leases makes a delivery fail: its retry window does.
       maxStalledCount: 2 ** 31 - 1,
@@ -106,6 +112,11 @@ export class RedisStore {
   /** Tells all processes that a destination has something due. */
   async announce(destination: string): Promise<void> {
     await run(this.due.announce(this.client.pipeline(), [destination]));
+  }
+
+  /** Rejects when Redis takes no writes. */
+  async check(): Promise<void> {
+    await this.client.set(this.key('check'), '', 'PX', CHECK_TIME);
   }
 
   /** When the messages of jobs were accepted, in ms since the epoch; undefined where that was not noted. */

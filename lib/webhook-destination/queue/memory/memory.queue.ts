@@ -5,7 +5,7 @@ import { MemoryStore } from './memory.store.js';
 
 /** Options of {@link memoryQueue}. */
 export interface MemoryQueueOptions {
-  /** How long records of ended deliveries are kept. */
+  /** How long records of ended deliveries are kept. Default: the default of each kind of record. */
   retention?: RetentionOptions;
 }
 

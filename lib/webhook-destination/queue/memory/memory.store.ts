@@ -5,6 +5,8 @@ import type {
   DeliveryPage,
   DeliveryRecord,
   DeliveryState,
+  OldestDelivery,
+  QueueCondition,
 } from '../delivery-queue.interface.js';
 import {
   type Claim,
@@ -108,9 +110,17 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(records);
   }
 
-  oldest(): Promise<number | undefined> {
-    const [oldest] = [...this.entries.values()].filter(({ state }) => isWaiting(state));
-    return Promise.resolve(oldest?.delivery.acceptedAt);
+  check(): Promise<QueueCondition> {
+    return Promise.resolve({ isFull: false, freeDisk: undefined });
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
+    const oldest = new Map<string, OldestDelivery>();
+    for (const { delivery, state } of this.entries.values()) {
+      const { destination, acceptedAt } = delivery;
+      if (isWaiting(state) && !oldest.has(destination)) oldest.set(destination, { destination, acceptedAt });
+    }
+    return Promise.resolve([...oldest.values()]);
   }
 
   counts(): Promise<DeliveryCount[]> {

@@ -1,4 +1,10 @@
-import type { DeliveryCount, DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
+import type {
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryRecord,
+  DeliveryState,
+  OldestDelivery,
+} from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
@@ -9,6 +15,8 @@ const PORTION = 1_000;
 
 /** Rows looked at with one statement where no index finds those that are meant. */
 const WALKED = 20_000;
+
+type RemovedRow = Pick<DeliveryRecord, 'id' | 'state'>;
 
 /** Reads and changes deliveries by what they are, leased or not. */
 export class DeliveryRecords {
@@ -52,12 +60,12 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
-  /** When the oldest open delivery was accepted, in ms since the epoch. */
-  async oldest(): Promise<number | undefined> {
-    const [row] = await this.database.query<{ oldest: number | null }>(
-      `SELECT min(accepted_at)::float8 AS oldest FROM ${this.table} WHERE state IN ('queued', 'waiting')`,
+  async oldest(): Promise<OldestDelivery[]> {
+    const rows = await this.database.query<OldestDelivery>(
+      `SELECT destination, min(accepted_at)::float8 AS "acceptedAt" FROM ${this.table}
+       WHERE state IN ('queued', 'waiting') GROUP BY destination`,
     );
-    return row?.oldest ?? undefined;
+    return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
   /** Makes dead deliveries due; resolves with the destination of each. */
@@ -98,12 +106,17 @@ export class DeliveryRecords {
     }
   }
 
-  /** Removes what matches, a portion of the table at a time; resolves with the number. */
-  async purge(query: CheckedQuery): Promise<number> {
+  /**
+   * Removes what matches, a portion of the table at a time; resolves with the number.
+   *
+   * @param onLeased gets the ids of those that a process had leased
+   */
+  async purge(query: CheckedQuery, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
     let count = 0;
     for (let after: string | undefined = '0'; after !== undefined;) {
       const { removed, left, next } = await this.purgePortion(query, after);
-      count += removed;
+      count += removed.length;
+      await onLeased(removed.filter(({ state }) => state === 'delivering').map(({ id }) => id));
       if (!left) after = next; // what somebody else is changing at this moment is looked at again
     }
     return count;
@@ -112,20 +125,20 @@ export class DeliveryRecords {
   private async purgePortion(
     query: CheckedQuery,
     after: string,
-  ): Promise<{ removed: number; left: boolean; next: string | undefined }> {
+  ): Promise<{ removed: RemovedRow[]; left: boolean; next: string | undefined }> {
     const [end] = await this.database.query<{ id: string }>(
       `SELECT id FROM ${this.table} WHERE id > $1::bigint ORDER BY id OFFSET ${WALKED - 1} LIMIT 1`,
       [after],
     );
     const conditions = toConditions(query, [after, end?.id ?? null]);
-    if (!conditions) return { removed: 0, left: false, next: undefined };
+    if (!conditions) return { removed: [], left: false, next: undefined };
     const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text}`;
-    const removed = await this.database.query(
+    const removed = await this.database.query<RemovedRow>(
       `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
-       DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING 1`,
+       DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.state`,
       conditions.values,
     );
     const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
-    return { removed: removed.length, left: left.length > 0, next: end?.id };
+    return { removed, left: left.length > 0, next: end?.id };
   }
 }

@@ -59,7 +59,7 @@ export class DueDestinations {
   private send(): void {
     const names = [...this.announced];
     this.announced.clear();
-    this.signals.send(names).catch(() => undefined); // the others find them with their next look
+    this.signals.sendDue(names).catch(() => undefined); // the others find them with their next look
   }
 
   private follow(): Observable<string> {

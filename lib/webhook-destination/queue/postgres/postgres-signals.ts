@@ -1,24 +1,35 @@
 import { filter, map, type Observable } from 'rxjs';
 
+import type { PeerChannel } from '../peer-channel.interface.js';
 import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import { REGISTRY_CHANNEL } from './postgres-registry.store.js';
 
 /** A channel belongs to the whole database, so each notification carries the name of its schema. */
 const DUE_CHANNEL = 'relay_due';
+const PURGED_CHANNEL = 'relay_purged';
+const PEER_CHANNEL = 'relay_peer';
+const CHANNELS = [REGISTRY_CHANNEL, DUE_CHANNEL, PURGED_CHANNEL, PEER_CHANNEL];
 
 /** Most bytes of a notification's text; PostgreSQL takes less than 8,000. */
 const MAX_PAYLOAD = 7_500;
 
+/** Most ids in a notification: each is of 19 digits at most. */
+const MAX_IDS = 300;
+
 /** What another process tells; undefined when the connection was made, as something may have been missed before. */
-type Signal = { registry: true } | { due: string[] } | undefined;
+type Signal = { registry: true } | { due: string[] } | { purged: string[] } | { text: string } | undefined;
 
 /** The signals between the processes of one schema, over one connection of each that listens. */
-export class PostgresSignals {
+export class PostgresSignals implements PeerChannel {
   /** Emits when the registry may have changed. */
   readonly registry$: Observable<void>;
   /** Names of destinations that have come to have something due; none where it must be looked up. */
   readonly due$: Observable<string[]>;
+  /** Ids of purged deliveries that another process had leased. */
+  readonly purged$: Observable<string[]>;
+  /** What other processes send with `send`. */
+  readonly received$: Observable<string>;
   private readonly listener: SignalListener<Signal>;
 
   /** @param sender tells the signals of this process from those of others */
@@ -37,19 +48,45 @@ export class PostgresSignals {
       map((signal) => (signal === undefined ? [] : 'due' in signal ? signal.due : undefined)),
       filter((names) => names !== undefined),
     );
+    this.purged$ = signals$.pipe(
+      filter((signal) => signal !== undefined && 'purged' in signal),
+      map(({ purged }) => purged),
+    );
+    this.received$ = signals$.pipe(
+      filter((signal) => signal !== undefined && 'text' in signal),
+      map(({ text }) => text),
+    );
   }
 
   /** Names destinations to other processes; without names, these look for themselves. */
-  async send(names: string[]): Promise<void> {
-    const payload = JSON.stringify([this.schema, this.sender, ...names]);
+  async sendDue(names: string[]): Promise<void> {
+    const payload = this.payloadOf(names);
     const isTooLong = Buffer.byteLength(payload) > MAX_PAYLOAD;
-    const sent = isTooLong ? JSON.stringify([this.schema, this.sender]) : payload;
-    await this.database.query('SELECT pg_notify($1, $2)', [DUE_CHANNEL, sent]);
+    await this.notify(DUE_CHANNEL, isTooLong ? this.payloadOf([]) : payload);
   }
 
-  /** Ends `registry$` and `due$`. */
+  /** Tells other processes which deliveries were purged. */
+  async sendPurged(ids: string[]): Promise<void> {
+    for (let start = 0; start < ids.length; start += MAX_IDS) {
+      await this.notify(PURGED_CHANNEL, this.payloadOf(ids.slice(start, start + MAX_IDS)));
+    }
+  }
+
+  send(text: string): Promise<void> {
+    return this.notify(PEER_CHANNEL, this.payloadOf([text]));
+  }
+
+  /** Ends what this emits. */
   close(): void {
     this.listener.close();
+  }
+
+  private payloadOf(texts: string[]): string {
+    return JSON.stringify([this.schema, this.sender, ...texts]);
+  }
+
+  private async notify(channel: string, payload: string): Promise<void> {
+    await this.database.query('SELECT pg_notify($1, $2)', [channel, payload]);
   }
 
   private subscribe(onSignal: (signal: Signal) => void, onEnd: () => void): SignalConnection {
@@ -60,11 +97,15 @@ export class PostgresSignals {
         if (payload === this.schema) onSignal({ registry: true });
         return;
       }
-      const [schema, sender, ...due] = JSON.parse(payload) as string[];
-      if (schema === this.schema && sender !== this.sender) onSignal({ due });
+      const [schema, sender, ...texts] = JSON.parse(payload) as string[];
+      if (schema !== this.schema || sender === this.sender) return;
+      if (channel === PURGED_CHANNEL) onSignal({ purged: texts });
+      else if (channel === PEER_CHANNEL) onSignal({ text: texts[0]! });
+      else onSignal({ due: texts });
     });
     return {
-      listen: () => client.connect().then(() => client.query(`LISTEN ${REGISTRY_CHANNEL}; LISTEN ${DUE_CHANNEL}`)),
+      listen: () =>
+        client.connect().then(() => client.query(CHANNELS.map((channel) => `LISTEN ${channel}`).join('; '))),
       check: () => client.query('SELECT'),
       close: () => void client.end().catch(() => undefined),
     };

@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import { errorMessage } from '../../../common/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { REGISTRY_TABLES } from './postgres-registry.store.js';
+import { SERIES_TABLE } from './postgres-series.store.js';
 
 /**
  * The steps that lead from one layout to the next; the number of those done is the version of the layout. A step runs
@@ -49,6 +50,7 @@ const STEPS: readonly string[] = [
   );
   ${REGISTRY_TABLES}
   `,
+  SERIES_TABLE,
 ];
 
 /** One process at a time holds this lock while it migrates, the others wait for it. */

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 
-import type { Observable } from 'rxjs';
+import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
-import type { Delivery, DeliveryCount, DeliveryPage, DeliveryRecord } from '../delivery-queue.interface.js';
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryRecord,
+  OldestDelivery,
+  QueueCondition,
+} from '../delivery-queue.interface.js';
+import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
 import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
@@ -23,6 +31,7 @@ import { DeliveryRecords } from './delivery-records.js';
 import { type DeliveryStatements, deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
+import { PostgresSeriesStore } from './postgres-series.store.js';
 import { PostgresSignals } from './postgres-signals.js';
 import { PostgresDatabase } from './postgres.database.js';
 import { ProcessLeases } from './process-leases.js';
@@ -32,6 +41,8 @@ import { RetentionSweep } from './retention-sweep.js';
 export class PostgresStore implements DeliveryStore {
   readonly isShared = true;
   readonly registry: PostgresRegistryStore;
+  readonly series: PostgresSeriesStore;
+  readonly peers: PeerChannel;
   readonly due$: Observable<string>;
   private readonly database: PostgresDatabase;
   private readonly statements: DeliveryStatements;
@@ -48,9 +59,14 @@ export class PostgresStore implements DeliveryStore {
     this.statements = deliveryStatements(this.database.schema);
     this.leases = new ProcessLeases(this.database, (names) => this.announce(names));
     this.signals = new PostgresSignals(this.database, options.prefix, randomUUID());
+    this.peers = this.signals;
     const now = () => this.owner?.now() ?? this.now();
     this.due = new DueDestinations(this.database, this.signals, now);
-    this.due$ = this.due.names$;
+    const withdrawn$ = this.signals.purged$.pipe(
+      tap((ids) => this.owner?.purged(ids)),
+      ignoreElements(),
+    );
+    this.due$ = merge(this.due.names$, withdrawn$);
     this.records = new DeliveryRecords(this.database);
     this.additions = new DeliveryAdditions(
       this.database,
@@ -60,6 +76,7 @@ export class PostgresStore implements DeliveryStore {
       now,
     );
     this.claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
+    this.series = new PostgresSeriesStore(this.database);
     this.registry = new PostgresRegistryStore(this.database, options.prefix, this.signals.registry$);
   }
 
@@ -124,7 +141,12 @@ export class PostgresStore implements DeliveryStore {
     return this.records.list(query, page);
   }
 
-  oldest(): Promise<number | undefined> {
+  async check(): Promise<QueueCondition> {
+    await this.leases.check();
+    return { isFull: false, freeDisk: undefined };
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
     return this.records.oldest();
   }
 
@@ -145,7 +167,7 @@ export class PostgresStore implements DeliveryStore {
   }
 
   purge(query: CheckedQuery): Promise<number> {
-    return this.records.purge(query);
+    return this.records.purge(query, (ids) => this.signals.sendPurged(ids));
   }
 
   /** What is left of the purged is PostgreSQL's to overwrite: a vacuum does so. */
@@ -164,7 +186,7 @@ export class PostgresStore implements DeliveryStore {
     this.due.stop();
     try {
       await this.leases.close();
-      if (this.owner) await this.signals.send([]); // others look for what this process leaves behind
+      if (this.owner) await this.signals.sendDue([]); // others look for what this process leaves behind
     } catch {
       // What PostgreSQL does not take back is due again once the lease of this process has run out.
     }

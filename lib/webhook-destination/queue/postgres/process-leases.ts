@@ -67,6 +67,11 @@ export class ProcessLeases {
     this.timer = setInterval(() => this.keepUp(owner), UPKEEP_INTERVAL).unref();
   }
 
+  /** Renews the leases of this process; rejects when that cannot be written. */
+  async check(): Promise<void> {
+    await this.database.query(this.sql.renew, [this.mark]);
+  }
+
   /** Ends all leases of this process, so that others can take its deliveries at once. */
   async close(): Promise<void> {
     clearInterval(this.timer);

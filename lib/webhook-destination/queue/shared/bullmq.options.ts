@@ -18,28 +18,31 @@ export class CheckedBullmqOptions extends QueueOptions {
   /**
    * What holds the queue: Redis 6.2 and later, with `bullmq` and `ioredis`, or PostgreSQL 13 and later, with `pg`.
    * @default 'redis'
+   * @see docs/scaling.md, "Which store"
    */
   @Must("be 'redis' or 'postgres'", (value) => typeof value === 'string' && Object.hasOwn(PROTOCOLS, value))
   backend: QueueBackend = 'redis';
 
   /**
-   * How to reach it: a URL (`redis://`, `rediss://`, `postgres://`), the options of `ioredis` or of `pg.Pool`, or an
-   * `ioredis` client, an `ioredis` cluster or a `pg.Pool` that the application has. Of the latter the settings are
-   * taken: the queue opens connections of its own with them, and what was passed in is neither used nor closed.
+   * How to reach Redis or PostgreSQL: a URL (`redis://`, `rediss://`, `postgres://`), the options of `ioredis` or of
+   * `pg.Pool`, or an `ioredis` client, an `ioredis` cluster or a `pg.Pool` of the application. Only the settings of a
+   * client are used: the queue opens connections of its own, and never closes the client.
+   * @see docs/scaling.md, "Connections"
    */
   @Allow() // its rule depends on the backend
   connection!: string | object;
 
   /**
-   * Sets these queues apart from all else in the store: on Redis the first part of each key (BullMQ's `prefix`; a hash
-   * tag such as `{relay}` on a cluster), on PostgreSQL the schema.
+   * Separates this queue from other data in the store: on Redis the first part of each key (BullMQ's `prefix`; a hash
+   * tag such as `{relay}` on a cluster), without a colon; on PostgreSQL the schema, of at most 63 letters, digits and
+   * underscores.
    * @default 'relay'
    */
   @Must('be a non-empty string without a colon', (value) => isNonEmptyString(value) && !value.includes(':'))
   prefix: string = 'relay';
 
   /**
-   * PostgreSQL: make the tables, or bring them up to date, at start. Any number of processes may do so at once.
+   * PostgreSQL: creates the tables, or updates them, at start. Any number of processes may do so at once.
    * @default false
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')
@@ -57,8 +60,8 @@ export class CheckedBullmqOptions extends QueueOptions {
 export interface BullmqQueueOptions
   extends Pick<CheckedBullmqOptions, 'connection'>, Partial<Omit<CheckedBullmqOptions, 'connection' | 'retention'>> {
   /**
-   * How long records of ended deliveries are kept, and the ids of messages: the latter by their age, whatever their
-   * number, and at least as long as the record. For all processes that share the queue, the same.
+   * How long records of ended deliveries and ids of messages are kept. Ids are kept by age only, and at least as long as
+   * the record. Set the same in all processes that share the queue. Default: the default of each kind of record.
    */
   retention?: RetentionOptions;
 }

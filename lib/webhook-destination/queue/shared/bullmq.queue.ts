@@ -14,8 +14,8 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
   const create = (): SharedQueue => {
     const queue = createQueue(checked);
-    const { registry, due$ } = queue;
-    return Object.assign(concealState(queue), { registry, due$ }); // its clients have passwords
+    const { registry, series, peers, due$ } = queue;
+    return Object.assign(concealState(queue), { registry, series, peers, due$ }); // its clients have passwords
   };
   return Object.assign(create, { isShared: true });
 }

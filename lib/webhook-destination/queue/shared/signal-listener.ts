@@ -1,4 +1,4 @@
-import { Observable, share, Subject, takeUntil } from 'rxjs';
+import { concat, defer, Observable, of, share, Subject, takeUntil } from 'rxjs';
 
 /** Wait before a connection that ended is made anew, in ms. */
 const RECONNECT_DELAY = 250;
@@ -21,11 +21,14 @@ export type CreateConnection<T> = (onSignal: (signal: T) => void, onEnd: () => v
 /** Listens to other processes while somebody subscribes, on one connection that is made anew when it ends. */
 export class SignalListener<T = void> {
   private readonly closed = new Subject<void>();
-  /** Emits each signal, and undefined whenever it begins to listen: signals may have been missed before. */
+  private isListening = false;
+  /**
+   * Emits each signal, and undefined whenever it begins to listen, or already does: signals may have been missed before.
+   */
   readonly signals$: Observable<T | undefined>;
 
   constructor(create: CreateConnection<T>) {
-    this.signals$ = new Observable<T | undefined>((subscriber) => {
+    const shared$ = new Observable<T | undefined>((subscriber) => {
       let timer: NodeJS.Timeout | undefined;
       let connection: SignalConnection | undefined;
       const end = (ended: SignalConnection) => {
@@ -35,6 +38,7 @@ export class SignalListener<T = void> {
       };
       const drop = () => {
         clearTimeout(timer);
+        this.isListening = false;
         const dropped = connection;
         connection = undefined;
         dropped?.close();
@@ -49,6 +53,7 @@ export class SignalListener<T = void> {
           () => {
             if (connection !== made) return;
             timer = setInterval(() => void made.check().catch(() => end(made)), CHECK_INTERVAL).unref();
+            this.isListening = true;
             subscriber.next(undefined);
           },
           () => end(made),
@@ -57,6 +62,7 @@ export class SignalListener<T = void> {
       connect();
       return drop;
     }).pipe(takeUntil(this.closed), share());
+    this.signals$ = defer(() => (this.isListening ? concat(of(undefined), shared$) : shared$));
   }
 
   /** Ends it for all subscribers. */

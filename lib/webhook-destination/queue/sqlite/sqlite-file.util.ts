@@ -31,6 +31,11 @@ export function restrictAccess(path: string): void {
   }
 }
 
+/** Distinguishes a file from another one in its place; undefined where there is none. */
+export function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
 /** When a file was written last, by the queue's time then, in ms since the epoch. */
 export function lastWriteOf(path: string): number {
   const files = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));

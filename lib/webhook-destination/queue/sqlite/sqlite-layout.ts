@@ -103,6 +103,11 @@ export function migrate(db: Database.Database, layout: number): void {
   db.exec(`PRAGMA user_version = ${NEWEST}`);
 }
 
+/** Writes to a file that was prepared, without a change. */
+export function rewriteLayout(db: Database.Database): void {
+  db.exec(`PRAGMA user_version = ${NEWEST}`);
+}
+
 function pragma(db: Database.Database, name: string): number {
   const [row] = db.pragma(name) as [Record<string, number>];
   return row[name]!;

@@ -13,6 +13,7 @@ import {
   toDeliveryRows,
   type WholeRows,
 } from './delivery-rows.js';
+import { IdSlicer } from './id-slicer.js';
 
 /** Batches and rows that are read at once. */
 const STEP_BATCHES = 32;
@@ -23,25 +24,18 @@ const CALL_TIME = 10;
 
 /** Finds deliveries, the newest first, and reads for a short time only. */
 export class SqliteSearch {
+  private readonly steps: IdSlicer;
   private readonly statements;
 
   constructor(
     private readonly db: Database.Database,
     private readonly batches: BatchTable,
   ) {
+    this.steps = new IdSlicer(db, STEP_BATCHES, STEP_ROWS);
     this.statements = {
-      batchBound: db.prepare(`SELECT id FROM batch WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_BATCHES - 1}`),
-      rowBound: db.prepare(`SELECT id FROM delivery WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP_ROWS - 1}`),
       batches: db.prepare(
         `SELECT id, iif(?, items, '') AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
            AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
-      ),
-      oldest: db.prepare(
-        `SELECT min(accepted_at) AS oldest FROM (
-           SELECT accepted_at FROM delivery
-             WHERE id = (SELECT min(id) FROM delivery WHERE state IN ('queued', 'waiting'))
-           UNION ALL
-           SELECT accepted_at FROM batch WHERE id = (SELECT min(id) FROM batch WHERE state IN ('q', 'r')))`,
       ),
     };
   }
@@ -53,7 +47,7 @@ export class SqliteSearch {
     const toSlice = (next: number | undefined) => ({ result: this.batches.reader.withBodies(found), next });
     let to = before;
     while (to > 0) {
-      const from = this.startOf(to);
+      const from = this.steps.startOf(to);
       const rows = this.rowsOf(search, from, to);
       const batches = new Set([...rows.keys(), ...this.batchesOf(search, from, to)]);
       for (const batch of [...batches].sort((a, b) => b - a)) {
@@ -68,18 +62,6 @@ export class SqliteSearch {
       if (performance.now() > end) break;
     }
     return toSlice(to > 0 ? to : undefined);
-  }
-
-  /** Where the step below an id begins. */
-  private startOf(to: number): number {
-    const batch = this.statements.batchBound.get(Math.ceil(to / BATCH_SLOTS)) as { id: number } | undefined;
-    const row = this.statements.rowBound.get(to) as { id: number } | undefined;
-    return Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0)) * BATCH_SLOTS;
-  }
-
-  /** When the oldest delivery was accepted that is queued or waiting, in ms since the epoch. */
-  oldest(): number | undefined {
-    return (this.statements.oldest.get() as { oldest: number | null }).oldest ?? undefined;
   }
 
   /** Deliveries of a step with a row of their own that match but for their bodies, by batch. */

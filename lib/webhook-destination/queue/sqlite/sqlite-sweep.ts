@@ -21,8 +21,23 @@ interface Ended {
   gone: number | null;
 }
 
+/** What is known of the records of a state, so that a sweep reads them only where some may be past a bound. */
+interface Known {
+  /** None that may be removed ended before, in ms since the epoch. */
+  since: number;
+  /** There are no more than these. */
+  count: number;
+}
+
+/** A record may stay longer than its age by this part of it: those that grow old one by one are not looked for each time. */
+const LATENESS = 1 / 1_000;
+
 /** Removes the records of ended deliveries that are past their retention. */
 export class SqliteSweep {
+  private readonly known: Record<'delivered' | 'dead', Known> = {
+    delivered: { since: -Infinity, count: Infinity },
+    dead: { since: -Infinity, count: Infinity },
+  };
   private readonly statements;
 
   constructor(
@@ -43,9 +58,11 @@ export class SqliteSweep {
     this.statements = {
       old: db.prepare(`${ended('ended_at <= ?2')} LIMIT ${SLICE}`),
       first: db.prepare(`${ended('true', oldest)} ${oldest('id')}`),
-      count: db.prepare(
-        `SELECT (SELECT count(*) FROM delivery WHERE state = ?1)
-           + iif(?1 = 'delivered', (SELECT total(delivered) FROM outcome), 0) AS count`,
+      known: db.prepare(
+        `SELECT min(since) AS since, total(count) AS count FROM (
+           SELECT min(ended_at) AS since, count(*) AS count FROM delivery WHERE state = ?1 AND ended_at IS NOT NULL
+           UNION ALL
+           SELECT min(ended_at), total(delivered) FROM outcome WHERE ?1 = 'delivered')`,
       ),
       remove: db.prepare('DELETE FROM delivery WHERE id = ?'),
     };
@@ -57,10 +74,23 @@ export class SqliteSweep {
     return this.sweep('delivered', delivered, now) + this.sweep('dead', dead, now);
   }
 
+  /** Deliveries were settled, and so may have ended. */
+  noteEnded(count: number): void {
+    this.known.delivered.count += count;
+    this.known.dead.count += count;
+  }
+
   private sweep(state: 'delivered' | 'dead', { age, count }: Retention['dead'], now: number): number {
-    const old = this.statements.old.all(state, now - age) as Ended[];
-    if (old.length > 0) return this.remove(old, Infinity);
-    const over = (this.statements.count.get(state) as { count: number }).count - count;
+    const known = this.known[state];
+    if (known.since <= now - age || known.count > count) {
+      const read = this.statements.known.get(state) as { since: number | null; count: number };
+      const old =
+        read.since === null || read.since > now - age ? [] : (this.statements.old.all(state, now - age) as Ended[]);
+      if (old.length > 0) return this.remove(old, Infinity);
+      known.since = Math.max(read.since ?? now, now - age * (1 - LATENESS));
+      known.count = read.count;
+    }
+    const over = known.count - count;
     return over > 0 ? this.remove(this.statements.first.all(state) as Ended[], over) : 0;
   }
 

@@ -13,6 +13,7 @@ import {
   toDeliveryRows,
   type WholeRows,
 } from './delivery-rows.js';
+import { IdSlicer } from './id-slicer.js';
 
 /** Batches and rows that one slice of a walk looks at, at most. */
 const SLICE_BATCHES = 200;
@@ -34,20 +35,18 @@ interface BatchMessages extends Pick<DeliveryRow, 'id' | 'destination' | 'source
 
 /** Walks over the deliveries that match a query, the newest first, slice by slice. */
 export class SqliteWalk {
-  private readonly statements;
+  private readonly slices: IdSlicer;
+  private readonly items;
 
   constructor(
     private readonly db: Database.Database,
     private readonly batches: BatchTable,
   ) {
-    this.statements = {
-      batchBound: db.prepare(`SELECT id FROM batch WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_BATCHES - 1}`),
-      rowBound: db.prepare(`SELECT id FROM delivery WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${SLICE_ROWS - 1}`),
-      items: db.prepare(
-        `SELECT id, destination, source, accepted_at AS acceptedAt, items FROM batch WHERE id >= ? AND id < ?
+    this.slices = new IdSlicer(db, SLICE_BATCHES, SLICE_ROWS);
+    this.items = db.prepare(
+      `SELECT id, destination, source, accepted_at AS acceptedAt, items FROM batch WHERE id >= ? AND id < ?
          ORDER BY id DESC`,
-      ),
-    };
+    );
   }
 
   list(query: CheckedQuery, before: number, limit: number): Slice<WholeRows> {
@@ -86,13 +85,10 @@ export class SqliteWalk {
     return { result, next: toNext(query, range) };
   }
 
-  /** Where the slice below `before` begins; both tables are cut at the same batch. */
+  /** The slice below `before`. */
   private toRange({ id }: CheckedQuery, before: number): Range {
     if (id !== undefined) return { from: Number(id), to: Math.min(before, Number(id) + 1) };
-    const batch = this.statements.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
-    const row = this.statements.rowBound.get(before) as { id: number } | undefined;
-    const first = Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0));
-    return { from: first * BATCH_SLOTS, to: before };
+    return { from: this.slices.startOf(before), to: before };
   }
 
   /** The deliveries of batches of the range that match and have no row of their own, batch by batch, the newest first. */
@@ -100,7 +96,7 @@ export class SqliteWalk {
     if (query.state === 'dead') return;
     // Outcomes are read for batches that have a message of the query only.
     const message: CheckedQuery = { ...query, id: undefined, state: undefined };
-    const batches = this.statements.items.all(batchOf(from), Math.ceil(to / BATCH_SLOTS));
+    const batches = this.items.all(batchOf(from), Math.ceil(to / BATCH_SLOTS));
     for (const { id, items, ...batch } of batches as BatchMessages[]) {
       const isMatch = ([messageId, userId]: NonNullable<BatchItem>) =>
         matches(message, { ...batch, id: '', messageId, userId: userId ?? undefined }, 'queued');

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 
 import Database from 'libsql';
 
-import type { DeliveryCount } from '../delivery-queue.interface.js';
+import type { DeliveryCount, OldestDelivery } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedSearch } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
@@ -14,10 +14,10 @@ import { BatchTable } from './batch.table.js';
 import { DeliveryTable } from './delivery.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SeriesTable } from './series.table.js';
-import { prepare } from './sqlite-layout.js';
+import { prepare, rewriteLayout } from './sqlite-layout.js';
 import { SqliteLog } from './sqlite-log.js';
 import { SqlitePages } from './sqlite-pages.js';
-import { createFile, lastWriteOf, setLastWrite } from './sqlite-file.util.js';
+import { createFile, inodeOf, lastWriteOf, setLastWrite } from './sqlite-file.util.js';
 import type { SqliteWorkerData } from './sqlite-worker.interface.js';
 import {
   type ClaimedRows,
@@ -30,6 +30,7 @@ import {
   toCondition,
   type WholeRows,
 } from './delivery-rows.js';
+import { SqliteFigures } from './sqlite-figures.js';
 import { SqliteSearch } from './sqlite-search.js';
 import { SqliteSweep } from './sqlite-sweep.js';
 import { SqliteWalk } from './sqlite-walk.js';
@@ -51,11 +52,13 @@ export class SqliteDatabase {
   private isFull = false;
   /** Where the file is, behind any link. */
   private readonly path: string;
+  private readonly inode: number | undefined;
   /** The queue's time at the last call that planned by it, in ms since the epoch. */
   private now: number;
   private readonly walk: SqliteWalk;
   private readonly finder: SqliteSearch;
   private readonly sweeper: SqliteSweep;
+  private readonly figures: SqliteFigures;
 
   constructor(private readonly data: SqliteWorkerData) {
     const { path, messageIds, isReadOnly = false, leased, now } = data;
@@ -63,6 +66,7 @@ export class SqliteDatabase {
     this.db = new Database(path);
     const realPath = realpathSync(path); // where SQLite keeps the log
     this.path = realPath;
+    this.inode = inodeOf(realPath);
     this.now = now;
     this.log = new SqliteLog(this.db, realPath);
     const setBack = lastWriteOf(realPath) - now;
@@ -77,6 +81,7 @@ export class SqliteDatabase {
       this.walk = new SqliteWalk(this.db, this.batches);
       this.finder = new SqliteSearch(this.db, this.batches);
       this.sweeper = new SqliteSweep(this.db, this.batches, this.accepted);
+      this.figures = new SqliteFigures(this.db);
       this.transaction(() => {
         this.batches.recover(leased);
         this.deliveries.recover(leased);
@@ -148,6 +153,7 @@ export class SqliteDatabase {
     }
     for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
     this.batches.writeNotes(now);
+    this.sweeper.noteEnded(ids.length + others.length);
     return unsettled;
   }
 
@@ -159,9 +165,16 @@ export class SqliteDatabase {
     return this.finder.run(search, before, limit);
   }
 
-  /** When the oldest delivery was accepted that is queued or waiting, in ms since the epoch. */
-  oldest(): number | undefined {
-    return this.finder.oldest();
+  /** Writes to the file, so that what is wrong with it shows; answers whether it holds `maxBytes`. */
+  check(): boolean {
+    if (inodeOf(this.path) !== this.inode)
+      throw new Error('the file was removed or replaced; start the application again');
+    rewriteLayout(this.db);
+    return this.isFull;
+  }
+
+  oldest(): OldestDelivery[] {
+    return this.figures.oldest();
   }
 
   purge(query: CheckedQuery, before: number): Slice<number> {
@@ -198,20 +211,7 @@ export class SqliteDatabase {
   }
 
   counts(): DeliveryCount[] {
-    return this.db
-      .prepare(
-        `SELECT destination, state, sum(count) AS count FROM (
-           SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination
-           UNION ALL
-           SELECT destination, 'queued', sum(size) FROM batch WHERE state = 'q' GROUP BY destination
-           UNION ALL
-           SELECT destination, iif(state = 'r', 'waiting', 'delivering'), sum(size) - total(delivered + gone)
-             FROM batch LEFT JOIN outcome ON batch = id WHERE state <> 'q' AND open IS NOT 0 GROUP BY destination, state
-           UNION ALL
-           SELECT destination, 'delivered', sum(delivered) FROM outcome JOIN batch ON id = batch GROUP BY destination
-         ) GROUP BY destination, state HAVING sum(count) > 0`,
-      )
-      .all() as DeliveryCount[];
+    return this.figures.counts();
   }
 
   replay(query: CheckedQuery, now: number): string[] {

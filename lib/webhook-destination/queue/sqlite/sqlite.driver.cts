@@ -24,7 +24,7 @@ export function findDriver(): string {
   }
   throw new Error(
     `the package libsql is not installed, searched from ${places.join(' and ')}. ` +
-      'Bundlers leave it out because it is native code: run npm install libsql@0.5 where the bundle runs',
+      'It is optional, and bundlers leave it out because it is native code: run npm install libsql@0.5 where the application runs',
   );
 }
 

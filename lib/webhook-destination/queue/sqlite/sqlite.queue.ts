@@ -12,13 +12,13 @@ export interface SqliteQueueOptions {
    * @default './data/relay.db'
    */
   path?: string;
-  /** How long records of ended deliveries are kept. */
+  /** How long records of ended deliveries are kept. Default: the default of each kind of record. */
   retention?: RetentionOptions;
   /**
-   * Size in bytes from which new messages are refused: ingest answers `503`, and in-process recording tries again. What
-   * counts is the pages of the file that are in use, whatever the size of the file, and the write-ahead log beside it,
-   * some 8 MiB. Deliveries, sweeps and deletions go on, and below the size messages are taken again. The last group of
-   * messages may exceed it. A whole number, 16,777,216 (16 MiB) or above.
+   * Size in bytes from which new messages are refused: ingest answers `503`, and in-process recording tries again. It
+   * counts the pages of the file in use and the write-ahead log beside it, some 8 MiB. Deliveries, sweeps and deletions
+   * continue, and messages are accepted again below the size. The last group of messages may exceed it. A whole number,
+   * 16,777,216 (16 MiB) or above.
    * @default no limit
    */
   maxBytes?: number;

@@ -1,7 +1,15 @@
+import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
 import { LineLogger } from '../../../common/line.logger.js';
-import type { Delivery, DeliveryCount, DeliveryPage, DeliveryRecord } from '../delivery-queue.interface.js';
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryPage,
+  DeliveryRecord,
+  OldestDelivery,
+  QueueCondition,
+} from '../delivery-queue.interface.js';
 import type {
   Claim,
   ClaimLimit,
@@ -120,7 +128,13 @@ export class SqliteStore implements DeliveryStore {
     return { deliveries, next: before === undefined ? undefined : String(before) };
   }
 
-  oldest(): Promise<number | undefined> {
+  async check(): Promise<QueueCondition> {
+    const isFull = await this.thread.call('check');
+    const { bavail, bsize } = await statfs(this.path);
+    return { isFull, freeDisk: bavail * bsize };
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
     return this.thread.call('oldest');
   }
 

@@ -7,8 +7,11 @@ import type {
   DeliveryPage,
   DeliveryRecord,
   NewDelivery,
+  OldestDelivery,
+  QueueCondition,
 } from '../delivery-queue.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
+import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
@@ -90,6 +93,8 @@ export interface StoreOwner {
   leased(): string[];
   /** Called once the store is open again. */
   reopened(): void;
+  /** Called with the ids of deliveries that another process has removed. */
+  purged(ids: string[]): void;
 }
 
 /**
@@ -109,6 +114,7 @@ export interface DeliveryStore {
   /** The store's time, in ms since the epoch; that of the system's clock where this is left out. */
   now?(): number;
   readonly series?: SeriesStore;
+  readonly peers?: PeerChannel;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
@@ -121,7 +127,9 @@ export interface DeliveryStore {
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
   /** As that of `DeliveryQueue`, for a search without `id`. Without it, `list` is used. */
   search?(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion>;
-  oldest(): Promise<number | undefined>;
+  /** As that of `DeliveryQueue`. */
+  check(): Promise<QueueCondition>;
+  oldest(): Promise<OldestDelivery[]>;
   /** @param except as in `DeliveryQueue.counts` */
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */

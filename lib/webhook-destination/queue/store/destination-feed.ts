@@ -5,7 +5,6 @@ import { delayUntil } from '../../../client/timer.limits.js';
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
-import { type CheckedQuery, matches } from '../query.util.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /**
@@ -120,10 +119,10 @@ export class DestinationFeed {
     this.timer.unref();
   }
 
-  /** Drops deliveries that match and were not handed out: the store has removed them. */
-  forget(query: CheckedQuery): void {
+  /** Drops what was not handed out, and has been removed from the store. */
+  forget(isRemoved: (delivery: Delivery) => boolean): void {
     for (const delivery of this.ready.drain()) {
-      if (matches(query, delivery, 'delivering')) {
+      if (isRemoved(delivery)) {
         this.options.leased.delete(delivery);
         this.drop(delivery);
       } else {

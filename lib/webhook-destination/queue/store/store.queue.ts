@@ -22,15 +22,19 @@ import type {
   DeliveryRecord,
   Lease,
   NewDelivery,
+  OldestDelivery,
+  QueueCondition,
 } from '../delivery-queue.interface.js';
 import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
-import { checkPage, checkQuery } from '../query.util.js';
+import type { PeerChannel } from '../peer-channel.interface.js';
+import { checkPage, checkQuery, matches } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import type { SeriesStore } from '../series-store.interface.js';
 import { SteadyClock } from '../steady-clock.js';
 import { DestinationFeed, type Settle } from './destination-feed.js';
-import { type DeliveryStore, FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
+import { toBatches } from './delivery-batches.js';
+import type { DeliveryStore } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
 /**
@@ -77,6 +81,10 @@ export class StoreQueue implements DeliveryQueue {
     return this.store.series;
   }
 
+  get peers(): PeerChannel | undefined {
+    return this.store.peers;
+  }
+
   now(): number {
     return this.clock.now();
   }
@@ -87,6 +95,10 @@ export class StoreQueue implements DeliveryQueue {
       leased: () => Array.from(this.leased, ({ id }) => id),
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
+      },
+      purged: (ids) => {
+        const purged = new Set(ids);
+        this.forget(({ id }) => purged.has(id));
       },
     });
   }
@@ -151,7 +163,11 @@ export class StoreQueue implements DeliveryQueue {
     return this.store.search(checkSearch(search), checkPage(page));
   }
 
-  oldest(): Promise<number | undefined> {
+  check(): Promise<QueueCondition> {
+    return this.store.check();
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
     return this.store.oldest();
   }
 
@@ -174,7 +190,7 @@ export class StoreQueue implements DeliveryQueue {
   async purge(query: DeliveryQuery): Promise<number> {
     const checked = checkQuery(query);
     const purged = await this.store.purge(checked);
-    for (const feed of this.feeds.values()) feed.forget(checked);
+    this.forget((delivery) => matches(checked, delivery, 'delivering'));
     await this.scrub();
     return purged;
   }
@@ -194,6 +210,11 @@ export class StoreQueue implements DeliveryQueue {
     // Leases end with the store; those of the next opening have a writer of their own.
     this.leased.clear();
     this.writer = this.createWriter();
+  }
+
+  /** Drops what was not handed out: the store has removed it. */
+  private forget(isRemoved: (delivery: Delivery) => boolean): void {
+    for (const feed of this.feeds.values()) feed.forget(isRemoved);
   }
 
   private unfollow(): void {
@@ -236,44 +257,4 @@ export class StoreQueue implements DeliveryQueue {
         else feed?.wakeAt(outcome.nextAttemptAt);
       });
   }
-}
-
-type Batch = [NewDelivery, ...NewDelivery[]];
-
-/**
- * The bodies of one request share memory, which would be held as long as one of them: where other destinations, or
- * none, get most of it, these are copied.
- */
-function withOwnMemory(batch: Batch): Batch {
-  const { byteLength } = batch[0].body.buffer;
-  if (byteLength <= Buffer.poolSize) return batch; // it may be Node's pool
-  let size = 0;
-  for (const { body } of batch) size += body.length;
-  if (size > byteLength / 2) return batch;
-  return batch.map((delivery) => ({ ...delivery, body: Buffer.from(delivery.body) })) as Batch;
-}
-
-/** Puts together what has one destination, source and moment, and keeps the order; in memory of their own. */
-function toBatches(deliveries: NewDelivery[]): Batch[] {
-  const open = new Map<string, { batch: Batch; bytes: number }>();
-  const batches: Batch[] = [];
-  for (const delivery of deliveries) {
-    const last = open.get(delivery.destination);
-    const [first] = last?.batch ?? [];
-    if (
-      last &&
-      last.batch.length < MAX_BATCH &&
-      last.bytes < FULL_BATCH &&
-      first?.source === delivery.source &&
-      first.acceptedAt === delivery.acceptedAt
-    ) {
-      last.batch.push(delivery);
-      last.bytes += delivery.body.length;
-    } else {
-      const started: Batch = [delivery];
-      open.set(delivery.destination, { batch: started, bytes: delivery.body.length });
-      batches.push(started);
-    }
-  }
-  return batches.map(withOwnMemory);
 }

@@ -65,6 +65,11 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
       attempts: [{ results: [{ status: 404 }] }],
       failedUrls: [receiver.url],
       routing: [{ destination: 'Webhooks', selected: true }],
+      request: {
+        urls: [receiver.url],
+        headers: { 'X-Message-Id': 'm2', 'X-Signature': '***' },
+        body: expect.stringContaining('"event":"Paid"'),
+      },
     });
     expect(await json('GET', 'deliveries/999999')).toMatchObject({
       status: 404,

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { describe, expect, it } from '@jest/globals';
 import { AnalyticsModule, AnalyticsService, sqliteQueue } from 'nestjs-analytics-relay';
 
@@ -5,30 +7,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { startApi, track } from './support.js';
-
-/** Reads server-sent events. */
-async function readStream(response: Response) {
-  const events: { name: string; data: Record<string, unknown> }[] = [];
-  let ended = false;
-  const read = async () => {
-    let text = '';
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      const parts = text.split('\n\n');
-      text = parts.pop()!;
-      for (const part of parts) {
-        const [, name = '', data = '{}'] = /^event: (\w+)\ndata: (.*)$/s.exec(part) ?? [];
-        if (name) events.push({ name, data: JSON.parse(data) as Record<string, unknown> });
-      }
-    }
-  };
-  void read()
-    .catch(() => undefined)
-    .finally(() => (ended = true));
-  await waitFor(() => events.length > 0);
-  return { events, hasEnded: () => ended };
-}
+import { readStream, startApi, track } from './support.js';
 
 describe.each(platforms)('What the API says of the relay on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
@@ -48,7 +27,10 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
       Array.from({ length: 10 }, (_, index) => track(`m${index + 1}`)),
     );
     await receiver.received(11);
-    await waitFor(async () => (await get('overview')).recent.failed! === 10);
+    await waitFor(async () => {
+      const { recent, open } = await get('overview');
+      return recent.failed! === 10 && open === 10;
+    });
     const overview = await get('overview');
     expect(overview).toMatchObject({
       access: 'write',
@@ -135,19 +117,44 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
     await waitFor(() => all.hasEnded() && dead.hasEnded());
   });
 
-  it('tells a slow reader how many events it missed', async () => {
+  /** Watches messages that go nowhere. */
+  async function watchMessages() {
     const { ask, relay } = await startApi(cleanUp, createAdapter(), { options: { destinations: [] } });
     const response = await ask('GET', 'events');
-    const event = 'x'.repeat(20_000);
-    const messages = Array.from({ length: 100 }, (_, index) => track(`m${index}`, { event }));
+    const accept = (count: number, fields?: Record<string, unknown>) =>
+      relay.accept(
+        'wk_shop',
+        Array.from({ length: count }, () => track(randomUUID(), fields)),
+      );
+    const read = async () => {
+      const { events } = await readStream(response);
+      return {
+        seen: () => events.filter(({ name }) => name === 'message').length,
+        missed: () => events.reduce((sum, { name, data }) => sum + (name === 'missed' ? Number(data.count) : 0), 0),
+      };
+    };
+    return { accept, read };
+  }
+
+  it('tells a slow reader how many events it missed', async () => {
+    const { accept, read } = await watchMessages();
     // Until the socket's buffers are full, which the kernel may make large.
-    for (let round = 0; round < 8; round++) await relay.accept('wk_shop', messages);
-    const { events } = await readStream(response);
-    const seen = () => events.filter(({ name }) => name === 'message').length;
-    const missed = () =>
-      events.filter(({ name }) => name === 'missed').reduce((sum, { data }) => sum + Number(data.count), 0);
+    for (let round = 0; round < 8; round++) await accept(100, { event: 'x'.repeat(20_000) });
+    const { seen, missed } = await read();
     await waitFor(() => seen() + missed() === 800);
     expect(missed()).toBeGreaterThan(0);
+  });
+
+  it('shows 500 of a burst, counts the others, and goes on', async () => {
+    const { accept, read } = await watchMessages();
+    const { seen, missed } = await read();
+    await accept(800);
+    await waitFor(() => seen() + missed() === 800);
+    expect(seen()).toBe(500);
+    await waitFor(async () => {
+      await accept(1);
+      return seen() > 500;
+    });
   });
 
   it('is refused to more streams than a process may have', async () => {

@@ -4,18 +4,7 @@ import type { AuditEntry } from 'nestjs-analytics-relay';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
-
-const SECRETS = [
-  's3cret-user',
-  's3cret-pass',
-  's3cret-query',
-  's3cret-shared',
-  's3cret-header',
-  'wk_s3cret',
-  TOKEN,
-  READ_TOKEN,
-];
+import { READ_TOKEN, startApi, track } from './support.js';
 
 describe.each(platforms)('Sources and destinations by the API on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
@@ -110,57 +99,6 @@ describe.each(platforms)('Sources and destinations by the API on $platform', ({ 
       expect([method, path, status, answer.code]).toEqual([method, path, 409, 'registry_read_only']);
     }
     expect((await json('POST', 'destinations/Webhooks/test')).answer).toMatchObject({ results: [{ status: 200 }] });
-  });
-
-  it('show no secret, key, user info or query of a URL in any answer', async () => {
-    const api = await startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });
-    const { ask, receiver, relay } = api;
-    const url = receiver.url.replace('//', '//s3cret-user:s3cret-pass@') + '?k=s3cret-query';
-    const headers = { Authorization: 's3cret-header' };
-    receiver.statuses = [500, 404, 200];
-    const fields = { urls: [url, `${url}2`], sharedSecret: 's3cret-shared', headers };
-    await relay.sources.create({ name: 'second', writeKey: 'wk_s3cret' });
-    await relay.destinations.create({ name: 'Secret', ...fields });
-    await relay.accept('wk_s3cret', [track('m1')]);
-    await waitFor(async () => (await relay.deliveries({ destination: 'Secret' }))[0]!.attempts.length > 0);
-    const [{ id }] = (await relay.deliveries({ destination: 'Secret' })) as unknown as [{ id: string }];
-    const bodies: string[] = [];
-    const asks: [string, string, object?][] = [
-      ['GET', 'session'],
-      ['GET', 'overview'],
-      ['GET', 'timeseries'],
-      ['GET', 'deliveries'],
-      ['GET', `deliveries/${id}`],
-      ['POST', `deliveries/${id}/replay`],
-      ['GET', 'destinations'],
-      ['GET', 'destinations/Secret'],
-      ['PATCH', 'destinations/Secret', { urls: [`${url}x y\n`, 'http://s3cret-user:s3cret-pass@10.0.0.1/'] }],
-      ['PATCH', 'destinations/Secret', { headers: { 'bad name': 's3cret-header' } }],
-      ['PATCH', 'destinations/Secret', { sharedSecret: 's3cret-shared' }],
-      ['PATCH', 'destinations/Secret', { enabled: true }],
-      ['POST', 'destinations', { name: 'Secret', ...fields }],
-      ['POST', 'destinations', { name: 'Other', ...fields }],
-      ['POST', 'destinations', { name: 'Wrong', ...fields, sharedSecret: ['s3cret-shared', 1] }],
-      ['POST', 'destinations/Secret/test'],
-      ['POST', 'destinations/Secret/rotate-secret', { secret: 's3cret-shared' }],
-      ['POST', 'destinations/Secret/rotate-secret', { secret: 's3cret-shared2' }],
-      ['GET', 'sources'],
-      ['GET', 'sources/second'],
-      ['POST', 'sources', { name: 'third', writeKey: 'wk_s3cret' }],
-      ['POST', 'sources/second/rotate-key', { key: 'wk_s3cret2' }],
-      ['GET', 'users/u1'],
-      ['POST', 'explain', { message: track('m2'), source: 'second' }],
-      ['POST', 'session', { token: 's3cret-pass' }],
-    ];
-    for (const token of [READ_TOKEN, TOKEN]) {
-      for (const [method, path, body] of asks) {
-        const response = await ask(method, path, { body, token });
-        bodies.push(`${method} ${path} ${response.status} ${await response.text()}`);
-      }
-    }
-    const leaks = bodies.filter((body) => SECRETS.some((secret) => body.includes(secret)));
-    expect(leaks).toEqual([]);
-    expect(bodies.filter((body) => / 200 /.test(body)).length).toBeGreaterThan(25);
   });
 
   it('are explained: who gets a message, why others do not, and what would be sent', async () => {

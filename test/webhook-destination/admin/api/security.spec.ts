@@ -7,39 +7,16 @@ import type { AuditEntry } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
+import { ROUTES } from './routes.js';
 import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
 
-/** Every route but those that sign in and out; whether it changes something, and a body that it takes. */
-const ROUTES: [method: string, path: string, changes: boolean][] = [
-  ['GET', 'session', false],
-  ['GET', 'overview', false],
-  ['GET', 'timeseries', false],
-  ['GET', 'events', false],
-  ['GET', 'deliveries', false],
-  ['GET', 'deliveries/1', false],
-  ['POST', 'deliveries/1/replay', true],
-  ['POST', 'replays', true],
-  ['GET', 'replays/1', false],
-  ['DELETE', 'replays/1', true],
-  ['POST', 'explain', false],
-  ['GET', 'destinations', false],
-  ['POST', 'destinations', true],
-  ['GET', 'destinations/x', false],
-  ['PATCH', 'destinations/x', true],
-  ['DELETE', 'destinations/x', true],
-  ['POST', 'destinations/x/pause', true],
-  ['POST', 'destinations/x/resume', true],
-  ['POST', 'destinations/x/test', true],
-  ['POST', 'destinations/x/rotate-secret', true],
-  ['GET', 'sources', false],
-  ['POST', 'sources', true],
-  ['GET', 'sources/x', false],
-  ['PATCH', 'sources/x', true],
-  ['DELETE', 'sources/x', true],
-  ['POST', 'sources/x/rotate-key', true],
-  ['GET', 'users/u1', false],
-  ['DELETE', 'users/u1', true],
-];
+/** Sessions of a token that are refused: one that is over, and one whose time was changed. */
+async function sessionsOf(token: string) {
+  const { AdminTokens } = await import('../../../../dist/esm/webhook-destination/admin/admin.tokens.js');
+  const signed = (now: number) => new AdminTokens({ token }).sign({ access: 'write', by: 'token' }, now);
+  const over = signed(Date.now() - 12 * 60 * 60 * 1_000 - 1);
+  return { valid: signed(Date.now()), over, forged: over.replace(/\.\d+\./, `.${Date.now() + 60_000}.`) };
+}
 
 const bodyOf = (method: string) => (method === 'GET' ? undefined : {});
 
@@ -51,7 +28,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
     const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
     const documented = Object.entries(paths)
-      .filter(([path]) => path.startsWith('/relay/api/') && path !== '/relay/api/metrics')
+      .filter(([path]) => path.startsWith('/relay/api/'))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
     const rows = ROUTES.map(([method, path]) => `${method} /relay/api/${path}`);
     const shapeOf = (route: string) => route.replace(/\/(1|x|u1)(?=\/|$)/g, '/{}').replace(/\{\w+\}/g, '{}');
@@ -60,8 +37,9 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     );
   });
 
-  it('refuses every route to those without a token, and to pages of other sites', async () => {
+  it('refuses every route to those without a token or session, and to pages of other sites', async () => {
     const { ask } = await startApi(cleanUp, createAdapter());
+    const { over, forged } = await sessionsOf(TOKEN);
     for (const [method, path] of [...ROUTES, ['GET', 'no-such-route'], ['PUT', 'overview']] as const) {
       const body = bodyOf(method);
       const expectStatus = async (status: number, asked: object) =>
@@ -72,10 +50,24 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
           status,
         ]);
       await expectStatus(401, { token: null });
-      await expectStatus(401, { token: null, headers: { Cookie: 'relay_session=write.9999999999999.x.y' } });
+      for (const session of [over, forged, 'write.9999999999999.x.y']) {
+        await expectStatus(401, { token: null, headers: { Cookie: `relay_session=${session}` } });
+      }
       await expectStatus(401, { token: null, headers: { Authorization: `Basic ${btoa(`${TOKEN}:`)}` } });
       await expectStatus(403, { headers: { 'Sec-Fetch-Site': 'cross-site' } });
     }
+  });
+
+  it('refuses every route to a wrong token', async () => {
+    // Each answer takes 250 ms, and an address has few of them: the others are 429.
+    const { ask } = await startApi(cleanUp, createAdapter());
+    const statuses = await Promise.all(
+      ROUTES.map(([method, path]) =>
+        ask(method, path, { body: bodyOf(method), token: `${TOKEN}x` }).then(({ status }) => status),
+      ),
+    );
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(ROUTES.length - 10);
   });
 
   it('lets those look who may look, and change nothing', async () => {
@@ -171,10 +163,8 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
       ]) {
         expect((await ask('GET', 'overview', asked(forged))).status).toBe(401);
       }
-      const { AdminTokens } = await import('../../../../dist/esm/webhook-destination/admin/admin.tokens.js');
-      const signed = (now: number) => new AdminTokens({ token: TOKEN }).sign({ access: 'write', by: 'token' }, now);
-      expect((await ask('GET', 'overview', asked(`relay_session=${signed(Date.now())}`))).status).toBe(200);
-      const over = signed(Date.now() - 12 * 60 * 60 * 1_000 - 1);
+      const { valid, over } = await sessionsOf(TOKEN);
+      expect((await ask('GET', 'overview', asked(`relay_session=${valid}`))).status).toBe(200);
       expect((await ask('GET', 'overview', asked(`relay_session=${over}`))).status).toBe(401);
     });
 

@@ -2,6 +2,7 @@ import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { AdminOptions, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
 import { type RelayAppOptions, startRelayApp } from '../../../support/relay.app.js';
+import { waitFor } from '../../../support/wait-for.js';
 
 export const TOKEN = 'admin-t0ken';
 export const READ_TOKEN = 'read-t0ken';
@@ -75,3 +76,26 @@ export const track = (messageId: string, fields: Record<string, unknown> = {}) =
   messageId,
   ...fields,
 });
+
+/** Reads server-sent events. */
+export async function readStream(response: Response) {
+  const events: { name: string; data: Record<string, unknown> }[] = [];
+  let ended = false;
+  const read = async () => {
+    let text = '';
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const parts = text.split('\n\n');
+      text = parts.pop()!;
+      for (const part of parts) {
+        const [, name = '', data = '{}'] = /^event: (\w+)\ndata: (.*)$/s.exec(part) ?? [];
+        if (name) events.push({ name, data: JSON.parse(data) as Record<string, unknown> });
+      }
+    }
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => (ended = true));
+  await waitFor(() => events.length > 0);
+  return { events, hasEnded: () => ended };
+}

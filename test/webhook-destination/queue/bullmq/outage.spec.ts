@@ -7,6 +7,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { type OwnService, ownPostgres, ownRedis } from '../../../support/own-services.js';
 import { post } from '../../../support/post.js';
+import { readMetrics, sumOf } from '../../../support/prometheus.js';
 import { startRelayApp } from '../../../support/relay.app.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -52,6 +53,21 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(new Set(await receiver.taken(3))).toEqual(new Set(['before-1', 'before-2', 'after']));
       await waitFor(() => logged.some((line) => /is available again/.test(line)));
       expect(logged.filter((line) => /is unavailable/.test(line)).length).toBeGreaterThan(0);
+    });
+
+    it('keeps its other metrics meanwhile', async () => {
+      const service = await startService();
+      const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
+        options: { queue: bullmqQueue(service.options), admin: { token: 'secret' } },
+      });
+      await post(`${host}/v1/track`, { userId: 'u1', event: 'Ordered' });
+      await receiver.taken(1);
+      const has = async (name: string) => sumOf(await readMetrics(host, 'secret'), name) > 0;
+      await waitFor(() => has('analytics_relay_delivery_attempts_total'));
+      expect(await has('analytics_relay_delivery_count')).toBe(true);
+      await service.kill();
+      await waitFor(async () => !(await has('analytics_relay_delivery_count')));
+      expect(await has('analytics_relay_delivery_attempts_total')).toBe(true);
     });
 
     it('takes up a delivery whose outcome it could not record', async () => {

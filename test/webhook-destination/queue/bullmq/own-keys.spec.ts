@@ -15,7 +15,8 @@ jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 const BULLMQ = ['evalsha', 'hgetall'];
 
 /** The keys of the queue itself. */
-const OWN = /^relay:(due|destinations|\{accepted\}:Webhooks|\{registry\}:\w+|Webhooks:seen:[\w-]+)$/;
+const OWN =
+  /^relay:(due|peer|check|destinations|\{layout\}|\{accepted\}:Webhooks|\{registry\}:\w+|Webhooks:seen:[\w-]+)$/;
 
 await describeOnEach([redisStore], () => {
   describe('A queue on Redis', () => {
@@ -57,6 +58,7 @@ await describeOnEach([redisStore], () => {
       consumer.unsubscribe();
       await queue.purge({ messageId: 'm0' });
       await queue.sweep();
+      await queue.check!();
       await queue.close();
       expect(foreign).toEqual([]);
       expect(ownCommands).toBeGreaterThan(0);

@@ -111,6 +111,15 @@ export function itConforms(engine: QueueEngine): void {
       await place.remove();
     });
 
+    it('checks that it can be written, which is not so once it is closed', async () => {
+      await queue.add([message('m1')]);
+      await expect(queue.check!()).resolves.toMatchObject({ isFull: false });
+      expect(await queue.counts()).toEqual([{ destination: 'Webhooks', state: 'queued', count: 1 }]);
+      if (engine.name === 'memory') return;
+      await queue.close();
+      await expect(queue.check!()).rejects.toThrow();
+    });
+
     describe('add', () => {
       it('hands a delivery to its consumer, byte for byte', async () => {
         const { leases } = consume();
@@ -883,6 +892,24 @@ export function itConforms(engine: QueueEngine): void {
         expect(await count('delivered')).toBe(12);
         expect(await queue.list({ state: 'dead' })).toHaveLength(3);
         expect(await queue.sweep()).toBe(0);
+      });
+
+      it('removes what has come to be past a bound since a sweep that removed nothing', async () => {
+        await reopenWith({ delivered: { count: 3 }, dead: { age: 100 } });
+        consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
+        expect(await queue.sweep()).toBe(0);
+        await queue.add(messages(3));
+        await counted('delivered', 3);
+        expect(await queue.sweep()).toBe(0);
+        await queue.add(['n1', 'n2'].map((id) => message(id)));
+        await counted('delivered', 5);
+        expect(await queue.sweep()).toBe(2);
+
+        await queue.add(['b1', 'b2'].map((id) => message(id, { source: 'bad' })));
+        let swept = 0;
+        await waitFor(async () => (swept += await queue.sweep()) === 2);
+        expect(await count('dead')).toBe(0);
+        expect(await count('delivered')).toBe(3);
       });
 
       it('removes what is too old, and nothing that has not ended', async () => {

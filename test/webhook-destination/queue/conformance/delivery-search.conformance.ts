@@ -100,14 +100,32 @@ export function itSearches(engine: QueueEngine): void {
       await expect(searchDeliveries(queue, { evnet: 'x' } as never)).rejects.toThrow('a query has no field "evnet"');
     });
 
-    it('names when the oldest open delivery was accepted, where the engine does', async () => {
-      if (!queue.oldest) return;
-      expect(await queue.oldest()).toBeUndefined();
-      await queue.add([message(0)]);
-      await queue.add([message(1)]);
-      expect(await queue.oldest()).toBe(AT);
+    it('names the oldest open delivery of each destination', async () => {
+      const oldest = async () => (await queue.oldest!()).sort((a, b) => (a.destination < b.destination ? -1 : 1));
+      expect(await oldest()).toEqual([]);
+      const other = { destination: 'Othér "1"' };
+      await queue.add([message(0), message(1, other)]);
+      await queue.add([message(2, other), message(3)]);
+      const first = [
+        { ...other, acceptedAt: AT + 1 },
+        { destination: 'Webhooks', acceptedAt: AT },
+      ];
+      expect(await oldest()).toEqual(first);
+      // What waits for a retry is open as well, what is dead is not.
+      const settled: string[] = [];
+      const consumer = queue.consume('Webhooks', 2).subscribe((lease) => {
+        const { messageId } = lease.delivery;
+        const attempt = { startedAt: Date.now(), results: [] };
+        const rest = { attempt, reason: 'refused', nextAttemptAt: Date.now() + 60_000, failedUrls: [] };
+        void lease
+          .settle({ state: messageId === 'm0' ? 'waiting' : 'dead', ...rest })
+          .then(() => settled.push(messageId));
+      });
+      await waitFor(() => settled.length === 2);
+      consumer.unsubscribe();
+      expect(await oldest()).toEqual(first);
       expect(await queue.purge({ messageId: 'm0' })).toBe(1);
-      expect(await queue.oldest()).toBe(AT + 1);
+      expect(await oldest()).toEqual([first[0]]);
     });
   });
 }

@@ -36,12 +36,12 @@ export function itKeepsSeries(engine: QueueEngine): void {
       expect(await read('a', 2, 2)).toEqual(['a2q', 'new']);
       expect(await read('', 0, 9)).toEqual(['2p']);
       expect(await series.read('b', 3, 3)).toEqual([record('b', 3, 'p')]);
-      await series.write([], 2);
-      expect(await read('a', 0, 9)).toEqual(['a2q', 'new']);
+      await series.write([record('a', 3, 'p')], 2);
+      expect(await read('a', 0, 9)).toEqual(['a2q', 'a3p', 'new']);
       await queue.close();
       queue = place.factory();
       await queue.open();
-      expect((await queue.series!.read('a', 0, 9)).length).toBe(2);
+      expect((await queue.series!.read('a', 0, 9)).length).toBe(3);
     });
   });
 }

@@ -6,6 +6,7 @@ import { describeOnEach, postgresStore, redisStore } from '../../../support/serv
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
+import { itKeepsSeries } from './series-store.conformance.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -21,4 +22,5 @@ await describeOnEach([redisStore, postgresStore], (store) => {
   itConforms(engine);
   itKeepsARegistry(engine);
   itSearches(engine);
+  itKeepsSeries(engine);
 });

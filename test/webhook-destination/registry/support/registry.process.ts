@@ -1,5 +1,5 @@
 import type { ModuleRef } from '@nestjs/core';
-import { Subject } from 'rxjs';
+import { BehaviorSubject } from 'rxjs';
 
 import { toOptions } from '../../../../lib/common/options.rules.js';
 import { DeliveryOptions } from '../../../../lib/webhook-destination/dispatch/delivery.options.js';
@@ -54,7 +54,7 @@ export class RecordingListener implements RegistryListener {
 /** A store that processes share, which may be unavailable. */
 export class SharedStore {
   private readonly store = new MemoryRegistryStore();
-  private readonly signals = new Set<Subject<void>>();
+  private readonly signals = new Set<BehaviorSubject<void>>();
   outage: Error | undefined;
   /** How often processes wrote. */
   writes = 0;
@@ -63,7 +63,7 @@ export class SharedStore {
 
   /** The store, as one process has it. */
   connect(): RegistryStore {
-    const changed$ = new Subject<void>();
+    const changed$ = new BehaviorSubject<void>(undefined);
     this.signals.add(changed$);
     return {
       changed$,

@@ -1,0 +1,2 @@
+export { RelayHealthIndicator } from './relay-health.indicator.js';
+export type { RelayHealthOptions } from './relay-health.options.js';

@@ -1,0 +1,61 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+
+import { OptionsError } from '../common/options.error.js';
+import { findOptionFaults, toOptions } from '../common/options.rules.js';
+import type { HealthReport, RelayHealth } from '../webhook-destination/relay-health.js';
+import { RELAY_HEALTH } from '../webhook-destination/webhook-destination.tokens.js';
+import { RelayHealthOptions } from './relay-health.options.js';
+
+/**
+ * Health of the application's relays for `@nestjs/terminus` 11 and 12, as a provider of the module that has the health
+ * route.
+ * @see docs/observability.md, "Health"
+ */
+@Injectable()
+export class RelayHealthIndicator {
+  constructor(
+    @Inject(HealthIndicatorService) private readonly indicators: HealthIndicatorService,
+    @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
+  ) {}
+
+  /**
+   * Resolves within 2 s: with `down` while a queue cannot be written, with `degraded` while a destination is down, a queue
+   * is full or a bound is passed, and with `up` otherwise. Terminus 11 knows no `degraded`: there it is `up` with
+   * `degraded: true`. Only `down` makes the application unready; a receiver that is down never does.
+   *
+   * @param key name of the relay in the result
+   * @throws {OptionsError} that names each bound at fault and its rule
+   */
+  async isHealthy<Key extends string = 'relay'>(
+    key: Key = 'relay' as Key,
+    bounds: RelayHealthOptions = {},
+  ): Promise<HealthIndicatorResult<Key>> {
+    const options = toOptions(RelayHealthOptions, bounds);
+    const faults = findOptionFaults(options);
+    if (faults.length > 0) throw new OptionsError('RelayHealthIndicator', faults);
+    const reports = await Promise.all(this.relays().map((relay) => relay.check(options)));
+    return this.toResult(key, reports);
+  }
+
+  private toResult<Key extends string>(key: Key, reports: HealthReport[]): HealthIndicatorResult<Key> {
+    const indicator = this.indicators.check(key);
+    if (reports.length === 0) return indicator.down('the application has no WebhookDestinationModule');
+    const faults = reports.flatMap(({ fault }) => fault ?? []);
+    if (faults.length > 0) return indicator.down(faults.join('; '));
+    const reasons = reports.flatMap(({ impairments }) => impairments);
+    if (reasons.length === 0) return indicator.up();
+    // Terminus 11 drops states that it does not know.
+    const isKnown = typeof (indicator as Partial<typeof indicator>).degraded === 'function';
+    return isKnown ? indicator.degraded({ reasons }) : indicator.up({ degraded: true, reasons });
+  }
+
+  private relays(): RelayHealth[] {
+    try {
+      return this.moduleRef.get<RelayHealth>(RELAY_HEALTH, { strict: false, each: true });
+    } catch {
+      return []; // Nest found none
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
+import type { SeriesStore } from '../../queue/series-store.interface.js';
+import { type CountsKind, IntervalCounts } from './interval.counts.js';
+
+/** Shortest time between two writes, in ms. */
+const WRITE_INTERVAL = 10_000;
+
+/** A series of one kind. */
+export interface Series<C> {
+  /** The counts of now, which the caller adds to at once. */
+  now(series: string): C;
+  /** The sums of all processes for each interval in which something happened, the oldest first. */
+  read(series: string, from: number, to: number): Promise<[start: number, counts: C][]>;
+}
+
+/** Keeps what this process counts, of all kinds, in the store, where all processes add up. */
+export class SeriesWriter {
+  private readonly logger = new LimitedLogger('WebhookDestinationSeries');
+  private readonly name = randomUUID();
+  private readonly kinds: IntervalCounts<object>[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private lastWriteAt = -Infinity;
+
+  /** @param store undefined keeps the counts of this process for as long as it runs */
+  constructor(private readonly store: SeriesStore | undefined) {}
+
+  add<C extends object>(kind: CountsKind<C>): Series<C> {
+    const counts = new IntervalCounts(kind, this.name);
+    this.kinds.push(counts);
+    return {
+      now: (series) => {
+        this.schedule();
+        return counts.now(series);
+      },
+      read: (series, from, to) =>
+        counts.sums(series, from, to, async (first) => (await this.store?.read(series, first, to)) ?? []),
+    };
+  }
+
+  /** Writes what is left. Comes before the queue is closed. */
+  async close(): Promise<void> {
+    clearTimeout(this.timer);
+    await this.write();
+    clearTimeout(this.timer);
+    this.logger.end();
+  }
+
+  private schedule(): void {
+    if (this.timer) return;
+    const wait = Math.max(0, this.lastWriteAt + WRITE_INTERVAL - performance.now());
+    this.timer = setTimeout(() => void this.write(), wait || WRITE_INTERVAL).unref();
+  }
+
+  /** Never rejects. */
+  private async write(): Promise<void> {
+    this.timer = undefined;
+    const changes = this.kinds.map((counts) => counts.takeChanges());
+    const records = changes.flatMap((change) => change.records);
+    if (records.length === 0) return;
+    this.lastWriteAt = performance.now();
+    try {
+      await this.store?.write(records, Math.min(...this.kinds.map(({ oldest }) => oldest)));
+      for (const counts of this.kinds) counts.drop(this.store ? Infinity : counts.oldest);
+      this.logger.succeeded();
+    } catch (error) {
+      for (const { putBack } of changes) putBack();
+      this.schedule();
+      this.logger.failed(`Figures by the minute cannot be written; trying again: ${errorMessage(error)}`);
+    }
+  }
+}

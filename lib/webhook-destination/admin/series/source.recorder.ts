@@ -1,0 +1,92 @@
+import type { Refusal } from '../../ingest/ingest.endpoint.js';
+import type { Acceptance } from '../../ingest/message.acceptor.js';
+import { SERIES_TIME } from './interval.counts.js';
+import type { Series, SeriesWriter } from './series.writer.js';
+
+/** Time between two points, in ms: a list must not read more of each source. */
+export const SOURCE_INTERVAL = 10 * 60_000;
+
+/** Begins the series of a source: the control character keeps it apart from a destination of the same name. */
+const PREFIX = 'source\u001f';
+
+/** What a source sent in one interval. */
+interface SourceCounts {
+  accepted: number;
+  /** Messages, and whole requests, that were refused, by code. */
+  refused: Record<string, number>;
+  /** When it last sent something, in ms since the epoch. */
+  lastAt: number;
+}
+
+/** What a source sent in the last day. */
+export interface SourceFigures {
+  /** When it last sent something, in ms since the epoch; null if that is more than a day ago. */
+  lastSeenAt: number | null;
+  /** Messages. */
+  accepted: number;
+  /** Messages, and whole requests, that were refused; by code. */
+  refused: Record<string, number>;
+  /** Points of {@link SOURCE_INTERVAL}, those without anything left out. */
+  points: { at: number; accepted: number; refused: number }[];
+}
+
+/** Counts what each source sends, and why it is refused. */
+export class SourceRecorder {
+  private readonly series: Series<SourceCounts>;
+
+  constructor(writer: SeriesWriter) {
+    this.series = writer.add({ interval: SOURCE_INTERVAL, none: noCounts, add: addCounts });
+  }
+
+  accepted({ source, messages, rejected }: Acceptance): void {
+    const counts = this.countsOf(source);
+    counts.accepted += messages.length;
+    for (const { code } of rejected) addTo(counts.refused, code, 1);
+  }
+
+  refused({ source, code }: Refusal): void {
+    addTo(this.countsOf(source).refused, code, 1);
+  }
+
+  /** @param source undefined for requests without the key of a source */
+  async read(source?: string): Promise<SourceFigures> {
+    const now = Date.now();
+    const intervals = await this.series.read(seriesOf(source), now - SERIES_TIME, now);
+    const sum = noCounts();
+    for (const [, counts] of intervals) addCounts(sum, counts);
+    return {
+      lastSeenAt: sum.lastAt || null,
+      accepted: sum.accepted,
+      refused: sum.refused,
+      points: intervals.map(([at, { accepted, refused }]) => ({ at, accepted, refused: total(refused) })),
+    };
+  }
+
+  private countsOf(source: string | undefined): SourceCounts {
+    const counts = this.series.now(seriesOf(source));
+    counts.lastAt = Date.now();
+    return counts;
+  }
+}
+
+function seriesOf(source = ''): string {
+  return PREFIX + source;
+}
+
+function noCounts(): SourceCounts {
+  return { accepted: 0, refused: {}, lastAt: 0 };
+}
+
+function addCounts(sum: SourceCounts, { accepted, refused, lastAt }: SourceCounts): void {
+  sum.accepted += accepted;
+  for (const [code, count] of Object.entries(refused)) addTo(sum.refused, code, count);
+  sum.lastAt = Math.max(sum.lastAt, lastAt);
+}
+
+function addTo(counts: Record<string, number>, code: string, count: number): void {
+  counts[code] = (counts[code] ?? 0) + count;
+}
+
+function total(counts: Record<string, number>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

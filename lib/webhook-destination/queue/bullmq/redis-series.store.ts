@@ -1,0 +1,53 @@
+import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
+import type { Client } from './redis.connection.js';
+
+/** Records that one command writes, as Redis does nothing else meanwhile. */
+const PORTION = 100;
+
+/** How long the key of a series that is not written to any more outlives its last record, in ms: an hour. */
+const SPARE_TIME = 60 * 60 * 1_000;
+
+/** A key holds a series, by minute; a member is what one writer counted. */
+const WRITE = `
+  local oldest = ARGV[1]
+  for index, key in ipairs(KEYS) do
+    local minute, writer, text = unpack(ARGV, index * 3 - 1, index * 3 + 1)
+    local head = minute .. ' ' .. writer .. ' '
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', key, minute, minute)) do
+      if string.sub(member, 1, #head) == head then redis.call('ZREM', key, member) end
+    end
+    redis.call('ZADD', key, minute, head .. text)
+    redis.call('ZREMRANGEBYSCORE', key, '-inf', '(' .. oldest)
+    redis.call('PEXPIRE', key, string.format('%d', math.max(minute - oldest, 0) + ${SPARE_TIME}))
+  end`;
+
+/** Figures by the minute in Redis. */
+export class RedisSeriesStore implements SeriesStore {
+  /** @param client the connection for commands, while the store is open */
+  constructor(
+    private readonly prefix: string,
+    private readonly client: () => Client,
+  ) {}
+
+  async write(records: SeriesRecord[], oldest: number): Promise<void> {
+    for (let start = 0; start < records.length; start += PORTION) {
+      const portion = records.slice(start, start + PORTION);
+      const keys = portion.map(({ series }) => this.key(series));
+      const values = portion.flatMap(({ minute, writer, text }) => [minute, writer, text]);
+      await this.client().eval(WRITE, keys.length, ...keys, oldest, ...values);
+    }
+  }
+
+  async read(series: string, from: number, to: number): Promise<SeriesRecord[]> {
+    const members = await this.client().zrangebyscore(this.key(series), from, to);
+    return members.map((member) => {
+      const [minute, writer] = member.split(' ', 2) as [string, string];
+      return { series, minute: Number(minute), writer, text: member.slice(minute.length + writer.length + 2) };
+    });
+  }
+
+  /** No name of a BullMQ queue has a brace; on a cluster, all keys are where one node has them. */
+  private key(series: string): string {
+    return `${this.prefix}:{series}:${series}`;
+  }
+}

@@ -1,0 +1,43 @@
+import type { NewDelivery } from '../delivery-queue.interface.js';
+import { FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
+
+/** Deliveries of one destination, source and moment. */
+type Batch = [NewDelivery, ...NewDelivery[]];
+
+/** Puts together what has one destination, source and moment, and keeps the order; in memory of their own. */
+export function toBatches(deliveries: NewDelivery[]): Batch[] {
+  const open = new Map<string, { batch: Batch; bytes: number }>();
+  const batches: Batch[] = [];
+  for (const delivery of deliveries) {
+    const last = open.get(delivery.destination);
+    const [first] = last?.batch ?? [];
+    if (
+      last &&
+      last.batch.length < MAX_BATCH &&
+      last.bytes < FULL_BATCH &&
+      first?.source === delivery.source &&
+      first.acceptedAt === delivery.acceptedAt
+    ) {
+      last.batch.push(delivery);
+      last.bytes += delivery.body.length;
+    } else {
+      const started: Batch = [delivery];
+      open.set(delivery.destination, { batch: started, bytes: delivery.body.length });
+      batches.push(started);
+    }
+  }
+  return batches.map(withOwnMemory);
+}
+
+/**
+ * The bodies of one request share memory, which would be held as long as one of them: where other destinations, or
+ * none, get most of it, these are copied.
+ */
+function withOwnMemory(batch: Batch): Batch {
+  const { byteLength } = batch[0].body.buffer;
+  if (byteLength <= Buffer.poolSize) return batch; // it may be Node's pool
+  let size = 0;
+  for (const { body } of batch) size += body.length;
+  if (size > byteLength / 2) return batch;
+  return batch.map((delivery) => ({ ...delivery, body: Buffer.from(delivery.body) })) as Batch;
+}

@@ -1,0 +1,116 @@
+import { errorMessage } from '../common/error.util.js';
+import { within } from '../common/time.util.js';
+import { type DeliveryQueue, firstAcceptedAt, type QueueCondition } from './queue/delivery-queue.interface.js';
+import { timeOf } from './queue/steady-clock.js';
+
+/** How long the queue may take to write, and to read each figure, in ms. */
+const TIMEOUT = 1_500;
+
+/** Figures beyond which a relay is impaired; those that are left out are not read. */
+export interface HealthBounds {
+  /** Age of the oldest delivery that waits, in ms. */
+  oldestWaiting?: number | undefined;
+  /** Number of dead deliveries on record. */
+  dead?: number | undefined;
+  /** Free space of the queue's disk, in bytes. */
+  freeDisk?: number | undefined;
+}
+
+/** How a relay does. */
+export interface HealthReport {
+  /** Why the queue cannot be written; undefined where it can. */
+  fault?: string;
+  /** What is wrong with a relay that works. */
+  impairments: string[];
+}
+
+/** Checks whether a relay can do its work. A check ends within 2 s. */
+export class RelayHealth {
+  /** What is under way: while the queue hangs, further checks share it. */
+  private readonly running = new Map<string, Promise<unknown>>();
+
+  /** @param countDown number of destinations that are down */
+  constructor(
+    private readonly queue: DeliveryQueue,
+    private readonly countDown: () => number,
+  ) {}
+
+  async check({ oldestWaiting, dead, freeDisk }: HealthBounds): Promise<HealthReport> {
+    const written = this.run('a write to the queue', () => this.write());
+    const figures = [
+      oldestWaiting !== undefined && this.findAge(oldestWaiting),
+      dead !== undefined && this.findDead(dead),
+    ];
+    try {
+      const [condition, ...found] = await Promise.all([written, ...figures]);
+      const impairments = [this.findDown(), ...found, ...findFaults(condition, freeDisk)];
+      return { impairments: impairments.filter((text): text is string => typeof text === 'string') };
+    } catch (error) {
+      return { fault: errorMessage(error), impairments: [] };
+    }
+  }
+
+  private async write(): Promise<QueueCondition> {
+    if (this.queue.check) return this.queue.check();
+    await this.queue.counts();
+    return { isFull: false, freeDisk: undefined };
+  }
+
+  private findDown(): string | undefined {
+    const count = this.countDown();
+    return count > 0 ? `destinations down: ${count}` : undefined;
+  }
+
+  private findAge(bound: number): Promise<string | undefined> {
+    const read = async () => {
+      const acceptedAt = await firstAcceptedAt(this.queue);
+      return acceptedAt === undefined ? 0 : timeOf(this.queue) - acceptedAt;
+    };
+    return this.find('the age of the oldest delivery', read, (age) =>
+      age > bound ? `oldest waiting delivery: ${seconds(age)} (bound: ${seconds(bound)})` : undefined,
+    );
+  }
+
+  private findDead(bound: number): Promise<string | undefined> {
+    const read = async () => {
+      const counts = await this.queue.counts();
+      return counts.reduce((sum, { state, count }) => sum + (state === 'dead' ? count : 0), 0);
+    };
+    return this.find('the number of dead deliveries', read, (dead) =>
+      dead > bound ? `dead deliveries: ${dead} (bound: ${bound})` : undefined,
+    );
+  }
+
+  /** A figure that cannot be read is an impairment. Checks share the figure, each with a bound of its own. */
+  private find(
+    what: string,
+    read: () => Promise<number>,
+    judge: (figure: number) => string | undefined,
+  ): Promise<string | undefined> {
+    return this.run(what, read).then(judge, (error) => `${what} cannot be read: ${errorMessage(error)}`);
+  }
+
+  private run<T>(what: string, start: () => Promise<T>): Promise<T> {
+    let running = this.running.get(what) as Promise<T> | undefined;
+    if (!running) {
+      running = Promise.resolve()
+        .then(start)
+        .finally(() => this.running.delete(what));
+      this.running.set(what, running);
+    }
+    return within(TIMEOUT, running, what);
+  }
+}
+
+function findFaults({ isFull, freeDisk }: QueueCondition, leastFree = 0): (string | undefined)[] {
+  return [
+    isFull ? 'the queue is full: it has reached maxBytes' : undefined,
+    freeDisk !== undefined && freeDisk < leastFree
+      ? `free disk space: ${freeDisk} bytes (bound: ${leastFree} bytes)`
+      : undefined,
+  ];
+}
+
+function seconds(duration: number): string {
+  return `${Math.round(duration / 1_000)} s`;
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from '@jest/globals';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { Test } from '@nestjs/testing';
+import { DataPointType, type MetricData, MeterProvider } from '@opentelemetry/sdk-metrics';
+import {
+  AnalyticsModule,
+  AnalyticsService,
+  getAnalyticsToken,
+  memoryQueue,
+  OptionsError,
+  WebhookDestinationModule,
+} from 'nestjs-analytics-relay';
+import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { listen } from '../support/platforms.js';
+import { post } from '../support/post.js';
+import { fetchMetrics, parseMetrics, type PrometheusFamily, readMetrics, sumOf } from '../support/prometheus.js';
+import { PullReader } from '../support/pull.reader.js';
+import { Receiver } from '../support/receiver.js';
+import { waitFor } from '../support/wait-for.js';
+
+const track = (messageId: string) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId });
+
+/** The series of OpenTelemetry's SDK, by name and attributes as Prometheus has them. */
+function seriesOf(metrics: MetricData[]): Map<string, number> {
+  const series = new Map<string, number>();
+  for (const metric of metrics) {
+    const { name, unit } = metric.descriptor;
+    const isCounter = metric.dataPointType === DataPointType.SUM;
+    const words = [name.replaceAll('.', '_'), ...(unit === 's' ? ['seconds'] : []), ...(isCounter ? ['total'] : [])];
+    for (const { attributes, value } of metric.dataPoints) {
+      const labels = Object.entries(attributes).map(([key, text]) => [key.replaceAll('.', '_'), String(text)]);
+      const add = (suffix: string, number: number, more: string[][] = []) =>
+        series.set(
+          keyOf(words.join('_') + suffix, Object.fromEntries([...labels, ...more]) as Record<string, string>),
+          number,
+        );
+      if (typeof value === 'number') {
+        add('', value);
+        continue;
+      }
+      if (!('buckets' in value) || !('boundaries' in value.buckets)) throw new Error(`${name} has no buckets`);
+      add('_count', value.count);
+      let count = 0;
+      value.buckets.counts.forEach((added, index) => {
+        count += added;
+        const bound = (value.buckets as { boundaries: number[] }).boundaries[index];
+        add('_bucket', count, [['le', bound === undefined ? '+Inf' : String(bound)]]);
+      });
+    }
+  }
+  return series;
+}
+
+function keyOf(name: string, labels: Record<string, string> = {}): string {
+  return `${name} ${JSON.stringify(Object.entries(labels).sort())}`;
+}
+
+/** The series of a Prometheus text, without the sums of durations, which no two additions round alike. */
+function seriesIn(families: PrometheusFamily[]): Map<string, number> {
+  const isExact = ({ name }: PrometheusFamily) => !/_seconds_sum$/.test(name);
+  return new Map(
+    families
+      .filter(isExact)
+      .flatMap(({ name, metrics }) =>
+        metrics.map(({ labels, value }): [string, number] => [keyOf(name, labels), Number(value)]),
+      ),
+  );
+}
+
+/** Without what changes from one reading to the next. */
+function withoutAges(series: Map<string, number>): Record<string, number> {
+  return Object.fromEntries([...series].filter(([key]) => !key.startsWith('analytics_relay_delivery_oldest_age')));
+}
+
+describe('The metrics of a process', () => {
+  const afterwards = useCleanUps();
+
+  async function startReceiver(...statuses: number[]) {
+    const receiver = await Receiver.start();
+    afterwards(() => receiver.stop());
+    receiver.statuses = statuses;
+    return receiver;
+  }
+
+  function createProvider() {
+    const reader = new PullReader();
+    const provider = new MeterProvider({ readers: [reader] });
+    afterwards(() => provider.shutdown());
+    return { provider, read: () => reader.read() };
+  }
+
+  /** An application that records and relays, with two clients, each with telemetry of its own. */
+  async function start({ url }: Receiver, provider?: MeterProvider, names = ['CRM', 'Mail']) {
+    const telemetry = () => (provider ? openTelemetry({ meterProvider: provider }) : undefined);
+    const imports = [
+      AnalyticsModule.forRoot({ writeKey: 'wk_shop', telemetry: telemetry() }),
+      AnalyticsModule.forRoot({ name: 'second', writeKey: 'wk_shop', telemetry: telemetry() }),
+      WebhookDestinationModule.forRoot({
+        sources: [{ name: 'shop', writeKey: 'wk_shop' }],
+        destinations: names.map((name) => ({ name, urls: [url] })),
+        queue: memoryQueue(),
+        delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 1, maxRetryDelay: 1 },
+        admin: { token: 'secret' },
+        telemetry: telemetry(),
+      }),
+    ];
+    const testing = await Test.createTestingModule({ imports }).compile();
+    const app = testing.createNestApplication(new ExpressAdapter(), { logger: false });
+    afterwards(() => app.close());
+    return { app, host: await listen(app) };
+  }
+
+  const delivered = async (host: string, count: number) => {
+    const labels = { outcome: 'delivered' };
+    await waitFor(
+      async () => sumOf(await readMetrics(host, 'secret'), 'analytics_relay_delivery_attempts_total', labels) === count,
+    );
+  };
+
+  it('are the same to the SDK of OpenTelemetry as in the Prometheus text', async () => {
+    const receiver = await startReceiver(503, 429, 200);
+    const { provider, read } = createProvider();
+    const { app, host } = await start(receiver, provider);
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
+    app.get<AnalyticsService>(getAnalyticsToken('second')).track({ userId: 'u2', event: 'Ordered' });
+    await post(`${host}/v1/batch`, { batch: [track('m1'), track('m2'), { type: 'none' }] });
+    await delivered(host, 8);
+
+    const text = await readMetrics(host, 'secret');
+    const metrics = await read();
+    expect(withoutAges(seriesOf(metrics))).toEqual(withoutAges(seriesIn(text)));
+    expect(sumOf(text, 'analytics_relay_delivery_attempts_total')).toBe(10);
+    const names = metrics.map(({ descriptor: { name } }) => name);
+    expect(names).toHaveLength(new Set(names).size);
+    expect(names).toEqual(expect.arrayContaining(['analytics_relay.delivery.latency', 'messaging.process.duration']));
+  });
+
+  it('are added up, to the SDK, where two relays have a destination of one name', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider();
+    const hosts = [await start(receiver, provider), await start(receiver, provider)].map(({ host }) => host);
+    for (const [index, host] of hosts.entries()) {
+      await post(`${host}/v1/batch`, { batch: Array.from({ length: index + 1 }, (_, at) => track(`m${at}`)) });
+      await delivered(host, 2 * (index + 1));
+    }
+    const valueOf = async (name: string, attributes: object) => {
+      const { dataPoints } = (await read()).find(({ descriptor }) => descriptor.name === name)!;
+      const matching = dataPoints.filter((point) => JSON.stringify(point.attributes) === JSON.stringify(attributes));
+      return matching.map(({ value }) => (typeof value === 'object' ? (value as { count: number }).count : value));
+    };
+    const crm = { destination: 'CRM', outcome: 'delivered' };
+    expect(await valueOf('analytics_relay.delivery.attempts', crm)).toEqual([3]);
+    expect(await valueOf('analytics_relay.delivery.latency', { destination: 'CRM' })).toEqual([3]);
+    expect(await valueOf('analytics_relay.circuit.status', { destination: 'CRM' })).toEqual([0]);
+  });
+
+  it('have each name and each series once in the Prometheus text, of several clients and relays', async () => {
+    const receiver = await startReceiver(200);
+    const first = await start(receiver);
+    const { app, host } = await start(receiver, undefined, ['CRM', 'Say "é"\\ \n{x="y"}']);
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
+    await post(`${first.host}/v1/batch`, { batch: [track('m1')] });
+    await delivered(first.host, 2);
+    await delivered(host, 2);
+
+    for (const text of [await fetchMetrics(first.host, 'secret'), await fetchMetrics(host, 'secret')]) {
+      const lines = text.trim().split('\n');
+      for (const kind of ['HELP', 'TYPE']) {
+        const names = lines.filter((line) => line.startsWith(`# ${kind}`)).map((line) => line.split(' ')[2]);
+        expect(names.length).toBeGreaterThan(5);
+        expect(names).toEqual([...new Set(names)]);
+      }
+      const series = lines.filter((line) => !line.startsWith('#')).map((line) => line.replace(/ \S+$/, ''));
+      expect(series).toEqual([...new Set(series)]);
+    }
+    const labels = { destination: 'Say "é"\\ \n{x="y"}', outcome: 'delivered' };
+    const families = parseMetrics(await fetchMetrics(host, 'secret'));
+    expect(sumOf(families, 'analytics_relay_delivery_attempts_total', labels)).toBe(1);
+  });
+});
+
+describe('The options of openTelemetry', () => {
+  it.each<[object, string]>([
+    [{ tracerProvider: {} }, 'tracerProvider must be a tracer provider'],
+    [{ meterProvider: null }, 'meterProvider must be a meter provider'],
+    [{ attempts: 'parent' }, "attempts must be 'link' or 'child'"],
+    [{ createSpans: 1 }, 'createSpans must be true or false'],
+    [{ source: '' }, 'source must be a non-empty string'],
+    [{ sampler: 1 }, 'sampler is not an option'],
+  ])('refuse %j, naming option and rule', (options, fault) => {
+    const create = () => openTelemetry(options);
+    expect(create).toThrow(OptionsError);
+    expect(create).toThrow(fault);
+  });
+});

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+
+import { sparing } from '../../../../lib/webhook-destination/admin/api/sparing.util.js';
+
+describe('sparing', () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  /** Something that takes so many ms to answer. */
+  function create(takes: number) {
+    let asked = 0;
+    const ask = sparing(async () => {
+      asked++;
+      await jest.advanceTimersByTimeAsync(takes);
+      return asked;
+    });
+    return { ask, asked: () => asked };
+  }
+
+  it('asks once for all that ask meanwhile', async () => {
+    const { ask } = create(10);
+    expect(await Promise.all([ask(), ask(), ask()])).toEqual([1, 1, 1]);
+  });
+
+  it.each([
+    [1, 100],
+    [40, 4_000],
+    [2_000, 15_000],
+  ])('uses what took %i ms for %i ms', async (takes, reuse) => {
+    const { ask, asked } = create(takes);
+    await ask();
+    jest.advanceTimersByTime(reuse - 1);
+    await ask();
+    expect(asked()).toBe(1);
+    jest.advanceTimersByTime(1);
+    await ask();
+    expect(asked()).toBe(2);
+  });
+
+  it('asks again after a failure', async () => {
+    let fault: Error | undefined = new Error('the store is gone');
+    const ask = sparing(() => (fault ? Promise.reject(fault) : Promise.resolve('here')));
+    await expect(ask()).rejects.toBe(fault);
+    fault = undefined;
+    expect(await ask()).toBe('here');
+  });
+});

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+
+import { SeriesWriter } from '../../../../lib/webhook-destination/admin/series/series.writer.js';
+import type { SeriesRecord } from '../../../../lib/webhook-destination/queue/series-store.interface.js';
+
+const MINUTE = 60_000;
+
+interface Counts {
+  sum: number;
+}
+
+describe('SeriesWriter', () => {
+  let fault: Error | undefined;
+  const writes: { at: number; records: SeriesRecord[] }[] = [];
+  const stored = new Map<string, SeriesRecord>();
+
+  beforeEach(() => {
+    jest.useFakeTimers({ now: 0 });
+    fault = undefined;
+    writes.length = 0;
+    stored.clear();
+  });
+  afterEach(() => void jest.useRealTimers());
+
+  const store = {
+    write(records: SeriesRecord[]): Promise<void> {
+      writes.push({ at: Date.now(), records });
+      if (fault) return Promise.reject(fault);
+      for (const record of records) stored.set(`${record.series} ${record.minute} ${record.writer}`, record);
+      return Promise.resolve();
+    },
+    read: (series: string, from: number, to: number) =>
+      Promise.resolve(
+        [...stored.values()].filter(
+          (record) => record.series === series && record.minute >= from && record.minute <= to,
+        ),
+      ),
+  };
+
+  const kindOf = (interval: number) => ({
+    interval,
+    none: (): Counts => ({ sum: 0 }),
+    add: (sum: Counts, counts: Counts) => void (sum.sum += counts.sum),
+  });
+
+  function start() {
+    const writer = new SeriesWriter(store);
+    return { writer, minutes: writer.add(kindOf(MINUTE)), tens: writer.add(kindOf(10 * MINUTE)) };
+  }
+
+  it('writes all kinds at once, at most once in 10 s', async () => {
+    const { minutes, tens } = start();
+    for (let second = 0; second < 300; second++) {
+      minutes.now('crm').sum++;
+      tens.now('shop').sum++;
+      await jest.advanceTimersByTimeAsync(1_000);
+    }
+    const gaps = writes.slice(1).map(({ at }, index) => at - writes[index]!.at);
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(10_000);
+    expect(writes.every(({ records }) => records.length >= 2)).toBe(true);
+    expect(await tens.read('shop', 0, Date.now())).toEqual([[0, { sum: 300 }]]);
+    expect(await minutes.read('crm', 0, Date.now())).toEqual([0, 1, 2, 3, 4].map((at) => [at * MINUTE, { sum: 60 }]));
+  });
+
+  it('tries again to write, and counts nothing twice', async () => {
+    const { writer, minutes } = start();
+    fault = new Error('the store is gone');
+    minutes.now('crm').sum = 3;
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect([writes.length > 1, stored.size]).toEqual([true, 0]);
+    expect(await minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 3 }]]);
+    fault = undefined;
+    await writer.close();
+    expect(await start().minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 3 }]]);
+  });
+
+  it('writes what was counted while the end of its interval was written', async () => {
+    const { writer, minutes } = start();
+    minutes.now('crm').sum = 1;
+    const write = jest.spyOn(store, 'write').mockImplementationOnce(() => {
+      jest.setSystemTime(MINUTE - 1);
+      minutes.now('crm').sum++;
+      jest.setSystemTime(MINUTE);
+      return Promise.resolve();
+    });
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(write).toHaveBeenCalledTimes(1);
+    await writer.close();
+    expect(await start().minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 2 }]]);
+    write.mockRestore();
+  });
+});

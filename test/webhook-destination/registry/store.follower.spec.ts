@@ -1,0 +1,46 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { NEVER, Subject } from 'rxjs';
+
+import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
+import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory.registry-store.js';
+import { StoreFollower } from '../../../lib/webhook-destination/registry/store.follower.js';
+
+describe('StoreFollower', () => {
+  afterEach(() => void jest.useRealTimers());
+
+  function follow(store: ConstructorParameters<typeof StoreFollower>[0]) {
+    const applied: RegistryRecord[] = [];
+    const follower = new StoreFollower(store, (records) => {
+      applied.push(...records);
+      return Promise.resolve();
+    });
+    return { follower, names: () => applied.map(({ name }) => name) };
+  }
+
+  it('has started once it hears of changes, so none is late', async () => {
+    const changed$ = new Subject<void>();
+    const store = Object.assign(new MemoryRegistryStore(), { changed$ });
+    const { follower, names } = follow(store);
+    const started = follower.start();
+    await store.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
+    changed$.next();
+    await started;
+    expect(new Set(names())).toEqual(new Set(['shop']));
+    follower.stop();
+  });
+
+  it('starts without that after a second', async () => {
+    jest.useFakeTimers();
+    const store = Object.assign(new MemoryRegistryStore(), { changed$: NEVER });
+    await store.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
+    const { follower, names } = follow(store);
+    let hasStarted = false;
+    const started = follower.start().then(() => (hasStarted = true));
+    await jest.advanceTimersByTimeAsync(999);
+    expect(hasStarted).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    await started;
+    expect(names()).toEqual(['shop']);
+    follower.stop();
+  });
+});
