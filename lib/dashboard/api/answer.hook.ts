@@ -1,0 +1,45 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+import { ApiError } from './api.error.js';
+
+export interface Loaded<T> {
+  /** The last answer; it stays while another one is awaited. */
+  answer: T | undefined;
+  error: ApiError | undefined;
+  isLoading: boolean;
+  /** Asks again. */
+  reload: () => void;
+}
+
+/**
+ * An answer of the API.
+ *
+ * @param key asks again when it changes, and forgets the answer
+ * @param every asks again after so many ms, unless the tab is hidden
+ */
+export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: string, every?: number): Loaded<T> {
+  const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError; isLoading: boolean }>();
+  const [round, setRound] = useState(0);
+  const loadNow = useRef(load);
+  loadNow.current = load;
+  useEffect(() => {
+    const control = new AbortController();
+    setState((before) => ({ ...(before?.key === key ? before : undefined), key, isLoading: true }));
+    loadNow.current(control.signal).then(
+      (answer) => setState({ key, answer, isLoading: false }),
+      (error: unknown) => {
+        if (control.signal.aborted) return;
+        setState((before) => ({ ...before, key, error: error as ApiError, isLoading: false }));
+      },
+    );
+    return () => control.abort();
+  }, [key, round]);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  useEffect(() => {
+    if (every === undefined) return;
+    const timer = setInterval(() => document.hidden || reload(), every);
+    return () => clearInterval(timer);
+  }, [every]);
+  const current = state?.key === key ? state : undefined;
+  return { answer: current?.answer, error: current?.error, isLoading: current?.isLoading ?? true, reload };
+}

@@ -1,0 +1,74 @@
+import { ApiError } from './api.error.js';
+
+/** Where the dashboard is, with a slash at its end. All requests are relative to it, as a proxy may rewrite the path. */
+export const BASE = new URL('.', location.href);
+
+export type Query = Record<string, string | number | undefined>;
+
+interface RequestOptions {
+  query?: Query | undefined;
+  /** Sent as JSON; a text is JSON already. */
+  body?: object | string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+let onUnauthorized: (error: ApiError) => void = () => undefined;
+
+/** Sets what happens after an answer 401. */
+export function whenUnauthorized(listener: typeof onUnauthorized): void {
+  onUnauthorized = listener;
+}
+
+/** A path with values in it: path`users/${id}`. */
+export function path(parts: TemplateStringsArray, ...values: string[]): string {
+  return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
+}
+
+/** URL of a route of the admin API; fields of the query without a value are left out. */
+export function toUrl(route: string, query: Query = {}): URL {
+  const url = new URL(`api/${route}`, BASE);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
+  }
+  return url;
+}
+
+/**
+ * Asks the admin API.
+ *
+ * @throws {ApiError} for any answer but 2xx, and for none
+ */
+export async function request<T>(
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+  route: string,
+  { query, body, signal }: RequestOptions = {},
+): Promise<T> {
+  const isChange = method !== 'GET';
+  const response = await fetch(toUrl(route, query), {
+    method,
+    ...(isChange && {
+      headers: { 'Content-Type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),
+    }),
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it runs, then try again');
+  });
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && answer !== undefined) return answer as T;
+  const error = toError(response, answer);
+  if (error.status === 401) onUnauthorized(error);
+  throw error;
+}
+
+export const get = <T>(route: string, options?: RequestOptions) => request<T>('GET', route, options);
+
+function toError({ status, headers }: Response, answer: unknown): ApiError {
+  const { code, message, field } = (answer ?? {}) as Partial<ApiError>;
+  if (typeof message !== 'string') {
+    return new ApiError(status, 'answer_unreadable', `the answer (${status}) is not that of the admin API`);
+  }
+  const retryAfter = Number(headers.get('Retry-After')) || undefined;
+  return new ApiError(status, String(code), message, field, retryAfter);
+}

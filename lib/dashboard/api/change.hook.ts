@@ -1,0 +1,31 @@
+import { useRef, useState } from 'preact/hooks';
+
+import type { ApiError } from './api.error.js';
+
+export interface Change<A extends unknown[]> {
+  /** Does nothing while it is already under way. */
+  run: (...args: A) => void;
+  isBusy: boolean;
+  /** Of the last run. */
+  error: ApiError | undefined;
+}
+
+/** A change that is asked of the API. */
+export function useChange<A extends unknown[]>(change: (...args: A) => Promise<unknown>): Change<A> {
+  const [state, setState] = useState<{ isBusy: boolean; error?: ApiError }>({ isBusy: false });
+  const isBusy = useRef(false);
+  const run = async (...args: A) => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    setState({ isBusy: true });
+    try {
+      await change(...args);
+      setState({ isBusy: false });
+    } catch (error) {
+      setState({ isBusy: false, error: error as ApiError });
+    } finally {
+      isBusy.current = false;
+    }
+  };
+  return { run: (...args) => void run(...args), isBusy: state.isBusy, error: state.error };
+}

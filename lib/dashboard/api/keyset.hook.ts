@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { ApiError } from './api.error.js';
+
+/** A part of a list: without a cursor, the last. */
+export interface Portion<T> {
+  rows: T[];
+  cursor?: string | undefined;
+  /** How far back a search has read, in ms since the epoch. */
+  reached?: number | undefined;
+}
+
+export interface Keyset<T> {
+  rows: T[];
+  isLoading: boolean;
+  error: ApiError | undefined;
+  reached: number | undefined;
+  /** Loads the next page; undefined at the end of the list, and while one is loaded. */
+  more: (() => void) | undefined;
+  /** Keeps what is found of a page; undefined unless it takes more than one portion. */
+  stop: (() => void) | undefined;
+  /** Begins again; the rows stay until others have come. */
+  reload: () => void;
+}
+
+/** Rows of a page. */
+export const PAGE_ROWS = 50;
+
+interface State<T> extends Portion<T> {
+  isLoading: boolean;
+  /** A portion of the page has come, and others follow. */
+  isSearching?: boolean;
+  error?: ApiError;
+}
+
+const NOTHING = { rows: [], isLoading: true };
+
+/**
+ * A list in pages. A portion may have few rows, or none, though more follow: portions are loaded until a page is full, or
+ * the reader stops it.
+ *
+ * @param key begins again when it changes
+ * @param pageRows rows of a page
+ */
+export function useKeyset<T>(
+  load: (cursor: string | undefined, signal: AbortSignal) => Promise<Portion<T>>,
+  key: string,
+  pageRows = PAGE_ROWS,
+): Keyset<T> {
+  const [state, setState] = useState<State<T>>(NOTHING);
+  const control = useRef<AbortController>(undefined);
+  const loadNow = useRef(load);
+  loadNow.current = load;
+
+  const readPage = async (before: State<T>) => {
+    control.current?.abort();
+    const { signal } = (control.current = new AbortController());
+    const show = (next: State<T>) => signal.aborted || setState(next);
+    let { rows, cursor, reached } = before;
+    const goal = rows.length + pageRows;
+    setState((shown) => ({ rows: shown.rows, reached: shown.reached, isLoading: true }));
+    try {
+      do {
+        const portion = await loadNow.current(cursor, signal);
+        rows = [...rows, ...portion.rows];
+        ({ cursor, reached } = portion);
+        show({ rows, cursor, reached, isLoading: true, isSearching: true });
+      } while (cursor !== undefined && rows.length < goal && !signal.aborted);
+      show({ rows, cursor, reached, isLoading: false });
+    } catch (error) {
+      show({ rows, cursor, reached, isLoading: false, error: error as ApiError });
+    }
+  };
+
+  useEffect(() => {
+    setState(NOTHING);
+    void readPage(NOTHING);
+    return () => control.current?.abort();
+  }, [key]);
+
+  const stop = () => {
+    control.current?.abort();
+    setState((before) => ({ ...before, isLoading: false, isSearching: false }));
+  };
+
+  const { rows, cursor, reached, isLoading, isSearching, error } = state;
+  const hasMore = !isLoading && (cursor !== undefined || error !== undefined);
+  return {
+    rows,
+    isLoading,
+    error,
+    reached,
+    more: hasMore ? () => void readPage(state) : undefined,
+    stop: isSearching ? stop : undefined,
+    reload: () => void readPage(NOTHING),
+  };
+}

@@ -1,0 +1,63 @@
+import type { ComponentChildren, Ref } from 'preact';
+import { useId } from 'preact/hooks';
+
+import { canChange } from '../shell/session.state.js';
+
+export interface ButtonProps {
+  children: ComponentChildren;
+  onClick?: (() => void) | undefined;
+  type?: 'button' | 'submit';
+  look?: 'plain' | 'primary' | 'danger' | 'quiet';
+  /** What it does changes something: a read-only session cannot use it. */
+  changes?: boolean;
+  /** Waits for an answer. */
+  isBusy?: boolean;
+  /** Why it cannot be used now. */
+  disabledReason?: string | undefined;
+  label?: string | undefined;
+  ref?: Ref<HTMLButtonElement>;
+}
+
+const READ_ONLY = 'Your session is read-only.';
+
+/** A button. One that cannot be used keeps the focus and says why. */
+export function Button({
+  children,
+  onClick,
+  type = 'button',
+  look = 'plain',
+  changes = false,
+  isBusy = false,
+  disabledReason,
+  label,
+  ref,
+}: ButtonProps) {
+  const id = useId();
+  const reason = changes && !canChange.value ? READ_ONLY : disabledReason;
+  const isDisabled = reason !== undefined || isBusy;
+  return (
+    <>
+      <button
+        ref={ref}
+        type={type}
+        class={`button ${look}`}
+        aria-label={label}
+        aria-disabled={isDisabled}
+        aria-busy={isBusy}
+        aria-describedby={reason === undefined ? undefined : id}
+        title={reason}
+        onClick={(event) => {
+          if (isDisabled) event.preventDefault();
+          else onClick?.();
+        }}
+      >
+        {children}
+      </button>
+      {reason !== undefined && (
+        <span id={id} class="visually-hidden">
+          {reason}
+        </span>
+      )}
+    </>
+  );
+}

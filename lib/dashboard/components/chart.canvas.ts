@@ -1,0 +1,68 @@
+// The one file that imports uPlot: it is loaded with the first chart.
+import uPlot from 'uplot';
+
+import type { ChartData, ChartLine } from './chart.component.js';
+
+const HEIGHT = 200;
+
+const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+
+/** A chart that is drawn. */
+export interface DrawnChart {
+  setData(data: ChartData): void;
+  remove(): void;
+}
+
+/** Draws lines over time, in the colours of the theme as it is now. The chart is as wide as the element. */
+export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string, data: ChartData): DrawnChart {
+  const toText = (value: number | null) => (value === null ? '–' : `${value.toLocaleString()} ${unit}`.trim());
+  const axis = { stroke: () => colourOf(element, '--muted'), font: '12px system-ui, sans-serif' };
+  const rule = { stroke: () => colourOf(element, '--line'), width: 1 };
+  const plot = new uPlot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      cursor: { y: false },
+      scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 4)] } },
+      axes: [
+        { ...axis, grid: { show: false }, ticks: rule, space: 56, values: (_plot, times) => times.map(toTime) },
+        { ...axis, size: 56, grid: rule, ticks: { show: false } },
+      ],
+      series: [
+        { label: 'Time', value: (_plot, time: number | null) => (time === null ? '–' : toTime(time)) },
+        ...lines.map(({ label, colour, dash, hasGaps = false }) => ({
+          label,
+          stroke: () => colourOf(element, colour),
+          width: 1.5,
+          ...(dash && { dash }),
+          points: { show: hasGaps, size: 5 }, // a value between gaps has no line
+          value: (_plot: uPlot, value: number | null) => toText(value),
+        })),
+      ],
+    },
+    data,
+    element,
+  );
+  const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
+  observer.observe(element);
+  return {
+    setData: (next) => plot.setData(next),
+    remove() {
+      observer.disconnect();
+      plot.destroy();
+    },
+  };
+}
+
+/** @param time in s, as uPlot has it */
+function toTime(time: number): string {
+  return TIME.format(time * 1_000);
+}
+
+/** A colour of the theme as the canvas knows it. */
+function colourOf(element: HTMLElement, name: string): string {
+  element.style.color = `var(${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
+}

@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+import { FieldNotes, type FieldNotesProps, idsOfNotes } from './field-notes.component.js';
+
+/** What an input of a field must have, so its label, hint and error belong to it. */
+export interface FieldInput {
+  id: string;
+  'aria-describedby': string | undefined;
+  'aria-invalid': boolean;
+}
+
+export interface FieldProps extends FieldNotesProps {
+  label: string;
+  children: (input: FieldInput) => ComponentChildren;
+}
+
+/** A label with its input. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': idsOfNotes(id, { hint, error }), 'aria-invalid': error !== undefined })}
+      <FieldNotes id={id} hint={hint} error={error} />
+    </div>
+  );
+}
+
+export interface TextFieldProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  onValue: (value: string) => void;
+  type?: 'text' | 'password' | 'search' | 'datetime-local' | 'number' | 'url';
+  placeholder?: string;
+  autocomplete?: 'off' | 'current-password';
+  isRequired?: boolean;
+}
+
+/** A line of text. */
+export function TextField({
+  value,
+  onValue,
+  type = 'text',
+  placeholder,
+  autocomplete = 'off',
+  isRequired = false,
+  ...field
+}: TextFieldProps) {
+  return (
+    <Field {...field}>
+      {(input) => (
+        <input
+          {...input}
+          {...({ type } as { type: 'text' })} // each type has props of its own; the following are common to all
+          value={value}
+          placeholder={placeholder}
+          autocomplete={autocomplete}
+          required={isRequired}
+          spellcheck={false}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+export interface SelectFieldProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  onValue: (value: string) => void;
+  /** Values, each with what is shown for it. */
+  options: readonly (readonly [value: string, text: string])[];
+}
+
+/** One of a few values. */
+export function SelectField({ value, onValue, options, ...field }: SelectFieldProps) {
+  return (
+    <Field {...field}>
+      {(input) => (
+        <select {...input} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,31 @@
+import { Button } from './button.component.js';
+import { CopyButton } from './copy-button.component.js';
+import { Dialog } from './dialog.component.js';
+
+export interface GeneratedSecretProps {
+  /** What it is: "Secret", "Write key". */
+  what: string;
+  secret: string;
+  /** What to do with it. */
+  advice: string;
+  onClose: () => void;
+}
+
+/** A secret that the relay generated: it is answered once. The Escape key does not close it. */
+export function GeneratedSecret({ what, secret, advice, onClose }: GeneratedSecretProps) {
+  return (
+    <Dialog title={`New ${what.toLowerCase()}`} onClose={() => undefined}>
+      <p class="warning">Copy it now. It is not shown again.</p>
+      <div class="generated-secret">
+        <code>{secret}</code>
+        <CopyButton text={secret} what={what} />
+      </div>
+      <p class="hint">{advice}</p>
+      <div class="actions">
+        <Button look="primary" onClick={onClose}>
+          I have stored it
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

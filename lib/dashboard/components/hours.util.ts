@@ -1,0 +1,12 @@
+const HOUR = 3_600_000;
+
+/** Figures of the hours in which something happened, the newest first. */
+export function byHour<T extends { at: number }>(points: readonly T[], add: (sum: T, point: T) => T): T[] {
+  const hours = new Map<number, T>();
+  for (const point of points) {
+    const at = Math.floor(point.at / HOUR) * HOUR;
+    const sum = hours.get(at);
+    hours.set(at, { ...(sum ? add(sum, point) : point), at });
+  }
+  return [...hours.values()].sort((one, other) => other.at - one.at);
+}

@@ -1,0 +1,37 @@
+/** A string; a bracket, comma or colon; another value. */
+const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
+
+/** Deeper levels have the same indent. */
+const MAX_INDENT = 24;
+
+/**
+ * JSON with an indent, value for value as it was written: parsed numbers could differ. Text that is not JSON stays as it is.
+ *
+ * @param max characters of the answer
+ */
+export function indentJson(text: string, max = Infinity): string {
+  if (!isJson(text)) return text.slice(0, max);
+  let [indented, level] = ['', 0];
+  const lineBreak = () => `\n${'  '.repeat(Math.min(level, MAX_INDENT))}`;
+  let before = '';
+  for (const [token] of text.matchAll(TOKENS)) {
+    const isEnd = token === '}' || token === ']';
+    const isStart = before === '{' || before === '[';
+    if (isEnd) level--;
+    if (isEnd ? !isStart : isStart || before === ',') indented += lineBreak();
+    if (token === '{' || token === '[') level++;
+    indented += token === ':' ? ': ' : token;
+    before = token;
+    if (indented.length > max) return indented.slice(0, max);
+  }
+  return indented;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

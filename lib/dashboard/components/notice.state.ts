@@ -1,0 +1,25 @@
+import { signal } from '@preact/signals';
+
+export interface Notice {
+  id: number;
+  text: string;
+  look: 'done' | 'failed';
+}
+
+/** How long a notice is shown, in ms; one of a failure stays until it is closed. */
+const SHOWN = 6_000;
+
+export const notices = signal<Notice[]>([]);
+
+let count = 0;
+
+/** Shows a line at the edge of the page, which screen readers read. */
+export function notify(text: string, look: Notice['look'] = 'done'): void {
+  const id = ++count;
+  notices.value = [...notices.value.slice(-2), { id, text, look }];
+  if (look === 'done') setTimeout(() => closeNotice(id), SHOWN);
+}
+
+export function closeNotice(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id);
+}

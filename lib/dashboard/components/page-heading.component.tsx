@@ -1,0 +1,15 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect } from 'preact/hooks';
+
+import { focusIfWanted } from '../shell/heading.focus.js';
+
+/** The heading of a page, which gets the focus when the page is opened. */
+export function PageHeading({ title, children }: { title: string; children?: ComponentChildren }) {
+  useEffect(focusIfWanted, []);
+  return (
+    <div class="page-heading">
+      <h1 tabIndex={-1}>{title}</h1>
+      {children && <div class="page-actions">{children}</div>}
+    </div>
+  );
+}

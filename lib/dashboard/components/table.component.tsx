@@ -1,0 +1,113 @@
+import type { ComponentChildren } from 'preact';
+
+import type { Keyset } from '../api/keyset.hook.js';
+import { Button } from './button.component.js';
+import { Problem } from './problem.component.js';
+import { Time } from './time.component.js';
+
+export interface Column<T> {
+  title: string;
+  cell: (row: T) => ComponentChildren;
+  /** Numbers stand at the right. */
+  isNumber?: boolean;
+}
+
+export interface TableProps<T> {
+  /** What the rows are, for screen readers. */
+  caption: string;
+  columns: Column<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** The first cell is a heading of its row, unless this is false. */
+  hasRowHeadings?: boolean;
+}
+
+/** A table that scrolls sideways where it is too wide. */
+export function Table<T>({ caption, columns, rows, keyOf, hasRowHeadings = true }: TableProps<T>) {
+  return (
+    <div class="table-frame" role="region" aria-label={caption} tabIndex={0}>
+      <table>
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ title, isNumber }) => (
+              <th key={title} scope="col" class={isNumber ? 'number' : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map(({ title, cell, isNumber }, index) => {
+                const look = isNumber ? 'number' : undefined;
+                return index === 0 && hasRowHeadings ? (
+                  <th key={title} scope="row" class={look}>
+                    {cell(row)}
+                  </th>
+                ) : (
+                  <td key={title} class={look}>
+                    {cell(row)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export interface KeysetTableProps<T> extends Omit<TableProps<T>, 'rows'> {
+  list: Keyset<T>;
+  /** Stands for an empty list. */
+  empty: ComponentChildren;
+}
+
+/** A list of the API, in pages. */
+export function KeysetTable<T>({ list, empty, ...table }: KeysetTableProps<T>) {
+  const { rows, isLoading, error, more, reload } = list;
+  return (
+    <div class="keyset" aria-busy={isLoading}>
+      {rows.length > 0 && <Table {...table} rows={rows} />}
+      {rows.length === 0 && !isLoading && !error && !more && empty}
+      <Problem error={error} onRetry={rows.length > 0 ? more : reload} />
+      <KeysetEnd list={list} />
+    </div>
+  );
+}
+
+export interface KeysetEndProps<T> {
+  list: Keyset<T>;
+  texts?: { counted: string; more: string };
+}
+
+/** How much of a list is loaded, and how to load more. */
+export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } }: KeysetEndProps<T>) {
+  const { rows, isLoading, error, more, stop, reached } = list;
+  const count = rows.length.toLocaleString();
+  return (
+    <div class="keyset-end">
+      <p class="hint" role="status">
+        {isLoading
+          ? 'Loading…'
+          : rows.length > 0 || (more && !error)
+            ? `${count} ${texts.counted}${more ? '' : ', all'}`
+            : ''}
+      </p>
+      {reached !== undefined && (stop || more) && (
+        <p class="hint">
+          Searched back to <Time at={reached} />
+        </p>
+      )}
+      {/* One button, so that the focus stays on it. */}
+      {!error && (stop ?? more ?? rows.length > 0) && (isLoading || more) && (
+        <Button onClick={stop ?? more} isBusy={isLoading && !stop}>
+          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? texts.more : 'Search on'}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { useState } from 'preact/hooks';
+
+import { useKeyset } from '../../api/keyset.hook.js';
+import { Button } from '../../components/button.component.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { Problem } from '../../components/problem.component.js';
+import { KeysetEnd } from '../../components/table.component.js';
+import { goTo, hrefOf } from '../../shell/hash.router.js';
+import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { FilterForm } from '../deliveries/filter-form.component.js';
+import { deadPortion, groupDead } from './dead-groups.js';
+import { GroupTable } from './group-table.component.js';
+import { ReplayManyDialog } from './replay-many.dialog.js';
+
+/** Deliveries that are counted before the reader is asked whether to go on. */
+const COUNTED = 5_000;
+
+/** Dead deliveries by destination and reason, and their replay. */
+export function DeadList({ filter }: { filter: DeliveryFilter }) {
+  const [replayed, setReplayed] = useState<DeliveryFilter>();
+  const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
+  const list = useKeyset(load, JSON.stringify(filter), COUNTED);
+  const { rows, error, isLoading, more, reload } = list;
+  return (
+    <>
+      <PageHeading title="Dead deliveries">
+        <Button
+          changes
+          disabledReason={rows.length > 0 ? undefined : 'There is nothing to replay.'}
+          onClick={() => setReplayed(filter)}
+        >
+          {Object.keys(filter).length > 0 ? 'Replay all that match…' : 'Replay all…'}
+        </Button>
+      </PageHeading>
+      <FilterForm
+        page="dead"
+        filter={filter}
+        error={error}
+        hasState={false}
+        onSearch={(next) => {
+          const href = hrefOf('dead', next);
+          if (href === location.hash) reload();
+          else goTo(href);
+        }}
+      />
+      {rows.length > 0 && <GroupTable groups={groupDead(rows)} filter={filter} onReplay={setReplayed} />}
+      {rows.length === 0 && !isLoading && !error && !more && (
+        <EmptyState title={Object.keys(filter).length > 0 ? 'No dead delivery matches.' : 'No delivery is dead.'}>
+          <p>A delivery is dead when all its URLs refused it, or when its retry window is over.</p>
+        </EmptyState>
+      )}
+      <Problem error={error} onRetry={rows.length > 0 ? more : reload} />
+      <KeysetEnd list={list} texts={{ counted: 'counted', more: 'Count on' }} />
+      {replayed && <ReplayManyDialog filter={replayed} onClose={() => setReplayed(undefined)} />}
+    </>
+  );
+}

@@ -1,0 +1,81 @@
+import { Button } from '../../components/button.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { Table } from '../../components/table.component.js';
+import { Ago, Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { type DeadGroup, keyOfGroup } from './dead-groups.js';
+
+/** Answers that are shown of a group. */
+const MAX_ANSWERS = 3;
+
+export interface GroupTableProps {
+  groups: DeadGroup[];
+  /** Of all groups. */
+  filter: DeliveryFilter;
+  onReplay: (filter: DeliveryFilter) => void;
+}
+
+/** Groups of dead deliveries, each with its replay. */
+export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
+  const filterOf = ({ destination, reason }: DeadGroup) => ({ ...filter, destination, reason });
+  return (
+    <Table
+      caption="Dead deliveries by destination and reason"
+      rows={groups}
+      keyOf={keyOfGroup}
+      columns={[
+        { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
+        { title: 'Reason', cell: ({ reason }) => <PlainText value={reason} max={200} /> },
+        {
+          title: 'Deliveries',
+          isNumber: true,
+          cell: (group) => (
+            <a href={hrefOf('deliveries', { ...filterOf(group), state: 'dead' })}>{group.count.toLocaleString()}</a>
+          ),
+        },
+        { title: 'Last answers', cell: ({ answers }) => <Answers answers={answers} /> },
+        { title: 'Newest', cell: ({ newest }) => <Accepted at={newest} /> },
+        { title: 'Oldest', cell: ({ oldest }) => <Accepted at={oldest} /> },
+        {
+          title: 'Action',
+          cell: (group) => (
+            <Button
+              changes
+              label={`Replay those to ${toPlainText(group.destination, 60)}: ${toPlainText(group.reason)}`}
+              onClick={() => onReplay(filterOf(group))}
+            >
+              Replay…
+            </Button>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function Answers({ answers }: { answers: DeadGroup['answers'] }) {
+  const sorted = [...answers].sort(([, a], [, b]) => b - a);
+  return (
+    <>
+      {sorted.slice(0, MAX_ANSWERS).map(([answer, count]) => (
+        <div key={answer}>
+          <PlainText value={answer} max={80} /> <span class="muted">× {count.toLocaleString()}</span>
+        </div>
+      ))}
+      {sorted.length > MAX_ANSWERS && <div class="muted">and {sorted.length - MAX_ANSWERS} others</div>}
+    </>
+  );
+}
+
+function Accepted({ at }: { at: number }) {
+  return (
+    <>
+      <Time at={at} />
+      <div class="second-line">
+        <Ago at={at} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks';
+
+import type { ReplayProgress } from '../../../webhook-destination/admin/api/replay.jobs.js';
+import { request } from '../../api/api.client.js';
+import { useKeyset } from '../../api/keyset.hook.js';
+import { Button } from '../../components/button.component.js';
+import { Dialog } from '../../components/dialog.component.js';
+import { Problem } from '../../components/problem.component.js';
+import { goTo, hrefOf } from '../../shell/hash.router.js';
+import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { deadPortion } from './dead-groups.js';
+import { FilterFacts } from './filter-facts.component.js';
+
+/** Counts what a replay is of, names the number, and starts it. */
+export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; onClose: () => void }) {
+  const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
+  const { rows, error, isLoading, more, reload } = useKeyset(load, JSON.stringify(filter), Infinity);
+  const [refusal, setRefusal] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const count = rows.length;
+  const named = `${count.toLocaleString()} ${count === 1 ? 'delivery' : 'deliveries'}`;
+
+  const start = async () => {
+    setBusy(true);
+    setRefusal(undefined);
+    // What is accepted after it was counted is not replayed.
+    const to = rows.reduce((newest, { acceptedAt }) => Math.max(newest, acceptedAt), 0) + 1;
+    const query = { ...filter, to: String(to) };
+    try {
+      const { id } = await request<ReplayProgress>('POST', 'replays', { body: { query, expected: count } });
+      onClose();
+      goTo(hrefOf('dead', query, 'replays', id));
+    } catch (fault) {
+      setRefusal(fault);
+      setBusy(false);
+    }
+  };
+  const countAgain = () => {
+    setRefusal(undefined);
+    reload();
+  };
+  return (
+    <Dialog title="Replay dead deliveries?" onClose={onClose}>
+      <FilterFacts filter={filter} />
+      <p role="status">
+        {isLoading ? `Counting… ${count.toLocaleString()}` : error ? '' : `${named} would be sent again.`}
+      </p>
+      <ul class="bullets">
+        <li>Message ids stay the same, so a receiver that has a message can drop it.</li>
+        <li>Requests are signed with today’s secrets.</li>
+        <li>A new retry window begins for each.</li>
+        <li>If their number is another by then, none is replayed.</li>
+      </ul>
+      <Problem error={error} onRetry={more} />
+      <Problem error={refusal} onRetry={countAgain} />
+      <div class="actions">
+        <Button
+          changes
+          look="primary"
+          isBusy={isBusy}
+          disabledReason={
+            isLoading || error ? 'They are not counted yet.' : count === 0 ? 'There is nothing to replay.' : undefined
+          }
+          onClick={() => void start()}
+        >
+          {isLoading || error ? 'Replay' : `Replay ${named}`}
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,108 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import type { ReplayProgress } from '../../../webhook-destination/admin/api/replay.jobs.js';
+import { get, path, request } from '../../api/api.client.js';
+import { toSentence } from '../../api/api.error.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { Button } from '../../components/button.component.js';
+import { notify } from '../../components/notice.state.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { Problem } from '../../components/problem.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { FilterFacts } from './filter-facts.component.js';
+
+/** How often the progress is read, in ms. */
+const EVERY = 500;
+
+/** Progress of a replay of many. */
+export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
+  const [isRunning, setRunning] = useState(true);
+  const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
+  const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
+  const state = answer?.state;
+  useEffect(() => setRunning(!error && (state === undefined || state === 'running')), [state, error]);
+  const cancel = async () => {
+    try {
+      await request('DELETE', path`replays/${id}`);
+      notify('The replay is cancelled. What is replayed stays so.');
+    } catch (fault) {
+      notify(toSentence(fault), 'failed');
+    }
+    reload();
+  };
+  return (
+    <>
+      <PageHeading title="Replay">
+        {state === 'running' && (
+          <Button changes look="danger" onClick={() => void cancel()}>
+            Cancel the replay
+          </Button>
+        )}
+      </PageHeading>
+      <Problem error={error} onRetry={reload} />
+      {error?.code === 'replay_unknown' && (
+        <p class="hint">Only the process that started a replay knows it, until it ends or restarts.</p>
+      )}
+      {answer && <Progress progress={answer} />}
+      <section class="panel">
+        <h2>Replayed deliveries</h2>
+        <FilterFacts filter={filter} />
+        <p class="actions">
+          {/* A delivery that is replayed has no reason any more. */}
+          <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See what becomes of them</a>
+          <a href={hrefOf('dead')}>All dead deliveries</a>
+        </p>
+      </section>
+    </>
+  );
+}
+
+function Progress({ progress }: { progress: ReplayProgress }) {
+  const { state, total, done, left, skipped, startedAt, endedAt, error } = progress;
+  return (
+    <section class="panel" aria-label="Progress">
+      <progress max={Math.max(total, 1)} value={total === 0 ? 1 : total - left} aria-label="Replayed deliveries" />
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>
+          <span role="status">
+            <StateBadge state={state} />
+          </span>
+        </dd>
+        <dt>Replayed</dt>
+        <dd class="number">
+          {done.toLocaleString()} of {total.toLocaleString()}
+        </dd>
+        <dt>Left</dt>
+        <dd class="number">{left.toLocaleString()}</dd>
+        <dt>Skipped</dt>
+        <dd class="number">
+          {skipped.toLocaleString()}
+          {skipped > 0 && ': replayed or removed by somebody else meanwhile'}
+        </dd>
+        <dt>Started</dt>
+        <dd>
+          <Time at={startedAt} />
+        </dd>
+        {endedAt !== undefined && (
+          <>
+            <dt>Ended</dt>
+            <dd>
+              <Time at={endedAt} />
+            </dd>
+          </>
+        )}
+      </dl>
+      {state === 'cancelled' && left > 0 && <p>What is left stays dead.</p>}
+      {error !== undefined && (
+        <p class="warn-text">
+          It failed: <PlainText value={error} max={1_000} />
+        </p>
+      )}
+    </section>
+  );
+}

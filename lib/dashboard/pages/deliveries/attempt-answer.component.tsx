@@ -1,0 +1,22 @@
+import { PlainText } from '../../components/plain-text.component.js';
+import type { AttemptRecord } from './delivery.answer.js';
+
+/** What the receiver answered, each URL with its status or the reason of no response. */
+export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined }) {
+  if (!attempt) return <span class="muted">none yet</span>;
+  if (attempt.results.length === 0) return <span class="muted">nothing sent</span>;
+  return (
+    <>
+      {attempt.results.map(({ url, status, error }) => (
+        <div key={url}>
+          <PlainText value={answerOf({ status, error })} max={80} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+/** `404`, or `connection refused`. */
+export function answerOf({ status, error }: { status?: number | undefined; error?: string | undefined }): string {
+  return status === undefined ? (error ?? 'no response') : `HTTP ${status}`;
+}

@@ -1,0 +1,70 @@
+import { PlainText } from '../../components/plain-text.component.js';
+import { Duration, toDuration } from '../../components/time.component.js';
+import { answerOf } from './attempt-answer.component.js';
+import type { AttemptRecord, Delivery } from './delivery.answer.js';
+import { Step } from './step.component.js';
+
+/** What a result means. */
+const OUTCOMES = {
+  success: { text: 'taken', look: 'good' },
+  temporary: { text: 'can be tried again', look: 'warn' },
+  permanent: { text: 'permanent failure', look: 'bad' },
+} as const;
+
+/** All attempts, and the replay between them. */
+export function Attempts({ delivery: { attempts, firstAttemptAt } }: { delivery: Delivery }) {
+  // The window of a replay begins with it: attempts that are older were made before.
+  const before = attempts.filter(({ startedAt }) => firstAttemptAt !== undefined && startedAt < firstAttemptAt).length;
+  const step = (attempt: AttemptRecord, index: number) => (
+    <Attempt key={index} attempt={attempt} number={index + 1} previous={attempts[index - 1]} />
+  );
+  return (
+    <>
+      {attempts.slice(0, before).map(step)}
+      {before > 0 && (
+        <Step title="Replayed" at={firstAttemptAt}>
+          <p>A new retry window began.</p>
+        </Step>
+      )}
+      {attempts.slice(before).map((attempt, index) => step(attempt, before + index))}
+    </>
+  );
+}
+
+interface AttemptProps {
+  attempt: AttemptRecord;
+  number: number;
+  previous: AttemptRecord | undefined;
+}
+
+function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptProps) {
+  const last = results.some(({ outcome }) => outcome === 'success')
+    ? OUTCOMES.success
+    : results.some(({ outcome }) => outcome === 'temporary')
+      ? OUTCOMES.temporary
+      : OUTCOMES.permanent;
+  return (
+    <Step title={`Attempt ${number}`} at={startedAt} look={results.length > 0 ? last.look : 'calm'}>
+      {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the attempt before.</p>}
+      {results.length === 0 && <p>Nothing was sent: the destination’s transform returned nothing.</p>}
+      {results.map(({ url, outcome, status, error, duration }) => (
+        <dl class="result" key={url}>
+          <dt>
+            <PlainText value={url} />
+          </dt>
+          <dd>
+            <span class={`badge ${OUTCOMES[outcome].look}`}>
+              {status === undefined ? 'no response' : answerOf({ status })}
+            </span>{' '}
+            {OUTCOMES[outcome].text}, after <Duration ms={duration} />
+            {error !== undefined && (
+              <div class="result-error">
+                <PlainText value={error} max={1_000} />
+              </div>
+            )}
+          </dd>
+        </dl>
+      ))}
+    </Step>
+  );
+}

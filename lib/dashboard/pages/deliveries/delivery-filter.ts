@@ -1,0 +1,30 @@
+import { get } from '../../api/api.client.js';
+import { PAGE_ROWS, type Portion } from '../../api/keyset.hook.js';
+import type { Deliveries, DeliverySummary } from './delivery.answer.js';
+
+/** Query fields of a search, as they are in the hash and as the API gets them. */
+export type DeliveryFilter = Record<string, string>;
+
+/** All of a query: the API refuses fields that it does not know, as a misspelt one would let a search match everything. */
+export function toFilter(query: URLSearchParams): DeliveryFilter {
+  return Object.fromEntries([...query].filter(([, value]) => value !== ''));
+}
+
+/** Deliveries that match, and how far back the search has read. */
+export async function searchPortion(
+  filter: DeliveryFilter,
+  cursor: string | undefined,
+  signal: AbortSignal,
+  limit = PAGE_ROWS,
+): Promise<Portion<DeliverySummary>> {
+  const answer = await get<Deliveries>('deliveries', { query: { limit, ...filter, cursor }, signal });
+  const portion = { rows: answer.deliveries, cursor: answer.cursor };
+  if (answer.cursor === undefined) return portion;
+  const next = answer.deliveries.length < limit ? await firstAfter(answer.cursor, signal) : answer.deliveries.at(-1);
+  return { ...portion, reached: next?.acceptedAt };
+}
+
+/** The delivery that a search reads next, whether it matches or not. */
+async function firstAfter(cursor: string, signal: AbortSignal): Promise<DeliverySummary | undefined> {
+  return (await get<Deliveries>('deliveries', { query: { cursor, limit: 1 }, signal })).deliveries[0];
+}

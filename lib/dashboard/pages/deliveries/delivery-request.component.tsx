@@ -1,0 +1,60 @@
+import { Fragment } from 'preact';
+
+import { CopyButton } from '../../components/copy-button.component.js';
+import { JsonView } from '../../components/json-view.component.js';
+import { MaskedValue } from '../../components/masked-value.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { toCurl } from './curl.command.js';
+import type { Delivery } from './delivery.answer.js';
+
+/** The body, and the request that carries it. */
+export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
+  const { body, request } = delivery;
+  const isTransformed = request?.body !== undefined && request.body !== body;
+  return (
+    <section class="panel">
+      <h2>Request</h2>
+      {request ? (
+        <>
+          <ul class="receivers" aria-label="URLs">
+            {request.urls.map((url) => (
+              <li key={url}>
+                <span class="mono">
+                  <PlainText value={url} max={500} />
+                </span>
+                {request.body !== undefined && (
+                  <CopyButton what="Command" text={() => toCurl(url, request)}>
+                    Copy as curl
+                  </CopyButton>
+                )}
+              </li>
+            ))}
+          </ul>
+          {request.note !== undefined && (
+            <p class="warn-text">
+              Nothing would be sent: <PlainText value={request.note} max={1_000} />
+            </p>
+          )}
+          <dl class="facts mono">
+            {Object.entries(request.headers).map(([name, value]) => (
+              <Fragment key={name}>
+                <dt>
+                  <PlainText value={name} />
+                </dt>
+                <dd>{value === '***' ? <MaskedValue /> : <PlainText value={value} />}</dd>
+              </Fragment>
+            ))}
+          </dl>
+          <p class="hint">
+            By today’s options. Secrets and your own headers are hidden; the command has placeholders for them. User
+            names and queries of URLs are left out.
+          </p>
+        </>
+      ) : (
+        <p class="hint">The destination is not in use any more, so its URLs and headers are not known.</p>
+      )}
+      <JsonView name="Body" text={body} />
+      {isTransformed && <JsonView name="Body as the destination’s transform makes it" text={request.body!} />}
+    </section>
+  );
+}

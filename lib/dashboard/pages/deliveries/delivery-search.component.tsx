@@ -1,0 +1,124 @@
+import type { ComponentChildren } from 'preact';
+
+import { useKeyset } from '../../api/keyset.hook.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { type Column, KeysetTable } from '../../components/table.component.js';
+import { Ago, Time } from '../../components/time.component.js';
+import { goTo, hrefOf } from '../../shell/hash.router.js';
+import { AttemptAnswer } from './attempt-answer.component.js';
+import { searchPortion, toFilter } from './delivery-filter.js';
+import type { DeliverySummary } from './delivery.answer.js';
+import { FilterForm } from './filter-form.component.js';
+
+const COLUMNS: Column<DeliverySummary>[] = [
+  {
+    title: 'Message',
+    cell: ({ id, event, type, messageId }) => (
+      <>
+        <a href={hrefOf('deliveries', {}, id)}>
+          <PlainText value={event ?? type ?? 'unknown'} max={80} />
+        </a>
+        <Second>
+          <PlainText value={messageId} max={40} />
+        </Second>
+      </>
+    ),
+  },
+  {
+    title: 'State',
+    cell: ({ state, reason, nextAttemptAt }) => (
+      <>
+        <StateBadge state={state} />
+        {reason !== undefined && (
+          <Second>
+            <PlainText value={reason} max={120} />
+          </Second>
+        )}
+        {state === 'waiting' && nextAttemptAt !== undefined && (
+          <Second>
+            next attempt <Ago at={nextAttemptAt} />
+          </Second>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Last answer',
+    cell: ({ lastAttempt, attempts }) => (
+      <>
+        <AttemptAnswer attempt={lastAttempt} />
+        {attempts > 1 && <Second>{attempts} attempts</Second>}
+      </>
+    ),
+  },
+  {
+    title: 'User',
+    cell: ({ userId }) =>
+      userId === undefined ? (
+        <PlainText value={userId} />
+      ) : (
+        <a href={hrefOf('deliveries', { userId })}>
+          <PlainText value={userId} max={60} />
+        </a>
+      ),
+  },
+  { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
+  { title: 'Source', cell: ({ source }) => <PlainText value={source} max={60} /> },
+  {
+    title: 'Accepted',
+    cell: ({ acceptedAt }) => (
+      <>
+        <Time at={acceptedAt} />
+        <Second>
+          <Ago at={acceptedAt} />
+        </Second>
+      </>
+    ),
+  },
+];
+
+/** Finds deliveries. The search is in the hash, so it is a link. */
+export function DeliverySearch({ query }: { query: URLSearchParams }) {
+  const filter = toFilter(query);
+  const list = useKeyset((cursor, signal) => searchPortion(filter, cursor, signal), JSON.stringify(filter));
+  return (
+    <>
+      <PageHeading title="Deliveries" />
+      <FilterForm
+        page="deliveries"
+        filter={filter}
+        error={list.error}
+        hasState
+        onSearch={(next) => {
+          const href = hrefOf('deliveries', next);
+          if (href === location.hash) list.reload();
+          else goTo(href);
+        }}
+      />
+      <KeysetTable
+        list={list}
+        caption="Deliveries, the newest first"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          Object.keys(filter).length > 0 ? (
+            <EmptyState title="No delivery matches.">
+              <p>All fields must match exactly. Delivered and dead ones are kept for a while only.</p>
+            </EmptyState>
+          ) : (
+            <EmptyState title="No deliveries yet.">
+              <p>They appear here once a source sends its first message.</p>
+            </EmptyState>
+          )
+        }
+      />
+    </>
+  );
+}
+
+function Second({ children }: { children: ComponentChildren }) {
+  return <div class="second-line">{children}</div>;
+}

@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { get, path } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { Button } from '../../components/button.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { Problem } from '../../components/problem.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { Delivery } from './delivery.answer.js';
+import { DeliveryRequest } from './delivery-request.component.js';
+import { ReplayDialog } from './replay-dialog.component.js';
+import { Timeline } from './timeline.component.js';
+
+/** How often a delivery that has not ended is read, in ms. */
+const EVERY = 2_000;
+
+/** One delivery: what happened to it, and why. */
+export function DeliveryView({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(true);
+  const [replays, setReplays] = useState(false);
+  const load = (signal: AbortSignal) => get<Delivery>(path`deliveries/${id}`, { signal });
+  const { answer, error, reload } = useAnswer(load, id, isOpen ? EVERY : undefined);
+  const state = answer?.state;
+  useEffect(() => setOpen(!error && state !== 'delivered' && state !== 'dead'), [state, error]);
+  const name = answer?.event ?? answer?.type;
+  return (
+    <>
+      <PageHeading title={name === undefined ? 'Delivery' : `Delivery of ${toPlainText(name, 120)}`}>
+        {answer && (
+          <Button
+            changes
+            look="primary"
+            disabledReason={
+              answer.state === 'dead' ? undefined : `Only dead deliveries can be replayed; this one is ${answer.state}.`
+            }
+            onClick={() => setReplays(true)}
+          >
+            Replay…
+          </Button>
+        )}
+      </PageHeading>
+      <Problem error={error} onRetry={reload} />
+      {answer && (
+        <>
+          <Facts delivery={answer} />
+          <div class="delivery">
+            <Timeline delivery={answer} />
+            <DeliveryRequest delivery={answer} />
+          </div>
+        </>
+      )}
+      {answer && replays && <ReplayDialog delivery={answer} onClose={() => setReplays(false)} onReplayed={reload} />}
+    </>
+  );
+}
+
+/** What it is, with links to the others that have it in common. */
+function Facts({ delivery }: { delivery: Delivery }) {
+  const { state, userId, messageId, destination, source, type, trace } = delivery;
+  return (
+    <section class="panel" aria-label="Delivery">
+      <dl class="facts">
+        <dt>State</dt>
+        <dd>
+          <StateBadge state={state} />
+        </dd>
+        <dt>User</dt>
+        <dd>
+          <PlainText value={userId} />{' '}
+          {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All of this user</a>}
+        </dd>
+        <dt>Message</dt>
+        <dd>
+          <span class="mono">
+            <PlainText value={messageId} />
+          </span>{' '}
+          <a href={hrefOf('deliveries', { messageId, source })}>All of this message</a>
+        </dd>
+        <dt>Destination</dt>
+        <dd>
+          <PlainText value={destination} /> <a href={hrefOf('deliveries', { destination })}>All to this destination</a>
+        </dd>
+        <dt>Source</dt>
+        <dd>
+          <PlainText value={source} />
+        </dd>
+        <dt>Type</dt>
+        <dd>
+          <PlainText value={type} />
+        </dd>
+        {trace !== undefined && (
+          <>
+            <dt>Trace</dt>
+            <dd class="mono">
+              <PlainText value={trace.split('-')[1]} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}

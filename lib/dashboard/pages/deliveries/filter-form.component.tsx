@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import type { ApiError } from '../../api/api.error.js';
+import { Button } from '../../components/button.component.js';
+import { SelectField, TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { DeliveryFilter } from './delivery-filter.js';
+import { fromLocalTime, toLocalTime } from './local-time.util.js';
+
+const STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'];
+
+const TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'];
+
+/** Fields that stand behind "More fields". */
+const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
+
+const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
+
+export interface FilterFormProps {
+  /** Name of the page. */
+  page: string;
+  filter: DeliveryFilter;
+  /** Of the search with this filter. */
+  error: ApiError | undefined;
+  /** Whether the state is chosen, too. */
+  hasState: boolean;
+  onSearch: (filter: DeliveryFilter) => void;
+}
+
+/** Fields of a search; an error stands at its field. */
+export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFormProps) {
+  const [draft, setDraft] = useState(filter);
+  const key = JSON.stringify(filter);
+  useEffect(() => setDraft(filter), [key]);
+
+  const field = (name: string, label: string) => ({
+    label,
+    value: draft[name] ?? '',
+    error: error?.field === name ? error.message : undefined,
+    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
+  });
+  const time = (name: string, label: string) => ({
+    ...field(name, label),
+    type: 'datetime-local' as const,
+    value: name in draft && draft[name] === filter[name] ? toLocalTime(draft[name]) : (draft[name] ?? ''),
+  });
+  const timeOf = (name: string) => {
+    const value = draft[name] ?? '';
+    if (value !== filter[name]) return fromLocalTime(value);
+    return toLocalTime(value) && value; // with its milliseconds, which the input does not have
+  };
+
+  return (
+    <Form
+      class="panel filter-form"
+      role="search"
+      noValidate
+      onSubmit={() => {
+        const given = { ...draft, from: timeOf('from'), to: timeOf('to') };
+        onSearch(Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value ? [[name, value]] : []))));
+      }}
+    >
+      <div class="filters">
+        {hasState && <SelectField {...field('state', 'State')} options={optionsOf(STATES)} />}
+        <TextField {...field('userId', 'User')} />
+        <TextField {...field('event', 'Event')} />
+        <TextField {...field('destination', 'Destination')} />
+        <div class="actions">
+          <Button type="submit" look="primary">
+            Search
+          </Button>
+          {Object.keys(filter).length > 0 && <a href={hrefOf(page)}>Clear</a>}
+        </div>
+      </div>
+      <details open={MORE.some((name) => name in filter)}>
+        <summary>More fields</summary>
+        <div class="filters">
+          <TextField {...field('messageId', 'Message id')} />
+          <TextField {...field('source', 'Source')} />
+          <SelectField {...field('type', 'Type')} options={optionsOf(TYPES)} />
+          <TextField {...field('reason', 'Reason of dead ones')} />
+          <TextField {...time('from', 'Accepted from')} />
+          <TextField {...time('to', 'Accepted before')} />
+        </div>
+      </details>
+    </Form>
+  );
+}

@@ -1,0 +1,51 @@
+import { PlainText } from '../../components/plain-text.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { Delivery, DestinationExplanation } from './delivery.answer.js';
+import { Step } from './step.component.js';
+
+/** Why a destination does not get a message. */
+const REASONS: Record<NonNullable<DestinationExplanation['reason']>, string> = {
+  disabled: 'it is disabled',
+  source: 'it does not take this source',
+  type: 'it does not take this type of message',
+  event: 'its event patterns exclude this event',
+  integrations: 'the message’s integrations exclude it',
+};
+
+/** Which destinations get the message, and why. */
+export function Routing({ delivery }: { delivery: Delivery }) {
+  const { destination, routing, request, type, messageId, source } = delivery;
+  const own = routing.find((entry) => entry.destination === destination);
+  const others = routing.filter((entry) => entry !== own);
+  const reason = own?.reason;
+  return (
+    <Step title="Routed">
+      <p>
+        To <PlainText value={destination} />
+        {type === 'delete' && ', as a notification that the user’s data are deleted'}.
+        {own?.selected && ' Its options select this message.'}
+      </p>
+      {!request && <p class="warn-text">This destination is not in use any more.</p>}
+      {reason && <p class="warn-text">By today’s options it would not get this message: {REASONS[reason]}.</p>}
+      {others.length > 0 && (
+        <details>
+          <summary>Other destinations, by today’s options ({others.length})</summary>
+          <ul class="others">
+            {others.map((other) => (
+              <li key={other.destination}>
+                <PlainText value={other.destination} max={80} />:{' '}
+                {other.reason ? (
+                  `no, ${REASONS[other.reason]}`
+                ) : (
+                  <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>
+                    gets it as well
+                  </a>
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Step>
+  );
+}

@@ -1,0 +1,28 @@
+import type { ComponentChildren } from 'preact';
+
+import { Ago, Time } from '../../components/time.component.js';
+
+interface StepProps {
+  title: string;
+  /** In ms since the epoch; undefined where nobody knows. */
+  at?: number | undefined;
+  look?: 'good' | 'bad' | 'warn' | 'active' | 'calm';
+  children?: ComponentChildren;
+}
+
+/** One moment of the timeline. */
+export function Step({ title, at, look = 'calm', children }: StepProps) {
+  return (
+    <li class={`step ${look}`}>
+      <div class="step-head">
+        <h3>{title}</h3>
+        {at !== undefined && (
+          <span class="hint">
+            <Time at={at} /> · <Ago at={at} />
+          </span>
+        )}
+      </div>
+      {children}
+    </li>
+  );
+}

@@ -1,0 +1,43 @@
+import { useState } from 'preact/hooks';
+
+import { request } from '../../api/api.client.js';
+import { useChange } from '../../api/change.hook.js';
+import { GeneratedSecret } from '../../components/generated-secret.dialog.js';
+import { notify } from '../../components/notice.state.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { goTo, hrefOf } from '../../shell/hash.router.js';
+import type { CreatedDestination } from '../../../webhook-destination/registry/registry-entry.interface.js';
+import { type Draft, EMPTY_DRAFT, toOptions } from './destination.draft.js';
+import { DestinationForm } from './destination-form.component.js';
+
+/** What a receiver needs of its secret. */
+export const SECRET_ADVICE = 'The receiver verifies the signature of each request with it.';
+
+export function CreateDestination() {
+  const [created, setCreated] = useState<CreatedDestination>();
+  const create = useChange(async (draft: Draft) => {
+    const entry = await request<CreatedDestination>('POST', 'destinations', { body: toOptions(draft) });
+    notify('The destination has been created.');
+    if (entry.sharedSecret === undefined) goTo(hrefOf('destinations', {}, entry.name));
+    else setCreated(entry);
+  });
+  return (
+    <>
+      <PageHeading title="New destination" />
+      <DestinationForm
+        initial={EMPTY_DRAFT}
+        submitLabel="Create"
+        change={create}
+        onCancel={() => goTo(hrefOf('destinations'))}
+      />
+      {created && (
+        <GeneratedSecret
+          what="Secret"
+          secret={created.sharedSecret!}
+          advice={SECRET_ADVICE}
+          onClose={() => goTo(hrefOf('destinations', {}, created.name))}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import { get } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { Problem } from '../../components/problem.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Table } from '../../components/table.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { AttemptRecord } from '../../../webhook-destination/queue/attempt-record.interface.js';
+import type { DeliveryRecord } from '../../../webhook-destination/queue/delivery-queue.interface.js';
+
+/** Deliveries that are shown of each state. */
+const LIMIT = 5;
+
+const EVERY = 10_000;
+
+interface Failed extends Omit<DeliveryRecord, 'attempts'> {
+  attempts: number;
+  lastAttempt?: AttemptRecord;
+}
+
+/** The newest deliveries of a destination that wait for a retry, or are dead. */
+export function DestinationFailures({ name }: { name: string }) {
+  const { answer, error, reload } = useAnswer((signal) => readFailures(name, signal), name, EVERY);
+  return (
+    <section class="panel">
+      <h2>Last failures</h2>
+      <Problem error={error} onRetry={reload} />
+      {answer?.length === 0 && <p class="muted">No delivery waits for a retry, and none is dead.</p>}
+      {answer && answer.length > 0 && (
+        <Table
+          caption="Last failures"
+          rows={answer}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              title: 'Message',
+              cell: ({ id, messageId }) => (
+                <a href={hrefOf('deliveries', {}, id)}>
+                  <PlainText value={messageId} max={60} />
+                </a>
+              ),
+            },
+            { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+            { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
+            { title: 'Last attempt', cell: ({ lastAttempt }) => <Time at={lastAttempt?.startedAt} /> },
+            { title: 'Why', cell: (delivery) => <PlainText value={whyOf(delivery)} max={120} /> },
+          ]}
+        />
+      )}
+    </section>
+  );
+}
+
+async function readFailures(destination: string, signal: AbortSignal): Promise<Failed[]> {
+  const found = await Promise.all(
+    ['waiting', 'dead'].map((state) =>
+      get<{ deliveries: Failed[] }>('deliveries', { query: { destination, state, limit: LIMIT }, signal }),
+    ),
+  );
+  return found
+    .flatMap(({ deliveries }) => deliveries)
+    .sort((one, other) => (other.lastAttempt?.startedAt ?? 0) - (one.lastAttempt?.startedAt ?? 0));
+}
+
+function whyOf({ reason, lastAttempt }: Failed): string | undefined {
+  const { status, error } = lastAttempt?.results.at(-1) ?? {};
+  return reason ?? error ?? (status === undefined ? undefined : `status ${status}`);
+}

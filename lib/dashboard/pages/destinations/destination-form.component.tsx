@@ -1,0 +1,167 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import type { Change } from '../../api/change.hook.js';
+import { toFieldFaults } from '../../api/field-faults.util.js';
+import { Button } from '../../components/button.component.js';
+import { Checkbox, FieldGroup } from '../../components/field-group.component.js';
+import { SelectField, TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { PairsField } from '../../components/pairs-field.component.js';
+import { Problem } from '../../components/problem.component.js';
+import { TextAreaField } from '../../components/text-area-field.component.js';
+import { type Draft, FORM_FIELDS, MESSAGE_TYPES } from './destination.draft.js';
+import { HeadersField } from './headers-field.component.js';
+import { UrlsField } from './urls-field.component.js';
+
+export interface DestinationFormProps {
+  initial: Draft;
+  /** What the destination has now, as far as it is shown; undefined for a new one. */
+  present?: { urls: string[]; headers: string[] } | undefined;
+  submitLabel: string;
+  change: Change<[draft: Draft]>;
+  onCancel: () => void;
+}
+
+/** All options of a destination that can be stored. */
+export function DestinationForm({ initial, present, submitLabel, change, onCancel }: DestinationFormProps) {
+  const [draft, setDraft] = useState(initial);
+  const form = useRef<HTMLFormElement>(null);
+  const { byField, rest } = toFieldFaults(change.error, FORM_FIELDS);
+  useEffect(() => {
+    const fault = form.current!.querySelector('.field-error');
+    fault?.parentElement?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
+  }, [change.error]);
+  const set = (fields: Partial<Draft>) => setDraft((before) => ({ ...before, ...fields }));
+  /** What a field of text needs. */
+  const text = (field: TextKey) => ({
+    value: draft[field],
+    onValue: (value: string) => set({ [field]: value }),
+    error: byField[field],
+  });
+  return (
+    <Form formRef={form} class="panel form destination-form" onSubmit={() => change.run(draft)}>
+      <section class="form">
+        <h2>Receiver</h2>
+        {!present && <TextField label="Name" hint="Cannot be changed later." {...text('name')} />}
+        <UrlsField urls={draft.urls} present={present?.urls} error={byField.urls} onUrls={(urls) => set({ urls })} />
+        {!present && (
+          <TextField
+            label="Secret"
+            type="password"
+            hint="Signs the requests. Empty: one is generated, and shown once."
+            {...text('sharedSecret')}
+          />
+        )}
+        <HeadersField
+          headers={draft.headers}
+          present={present?.headers}
+          error={byField.headers}
+          onHeaders={(headers) => set({ headers })}
+        />
+      </section>
+      <section class="form">
+        <h2>Messages it gets</h2>
+        <FieldGroup label="Enabled" error={byField.enabled}>
+          <Checkbox label="Route messages to it" checked={draft.enabled} onValue={(enabled) => set({ enabled })} />
+        </FieldGroup>
+        <TextAreaField label="Sources" hint="One name a line. Empty: every source." {...text('sources')} />
+        <FieldGroup label="Types" hint="None: all." error={byField.types}>
+          <div class="checkboxes">
+            {MESSAGE_TYPES.map((type) => (
+              <Checkbox
+                key={type}
+                label={type}
+                checked={draft.types.includes(type)}
+                onValue={(checked) =>
+                  set({ types: MESSAGE_TYPES.filter((one) => (one === type ? checked : draft.types.includes(one))) })
+                }
+              />
+            ))}
+          </div>
+        </FieldGroup>
+        <TextAreaField
+          label="Events"
+          hint="Patterns of track event names, one a line: * stands for any text, ! in front excludes. Empty: all."
+          placeholder={'Order *\n!Order Viewed'}
+          {...text('events')}
+        />
+        <TextField
+          label="Integration"
+          hint="The key looked for in a message's integrations. Empty: the name."
+          {...text('integration')}
+        />
+      </section>
+      <section class="form">
+        <h2>Sending</h2>
+        <FieldGroup label="Rate limit" hint="Requests from each process. Empty: no limit." error={byField.rateLimit}>
+          <div class="row">
+            <NumberInput label="Requests" value={draft.requests} onValue={(requests) => set({ requests })} />
+            <span>in</span>
+            <NumberInput label="Within, in ms" value={draft.per} onValue={(per) => set({ per })} />
+            <span>ms</span>
+          </div>
+        </FieldGroup>
+        <TextField
+          label="Concurrency"
+          hint="Deliveries in flight. Empty: as the relay's options say."
+          {...text('concurrency')}
+        />
+        <SelectField
+          label="Retries"
+          options={[
+            ['', "As the relay's options say"],
+            ['spec', 'After timeouts, connection faults, 5xx, 408, 425, 429'],
+            ['any-failure', 'After every answer but 2xx'],
+          ]}
+          {...text('retryOn')}
+        />
+        <SelectField
+          label="Standard Webhooks headers"
+          options={[
+            ['', 'If the secret is long enough'],
+            ['true', 'Always'],
+            ['false', 'Never'],
+          ]}
+          {...text('standardWebhooks')}
+        />
+        <FieldGroup label="Trace" error={byField.propagateTrace}>
+          <Checkbox
+            label="Send traceparent to this receiver"
+            checked={draft.propagateTrace}
+            onValue={(propagateTrace) => set({ propagateTrace })}
+          />
+        </FieldGroup>
+        <PairsField
+          label="Metadata"
+          noun="entry"
+          hint="Your own data about it, such as a tenant. Not sent."
+          error={byField.metadata}
+          pairs={draft.metadata}
+          onPairs={(metadata) => set({ metadata })}
+        />
+      </section>
+      <Problem error={rest} />
+      {!rest && change.error && <p class="field-error">Not saved: see the marked fields.</p>}
+      <div class="actions">
+        <Button type="submit" look="primary" changes isBusy={change.isBusy}>
+          {submitLabel}
+        </Button>
+        <Button onClick={onCancel}>Cancel</Button>
+      </div>
+    </Form>
+  );
+}
+
+type TextKey = { [K in keyof Draft]: Draft[K] extends string ? K : never }[keyof Draft];
+
+function NumberInput({ label, value, onValue }: { label: string; value: string; onValue: (value: string) => void }) {
+  return (
+    <input
+      aria-label={label}
+      inputMode="numeric"
+      autocomplete="off"
+      value={value}
+      onInput={(event) => onValue(event.currentTarget.value)}
+    />
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks';
+
+import { get } from '../../api/api.client.js';
+import { useKeyset } from '../../api/keyset.hook.js';
+import { Button } from '../../components/button.component.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { KeysetTable } from '../../components/table.component.js';
+import { goTo, hrefOf, replaceQuery } from '../../shell/hash.router.js';
+import { CountLink } from './count-link.component.js';
+import type { Destination } from './destination.answer.js';
+import { HealthBadge } from './health-badge.component.js';
+
+/** All destinations, in the order of their names. */
+export function DestinationList({ query }: { query: URLSearchParams }) {
+  const field = query.get('metadata') ?? '';
+  const value = query.get('value') ?? '';
+  const filter = field !== '' && value !== '' ? { [`metadata.${field}`]: value } : {};
+  const list = useKeyset(async (cursor, signal) => {
+    const answer = await get<{ destinations: Destination[]; cursor?: string }>('destinations', {
+      query: { ...filter, figures: 'true', cursor },
+      signal,
+    });
+    return { rows: answer.destinations, cursor: answer.cursor };
+  }, JSON.stringify(filter));
+  return (
+    <>
+      <PageHeading title="Destinations">
+        <Button onClick={list.reload}>Refresh</Button>
+        <Button look="primary" changes onClick={() => goTo(hrefOf('destinations', { create: 'true' }))}>
+          New destination
+        </Button>
+      </PageHeading>
+      <Filters key={`${field} ${value}`} field={field} value={value} />
+      <KeysetTable
+        list={list}
+        caption="Destinations"
+        keyOf={({ name }) => name}
+        empty={
+          <EmptyState title={field ? 'No destination has this metadata.' : 'No destinations yet.'}>
+            {!field && <p>A destination is one receiver, with the messages it gets.</p>}
+          </EmptyState>
+        }
+        columns={[
+          {
+            title: 'Name',
+            cell: ({ name }) => (
+              <a href={hrefOf('destinations', {}, name)}>
+                <PlainText value={name} max={80} />
+              </a>
+            ),
+          },
+          { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
+          {
+            title: 'To deliver',
+            isNumber: true,
+            cell: ({ figures: { counts } }) =>
+              ((counts.queued ?? 0) + (counts.delivering ?? 0) + (counts.waiting ?? 0)).toLocaleString(),
+          },
+          { title: 'Waiting', isNumber: true, cell: (row) => <CountLink destination={row} state="waiting" /> },
+          { title: 'Dead', isNumber: true, cell: (row) => <CountLink destination={row} state="dead" /> },
+          {
+            title: 'Failed attempts, last hour',
+            isNumber: true,
+            cell: ({ figures }) => figures.recent.failed.toLocaleString(),
+          },
+          { title: 'URL', cell: ({ urls }) => <Urls urls={urls} /> },
+          { title: 'Set in', cell: ({ origin }) => (origin === 'fixed' ? 'code' : origin) },
+        ]}
+      />
+    </>
+  );
+}
+
+function Urls({ urls: [first, ...others] }: { urls: string[] }) {
+  return (
+    <>
+      <PlainText value={first} max={80} /> {others.length > 0 && <span class="muted">+{others.length}</span>}
+    </>
+  );
+}
+
+/** Searches begin when they are sent: not with each letter. */
+function Filters(before: { field: string; value: string }) {
+  const [name, setName] = useState('');
+  const [field, setField] = useState(before.field);
+  const [value, setValue] = useState(before.value);
+  return (
+    <Form
+      class="filters"
+      onSubmit={() => {
+        if (name !== '') goTo(hrefOf('destinations', {}, name));
+        else replaceQuery({ metadata: field, value });
+      }}
+    >
+      <TextField label="Name" value={name} onValue={setName} placeholder="exact" />
+      <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" />
+      <TextField label="Metadata value" value={value} onValue={setValue} />
+      <div>
+        <Button type="submit">Find</Button>
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,81 @@
+import { type Fact, Facts } from '../../components/facts.component.js';
+import { MaskedValue } from '../../components/masked-value.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { Time, toDuration } from '../../components/time.component.js';
+import type { Destination } from './destination.answer.js';
+
+const RETRIES = {
+  spec: 'after timeouts, connection faults, 5xx, 408, 425, 429',
+  'any-failure': 'after every answer but 2xx',
+};
+
+/** The options of a destination. */
+export function DestinationOptions({ destination }: { destination: Destination }) {
+  const { urls, headers, integration, sources, types, events, rateLimit, concurrency, retryOn } = destination;
+  const { signed, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } = destination;
+  const facts: Fact[] = [
+    ['URLs', <Texts key="urls" values={urls} />],
+    ['Secret', signed ? <MaskedValue /> : 'none: requests are not signed'],
+    [
+      'Standard Webhooks',
+      standardWebhooks === undefined ? 'if the secret is long enough' : standardWebhooks ? 'yes' : 'no',
+    ],
+    ['Headers', headers.length > 0 ? <Headers names={headers} /> : 'none'],
+    ['Sources', sources ? <Texts values={sources} /> : 'all'],
+    ['Types', types ? types.join(', ') : 'all'],
+    ['Events', events ? <Texts values={events} /> : 'all'],
+    ['Integration', integration === undefined ? 'its name' : <PlainText value={integration} />],
+    ['Rate limit', rateLimit ? `${rateLimit.requests} requests in ${toDuration(rateLimit.per)}, each process` : 'none'],
+    ['Concurrency', concurrency ?? "as the relay's options say"],
+    ['Retries', retryOn ? RETRIES[retryOn] : "as the relay's options say"],
+    ['Body', transformed ? 'made by a transform in code' : 'as accepted'],
+    ['Trace', propagateTrace ? 'sent to this receiver' : 'not sent'],
+    ['Metadata', <Metadata key="metadata" metadata={metadata} />],
+    ...(createdAt === undefined ? [] : [['Created', <Time key="created" at={createdAt} />] as const]),
+    ...(updatedAt === undefined ? [] : [['Changed', <Time key="changed" at={updatedAt} />] as const]),
+  ];
+  return (
+    <section class="panel">
+      <h2>Options</h2>
+      <Facts facts={facts} />
+    </section>
+  );
+}
+
+function Texts({ values }: { values: string[] }) {
+  return (
+    <ul>
+      {values.map((value) => (
+        <li key={value}>
+          <PlainText value={value} max={2_000} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Headers({ names }: { names: string[] }) {
+  return (
+    <ul>
+      {names.map((name) => (
+        <li key={name}>
+          <PlainText value={name} />: <MaskedValue />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Metadata({ metadata }: { metadata: Record<string, string> }) {
+  const entries = Object.entries(metadata);
+  if (entries.length === 0) return <>none</>;
+  return (
+    <ul>
+      {entries.map(([name, value]) => (
+        <li key={name}>
+          <PlainText value={name} />: <PlainText value={value} max={500} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,57 @@
+import { EntryFault } from '../../components/entry-fault.component.js';
+import { Facts } from '../../components/facts.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import { CountLink } from './count-link.component.js';
+import type { Destination } from './destination.answer.js';
+import { HealthBadge } from './health-badge.component.js';
+
+const STATES = [
+  ['queued', 'Queued'],
+  ['delivering', 'Under way'],
+  ['waiting', 'Waiting'],
+  ['delivered', 'Delivered'],
+  ['dead', 'Dead'],
+] as const;
+
+/** How a destination does. */
+export function DestinationStatus({ destination }: { destination: Destination }) {
+  const { name, fault, figures, previousSecretUntil } = destination;
+  const { delivered, failed, dead } = figures.recent;
+  return (
+    <section class="panel">
+      <h2>Status</h2>
+      <EntryFault fault={fault} />
+      <Facts
+        facts={[
+          ['Health', <HealthBadge key="health" destination={destination} />],
+          ['Circuit', figures.down ? <OpenCircuit key="circuit" /> : 'closed'],
+          ...STATES.map(
+            ([state, title]) => [title, <CountLink key={state} destination={destination} state={state} />] as const,
+          ),
+          [
+            'Last hour',
+            `${delivered.toLocaleString()} delivered, ${failed.toLocaleString()} failed attempts, ${dead.toLocaleString()} dead`,
+          ],
+          ...(previousSecretUntil === undefined
+            ? []
+            : [['Previous secret', <>signs as well until {<Time at={previousSecretUntil} />}</>] as const]),
+        ]}
+      />
+      <p class="actions">
+        <a href={hrefOf('deliveries', { destination: name })}>All its deliveries</a>
+        <a href={hrefOf('dead', { destination: name })}>Dead ones</a>
+        <a href={hrefOf('overview', { destination: name, period: 'day' })}>Figures by the minute</a>
+      </p>
+    </section>
+  );
+}
+
+function OpenCircuit() {
+  return (
+    <>
+      <StateBadge state="down" label="open" /> The receiver counts as down: it is probed, and the rest waits.
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+import type { Pair } from '../../components/pairs-field.component.js';
+import type { DestinationEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
+
+export const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias', 'delete'] as const;
+
+/** A destination as it stands in the form. */
+export interface Draft {
+  name: string;
+  sharedSecret: string;
+  /** Undefined keeps those that the destination has, of which user info and query are not known. */
+  urls: string[] | undefined;
+  /** Undefined keeps those that the destination has, of which the values are not known. */
+  headers: Pair[] | undefined;
+  integration: string;
+  enabled: boolean;
+  /** One a line. */
+  sources: string;
+  types: string[];
+  /** One a line. */
+  events: string;
+  /** Numbers as they are typed. */
+  requests: string;
+  per: string;
+  concurrency: string;
+  retryOn: string;
+  /** `'true'`, `'false'`, or empty for the default. */
+  standardWebhooks: string;
+  propagateTrace: boolean;
+  metadata: Pair[];
+}
+
+/** Fields of the form, as the API names them. */
+export const FORM_FIELDS = [
+  ...['name', 'sharedSecret', 'urls', 'headers', 'integration', 'enabled', 'sources', 'types', 'events'],
+  ...['rateLimit', 'concurrency', 'retryOn', 'standardWebhooks', 'propagateTrace', 'metadata'],
+];
+
+export const EMPTY_DRAFT: Draft = {
+  name: '',
+  sharedSecret: '',
+  urls: [''],
+  headers: [],
+  integration: '',
+  enabled: true,
+  sources: '',
+  types: [],
+  events: '',
+  requests: '',
+  per: '',
+  concurrency: '',
+  retryOn: '',
+  standardWebhooks: '',
+  propagateTrace: false,
+  metadata: [],
+};
+
+export function toDraft(entry: DestinationEntry): Draft {
+  return {
+    ...EMPTY_DRAFT,
+    name: entry.name,
+    urls: undefined,
+    headers: undefined,
+    integration: entry.integration ?? '',
+    enabled: entry.enabled,
+    sources: (entry.sources ?? []).join('\n'),
+    types: entry.types ?? [],
+    events: (entry.events ?? []).join('\n'),
+    requests: String(entry.rateLimit?.requests ?? ''),
+    per: String(entry.rateLimit?.per ?? ''),
+    concurrency: String(entry.concurrency ?? ''),
+    retryOn: entry.retryOn ?? '',
+    standardWebhooks: String(entry.standardWebhooks ?? ''),
+    propagateTrace: entry.propagateTrace,
+    metadata: Object.entries(entry.metadata).map(([name, value]) => ({ name, value })),
+  };
+}
+
+/** The options of a draft; those that are left empty are left out. */
+export function toOptions(draft: Draft): Record<string, unknown> {
+  const { name, sharedSecret, urls, headers, integration, enabled, types, propagateTrace } = draft;
+  const options = {
+    name,
+    sharedSecret: sharedSecret || undefined,
+    urls: urls?.map((url) => url.trim()).filter((url) => url !== ''),
+    headers: headers && toRecord(headers),
+    integration: integration || undefined,
+    enabled,
+    sources: toLines(draft.sources),
+    types: types.length > 0 ? types : undefined,
+    events: toLines(draft.events),
+    rateLimit:
+      draft.requests || draft.per ? { requests: toNumber(draft.requests), per: toNumber(draft.per) } : undefined,
+    concurrency: toNumber(draft.concurrency),
+    retryOn: draft.retryOn || undefined,
+    standardWebhooks: draft.standardWebhooks === '' ? undefined : draft.standardWebhooks === 'true',
+    propagateTrace,
+    metadata: toRecord(draft.metadata),
+  };
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** The fields that differ; null gives one its default. */
+export function toPatch(before: Draft, after: Draft): Record<string, unknown> {
+  const [old, options] = [toOptions(before), toOptions(after)];
+  const names = new Set([...Object.keys(old), ...Object.keys(options)]);
+  const changed = [...names].filter((name) => JSON.stringify(old[name]) !== JSON.stringify(options[name]));
+  return Object.fromEntries(changed.map((name) => [name, options[name] ?? null]));
+}
+
+function toLines(text: string): string[] | undefined {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  return lines.length > 0 ? lines : undefined;
+}
+
+/** What is no number is sent as it is, so the API names its rule. */
+function toNumber(text: string): number | string | undefined {
+  const number = Number(text);
+  if (text.trim() === '') return undefined;
+  return Number.isNaN(number) ? text : number;
+}
+
+/** Rows without a name and value are left out. */
+function toRecord(pairs: Pair[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.filter(({ name, value }) => name !== '' || value !== '').map(({ name, value }) => [name, value]),
+  );
+}

@@ -1,0 +1,50 @@
+import { Button } from '../../components/button.component.js';
+import { FieldGroup } from '../../components/field-group.component.js';
+import { MaskedValue } from '../../components/masked-value.component.js';
+import { type Pair, PairsField } from '../../components/pairs-field.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+
+export interface HeadersFieldProps {
+  /** Undefined keeps the present ones. */
+  headers: Pair[] | undefined;
+  /** Names of those. */
+  present: string[] | undefined;
+  error: string | undefined;
+  onHeaders: (headers: Pair[] | undefined) => void;
+}
+
+/** Headers of every request. The values of present ones are not known, so all are entered anew. */
+export function HeadersField({ headers, present = [], error, onHeaders }: HeadersFieldProps) {
+  if (headers) {
+    const hint =
+      present.length > 0
+        ? `They replace ${present.join(', ')}, whose values are not shown: enter them again.`
+        : 'Added to every request. Their values are not shown again.';
+    return (
+      <PairsField
+        label="Headers"
+        noun="header"
+        hint={hint}
+        error={error}
+        pairs={headers}
+        isValueRequired
+        onPairs={onHeaders}
+      />
+    );
+  }
+  return (
+    <FieldGroup label="Headers" error={error}>
+      {present.length === 0 && <p class="muted">None</p>}
+      <ul>
+        {present.map((name) => (
+          <li key={name}>
+            <PlainText value={name} />: <MaskedValue />
+          </li>
+        ))}
+      </ul>
+      <Button onClick={() => onHeaders((present.length > 0 ? present : ['']).map((name) => ({ name, value: '' })))}>
+        {present.length > 0 ? 'Replace headers' : 'Add headers'}
+      </Button>
+    </FieldGroup>
+  );
+}

@@ -1,0 +1,74 @@
+import { Button } from '../../components/button.component.js';
+import { FieldGroup } from '../../components/field-group.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+
+const MAX_URLS = 5;
+
+export interface UrlsFieldProps {
+  /** Undefined keeps the present ones. */
+  urls: string[] | undefined;
+  present: string[] | undefined;
+  error: string | undefined;
+  onUrls: (urls: string[] | undefined) => void;
+}
+
+/** URLs of a destination. The user info and query of present ones are not known, so all are entered anew. */
+export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps) {
+  if (!urls) {
+    return (
+      <FieldGroup label="URLs" hint="User info and query are not shown." error={error}>
+        <ul>
+          {present.map((url) => (
+            <li key={url}>
+              <PlainText value={url} max={url.length} />
+            </li>
+          ))}
+        </ul>
+        <Button onClick={() => onUrls([''])}>Replace URLs</Button>
+      </FieldGroup>
+    );
+  }
+  const hint =
+    present.length > 0
+      ? `They replace ${present.join(', ')}. Enter them in full, with user info and query if they have these.`
+      : 'One to five, http or https. The first success settles a message.';
+  return (
+    <FieldGroup label="URLs" hint={hint} error={error}>
+      {urls.map((url, index) => (
+        <div key={index} class="row">
+          <input
+            aria-label={`URL ${index + 1}`}
+            inputMode="url"
+            placeholder="https://receiver.example/hook"
+            autocomplete="off"
+            spellcheck={false}
+            value={url}
+            onInput={({ currentTarget }) => onUrls(urls.map((one, at) => (at === index ? currentTarget.value : one)))}
+          />
+          {urls.length > 1 && (
+            <Button
+              look="quiet"
+              label={`Remove URL ${index + 1}`}
+              onClick={() => onUrls(urls.filter((_, at) => at !== index))}
+            >
+              Remove
+            </Button>
+          )}
+        </div>
+      ))}
+      <div class="actions">
+        <Button
+          disabledReason={urls.length < MAX_URLS ? undefined : `A destination has ${MAX_URLS} URLs at most.`}
+          onClick={() => onUrls([...urls, ''])}
+        >
+          Add URL
+        </Button>
+        {present.length > 0 && (
+          <Button look="quiet" onClick={() => onUrls(undefined)}>
+            Keep the present ones
+          </Button>
+        )}
+      </div>
+    </FieldGroup>
+  );
+}

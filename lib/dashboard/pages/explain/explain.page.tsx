@@ -1,0 +1,117 @@
+import { useRef, useState } from 'preact/hooks';
+
+import type { Explanation } from '../../../webhook-destination/message.explainer.js';
+import type { SourceEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
+import { get, request } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { Button } from '../../components/button.component.js';
+import { Field, SelectField, TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { Problem } from '../../components/problem.component.js';
+import { ExplanationView, toSummary } from './explanation.component.js';
+import { findJsonFault } from './json.fault.js';
+
+const EXAMPLE = `{
+  "type": "track",
+  "userId": "u1",
+  "event": "Order Completed",
+  "properties": { "revenue": 39.95 }
+}`;
+
+/** Most sources that can be chosen; of more, the name is typed. */
+const MAX_SOURCES = 500;
+
+/** What would become of a message. */
+export function ExplainPage() {
+  const [text, setText] = useState(EXAMPLE);
+  const [chosen, setChosen] = useState('');
+  const [fault, setFault] = useState<string>();
+  const [result, setResult] = useState<{ explanation?: Explanation; error?: unknown; isBusy?: boolean }>({});
+  const field = useRef<HTMLTextAreaElement>(null);
+  const sources = useAnswer(
+    (signal) => get<{ sources: SourceEntry[]; cursor?: string }>('sources', { query: { limit: MAX_SOURCES }, signal }),
+    'sources',
+  );
+  const names = sources.answer?.sources.map(({ name }) => name) ?? [];
+  const source = chosen || names[0] || '';
+
+  const submit = async () => {
+    const found = findFault(text);
+    setFault(found?.rule);
+    setResult({});
+    if (found) {
+      field.current!.focus();
+      if (found.line !== undefined) selectLine(field.current!, found.line);
+      return;
+    }
+    setResult({ isBusy: true });
+    try {
+      // As it is typed: parsed numbers could differ.
+      const body = `{"source":${JSON.stringify(source)},"message":${text}}`;
+      setResult({ explanation: await request<Explanation>('POST', 'explain', { body }) });
+    } catch (error) {
+      setResult({ error });
+    }
+  };
+
+  return (
+    <>
+      <PageHeading title="Explain" />
+      <p class="hint">
+        What would become of a message: whether it is accepted, which destinations get it, and what each is sent.
+        Nothing is sent.
+      </p>
+      <Problem error={sources.error} onRetry={sources.reload} />
+      <Form class="form panel" onSubmit={() => void submit()}>
+        {sources.answer?.cursor === undefined ? (
+          <SelectField
+            label="Source"
+            value={source}
+            options={names.map((name) => [name, toPlainText(name, 80)] as const)}
+            onValue={setChosen}
+          />
+        ) : (
+          <TextField label="Source" value={source} isRequired onValue={setChosen} />
+        )}
+        <Field label="Message" hint="One message as JSON, as it is posted." error={fault}>
+          {(input) => (
+            <textarea
+              {...input}
+              ref={field}
+              rows={10}
+              spellcheck={false}
+              value={text}
+              onInput={(event) => setText(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <div class="actions">
+          <Button type="submit" look="primary" isBusy={result.isBusy === true}>
+            Explain
+          </Button>
+        </div>
+      </Form>
+      <Problem error={result.error} />
+      <p role="status" class="visually-hidden">
+        {result.explanation && toSummary(result.explanation)}
+      </p>
+      {result.explanation && <ExplanationView explanation={result.explanation} />}
+    </>
+  );
+}
+
+/** What is wrong with a message before it is sent. */
+function findFault(text: string): { rule: string; line?: number } | undefined {
+  const fault = findJsonFault(text);
+  if (fault) return { rule: `${fault.message}: line ${fault.line}, column ${fault.column}.`, line: fault.line };
+  if (text.trimStart().startsWith('{')) return undefined;
+  return { rule: 'The message must be an object, as in { "type": "track", … }.' };
+}
+
+function selectLine(field: HTMLTextAreaElement, line: number): void {
+  const lines = field.value.split('\n');
+  const start = lines.slice(0, line - 1).reduce((sum, before) => sum + before.length + 1, 0);
+  field.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+}

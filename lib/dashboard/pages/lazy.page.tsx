@@ -1,0 +1,42 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import { Button } from '../components/button.component.js';
+import { EmptyState } from '../components/empty-state.component.js';
+import { PageHeading } from '../components/page-heading.component.js';
+import type { Page } from './page.interface.js';
+
+type PageComponent = Page['Component'];
+
+/** A page whose file is loaded when it is opened first. */
+export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
+  let loaded: PageComponent | undefined;
+  return function LazyPage({ route }) {
+    const [state, setState] = useState<{ Component?: PageComponent | undefined; failed?: boolean }>({
+      Component: loaded,
+    });
+    useEffect(() => {
+      if (loaded) return;
+      load().then(
+        (Component) => {
+          loaded = Component;
+          setState({ Component });
+        },
+        () => setState({ failed: true }),
+      );
+    }, []);
+    if (state.failed) return <FailedPage />;
+    return state.Component ? <state.Component route={route} /> : <p role="status">Loading…</p>;
+  };
+}
+
+/** A newer release of the relay has other files. */
+function FailedPage() {
+  return (
+    <>
+      <PageHeading title="This page could not be loaded" />
+      <EmptyState title="The relay may have been updated, or is not reachable.">
+        <Button onClick={() => location.reload()}>Reload the dashboard</Button>
+      </EmptyState>
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import type { UrlResult } from '../../../webhook-destination/queue/attempt-record.interface.js';
+import type { LiveEvent } from '../../api/live.stream.js';
+import { toClock, toDuration } from '../../components/time.component.js';
+
+/** What happened, in a few words. */
+export function toDetails(event: LiveEvent): string {
+  const { attempt, nextAttemptAt, reason, message, destinations = [] } = event;
+  switch (event.kind) {
+    case 'message':
+      return destinations.length === 0 ? 'no destination gets it' : `for ${countOf(destinations.length)}`;
+    case 'rejected':
+      return String(message);
+    case 'dead':
+      return String(reason);
+    case 'delivered':
+      return `attempt ${String(attempt)}: ${toResults(event)}`;
+    case 'retry':
+      return `attempt ${String(attempt)}: ${toResults(event)}; next at ${toClock(Number(nextAttemptAt))}`;
+  }
+}
+
+function toResults({ results }: LiveEvent): string {
+  const all = (Array.isArray(results) ? results : []) as UrlResult[];
+  return all.map(({ status, error, duration }) => `${status ?? error ?? ''} in ${toDuration(duration)}`).join(', ');
+}
+
+const countOf = (count: number) => (count === 1 ? '1 destination' : `${count} destinations`);

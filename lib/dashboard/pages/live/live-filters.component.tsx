@@ -1,0 +1,51 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import type { LiveFilter } from '../../api/live.stream.js';
+import { Button } from '../../components/button.component.js';
+import { SelectField, TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+
+const KINDS = [
+  ['', 'All'],
+  ['message', 'Accepted'],
+  ['rejected', 'Rejected'],
+  ['delivered', 'Delivered'],
+  ['retry', 'Retry'],
+  ['dead', 'Dead'],
+] as const;
+
+const TYPES = ['', 'track', 'identify', 'page', 'screen', 'group', 'alias'].map(
+  (type) => [type, type || 'All'] as const,
+);
+
+const TEXTS = [
+  ['source', 'Source'],
+  ['destination', 'Destination'],
+  ['event', 'Event'],
+  ['userId', 'User'],
+  ['messageId', 'Message'],
+] as const;
+
+/** Fields that an event must have, exactly. */
+export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter: (filter: LiveFilter) => void }) {
+  const [draft, setDraft] = useState(filter);
+  const key = JSON.stringify(filter);
+  useEffect(() => setDraft(filter), [key]);
+  const set = (field: keyof LiveFilter) => (value: string) => setDraft({ ...draft, [field]: value });
+  return (
+    <Form class="filters" aria-label="Filters" onSubmit={() => onFilter(draft)}>
+      <SelectField label="What" value={draft.kind ?? ''} options={KINDS} onValue={set('kind')} />
+      <SelectField label="Type" value={draft.type ?? ''} options={TYPES} onValue={set('type')} />
+      {TEXTS.map(([field, label]) => (
+        <TextField key={field} label={label} value={draft[field] ?? ''} onValue={set(field)} />
+      ))}
+      <div class="actions">
+        <Button type="submit" look="primary">
+          Apply
+        </Button>
+        {key !== '{}' && <a href={hrefOf('live')}>Clear</a>}
+      </div>
+    </Form>
+  );
+}

@@ -1,0 +1,108 @@
+import { Component } from 'preact';
+
+import { PlainText } from '../../components/plain-text.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import { toDetails } from './live-details.util.js';
+import type { LiveRow } from './live.ring.js';
+
+const KIND_NAMES = {
+  message: 'accepted',
+  rejected: 'rejected',
+  delivered: 'delivered',
+  retry: 'retry',
+  dead: 'dead',
+};
+
+/** Columns, with the class of each. */
+const COLUMNS = [
+  ['Time', 'time'],
+  ['What', 'kind'],
+  ['Source', 'name'],
+  ['Destination', 'name'],
+  ['Event', 'name'],
+  ['User', 'name'],
+  ['Message', 'name'],
+  ['Details', 'details'],
+] as const;
+
+/** Events, the newest first. */
+export function LiveTable({ rows }: { rows: LiveRow[] }) {
+  return (
+    <div class="table-frame live-table" role="region" aria-label="Live events" tabIndex={0}>
+      <table>
+        <caption class="visually-hidden">Live events, the newest first</caption>
+        <thead>
+          <tr>
+            {COLUMNS.map(([title, look]) => (
+              <th key={title} scope="col" class={look}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.id} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** An event never changes, so its row is rendered once. */
+class Row extends Component<{ row: LiveRow }> {
+  override shouldComponentUpdate(): boolean {
+    return false;
+  }
+
+  override render() {
+    const { event } = this.props.row;
+    const { kind, at, source, destination, destinations, messageId, userId } = event;
+    const details = toDetails(event);
+    const name = destination ?? (destinations?.length === 1 ? destinations[0] : undefined);
+    return (
+      <tr>
+        <td>
+          <Time at={at} look="time" />
+        </td>
+        <td>
+          <StateBadge state={kind} label={KIND_NAMES[kind]} />
+        </td>
+        <td>
+          <PlainText value={source} max={80} />
+        </td>
+        <td>
+          <PlainText value={name} max={80} />
+        </td>
+        <td>
+          <PlainText value={event.event ?? event.type} max={80} />
+        </td>
+        <td>
+          {userId === undefined ? (
+            <PlainText value={userId} />
+          ) : (
+            <a href={hrefOf('users', { userId })}>
+              <PlainText value={userId} max={80} />
+            </a>
+          )}
+        </td>
+        <td>
+          {messageId === undefined ? (
+            <PlainText value={messageId} />
+          ) : (
+            <a href={hrefOf('deliveries', { messageId })}>
+              <PlainText value={messageId} max={80} />
+            </a>
+          )}
+        </td>
+        <td title={toPlainText(details)}>
+          <PlainText value={details} max={160} />
+        </td>
+      </tr>
+    );
+  }
+}

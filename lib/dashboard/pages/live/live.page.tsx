@@ -1,0 +1,68 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+
+import { type LiveFilter, LiveStream } from '../../api/live.stream.js';
+import { Button } from '../../components/button.component.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { replaceQuery, type Route } from '../../shell/hash.router.js';
+import { LiveFilters } from './live-filters.component.js';
+import { LiveTable } from './live-table.component.js';
+import { EMPTY_VIEW, LiveRing, type LiveView } from './live.ring.js';
+
+const FIELDS = ['kind', 'type', 'source', 'destination', 'event', 'userId', 'messageId'] as const;
+
+/** Messages and outcomes as they happen. */
+export function LivePage({ route: { query } }: { route: Route }) {
+  const filter = toFilter(query);
+  const [view, setView] = useState<LiveView>(EMPTY_VIEW);
+  const [isPaused, setPaused] = useState(false);
+  const ring = useMemo(() => new LiveRing(setView), [JSON.stringify(filter)]);
+  ring.isPaused = isPaused;
+  useEffect(() => {
+    setView(EMPTY_VIEW);
+    const stream = new LiveStream(filter, ring);
+    return () => {
+      stream.close();
+      ring.close();
+    };
+  }, [ring]);
+  return (
+    <>
+      <PageHeading title="Live">
+        <Button onClick={() => setPaused(!isPaused)}>{isPaused ? 'Go on' : 'Pause'}</Button>
+        <Button onClick={() => ring.clear()}>Empty the list</Button>
+      </PageHeading>
+      <LiveFilters filter={filter} onFilter={replaceQuery} />
+      <div class="live-state">
+        <p role="status">{isPaused ? 'Paused.' : toState(view)}</p>
+        <p class="hint number">{toCounts(view)}</p>
+      </div>
+      {view.rows.length > 0 ? (
+        <LiveTable rows={view.rows} />
+      ) : (
+        <EmptyState title="No events yet.">
+          <p>Events appear here as they happen. Older ones are among the deliveries.</p>
+        </EmptyState>
+      )}
+    </>
+  );
+}
+
+function toFilter(query: URLSearchParams): LiveFilter {
+  return Object.fromEntries(FIELDS.flatMap((field) => (query.get(field) ? [[field, query.get(field)!]] : [])));
+}
+
+function toState({ state, scope }: LiveView): string {
+  if (state !== 'open') return 'Connecting…';
+  return scope === 'queue'
+    ? 'Live: events of all processes that share the queue and have the option admin.'
+    : 'Live: events of this process only.';
+}
+
+function toCounts({ seen, missed, skipped, gaps, rows }: LiveView): string {
+  const counts = [`${seen.toLocaleString()} seen, the last ${rows.length} shown`];
+  if (skipped > 0) counts.push(`${skipped.toLocaleString()} skipped while paused`);
+  if (missed > 0) counts.push(`${missed.toLocaleString()} left out by the relay, as too many came at once`);
+  if (gaps > 0) counts.push(`the stream began again ${gaps === 1 ? 'once' : `${gaps} times`}, with a gap before`);
+  return counts.join(' · ');
+}

@@ -1,0 +1,104 @@
+import type { LiveEvent, LiveListener } from '../../api/live.stream.js';
+
+/** Events that are kept. */
+export const RING_SIZE = 500;
+
+/** Time between two renderings, in ms: at thousands of events a second the page would do nothing else. */
+const INTERVAL = 100;
+
+export interface LiveRow {
+  /** Counts up. */
+  id: number;
+  event: LiveEvent;
+}
+
+/** What the page shows. */
+export interface LiveView {
+  state: 'open' | 'closed' | 'connecting';
+  scope: 'process' | 'queue' | undefined;
+  /** The newest first. */
+  rows: LiveRow[];
+  /** Events that came since the page was opened. */
+  seen: number;
+  /** Events that the relay left out, as they came too fast for this reader. */
+  missed: number;
+  /** Events that came while the page was paused. */
+  skipped: number;
+  /** Times that the stream began again: what happened in between is unknown. */
+  gaps: number;
+}
+
+export const EMPTY_VIEW: LiveView = {
+  state: 'closed',
+  scope: undefined,
+  rows: [],
+  seen: 0,
+  missed: 0,
+  skipped: 0,
+  gaps: 0,
+};
+
+/** Keeps the last events, and has them shown at most every 100 ms, however many come. */
+export class LiveRing implements LiveListener {
+  isPaused = false;
+  private view: LiveView = { ...EMPTY_VIEW };
+  private lastId = 0;
+  private pending: LiveRow[] = [];
+  private timer: number | undefined;
+  private hasOpened = false;
+  private isClosed = false;
+
+  constructor(private readonly show: (view: LiveView) => void) {}
+
+  readonly onEvent = (event: LiveEvent) => {
+    this.view.seen++;
+    if (this.isPaused) this.view.skipped++;
+    else this.keep(event);
+    this.schedule();
+  };
+
+  readonly onMissed = (count: number) => {
+    this.view.missed += count;
+    this.schedule();
+  };
+
+  readonly onState = (state: LiveView['state'], scope?: LiveView['scope']) => {
+    const isAgain = state === 'open' && this.hasOpened;
+    this.hasOpened ||= state === 'open';
+    this.view = { ...this.view, state, scope: scope ?? this.view.scope, gaps: this.view.gaps + (isAgain ? 1 : 0) };
+    this.schedule();
+  };
+
+  /** Forgets what was shown and counted. */
+  clear(): void {
+    const { state, scope } = this.view;
+    this.view = { ...EMPTY_VIEW, state, scope };
+    this.pending = [];
+    this.schedule();
+  }
+
+  /** Shows nothing from now on. */
+  close(): void {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+  }
+
+  private keep(event: LiveEvent): void {
+    this.pending.push({ id: ++this.lastId, event });
+    if (this.pending.length >= 2 * RING_SIZE) this.pending = this.pending.slice(-RING_SIZE);
+  }
+
+  private schedule(): void {
+    if (this.isClosed) return;
+    this.timer ??= window.setTimeout(() => requestAnimationFrame(() => this.flush()), INTERVAL);
+  }
+
+  private flush(): void {
+    this.timer = undefined;
+    if (this.isClosed) return;
+    const rows = [...this.pending.reverse(), ...this.view.rows].slice(0, RING_SIZE);
+    this.pending = [];
+    this.view = { ...this.view, rows };
+    this.show(this.view);
+  }
+}

@@ -1,0 +1,46 @@
+import './overview.css';
+import { get } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { Problem } from '../../components/problem.component.js';
+import type { Route } from '../../shell/hash.router.js';
+import { CountsTable } from './counts-table.component.js';
+import { toDestinationCounts } from './destination-counts.js';
+import { DownDestinations } from './down-destinations.component.js';
+import { Figures } from './figures.component.js';
+import type { Overview } from './overview.answer.js';
+import { Series } from './series.component.js';
+
+/** How often the figures are read, in ms. */
+const EVERY = 5_000;
+
+/** How the relay does now, and how it did in the last day. */
+export function OverviewPage({ route }: { route: Route }) {
+  const { answer, error, reload } = useAnswer((signal) => get<Overview>('overview', { signal }), 'overview', EVERY);
+  return (
+    <>
+      <PageHeading title="Overview" />
+      <Problem error={error} onRetry={reload} />
+      {answer && <Answer overview={answer} query={route.query} />}
+    </>
+  );
+}
+
+function Answer({ overview, query }: { overview: Overview; query: URLSearchParams }) {
+  const rows = toDestinationCounts(overview.counts);
+  return (
+    <>
+      <DownDestinations names={overview.down} />
+      <Figures overview={overview} />
+      {rows.length === 0 ? (
+        <EmptyState title="The queue has no deliveries.">
+          <p>They appear here once a source sends a message that a destination gets.</p>
+        </EmptyState>
+      ) : (
+        <CountsTable rows={rows} down={overview.down} />
+      )}
+      <Series query={query} destinations={rows.map(({ destination }) => destination)} />
+    </>
+  );
+}

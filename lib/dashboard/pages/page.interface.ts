@@ -1,0 +1,11 @@
+import type { ComponentType } from 'preact';
+
+import type { Route } from '../shell/hash.router.js';
+
+/** A page of the dashboard, at `#/<name>`. */
+export interface Page {
+  name: string;
+  /** In the navigation and the title of the window. */
+  title: string;
+  Component: ComponentType<{ route: Route }>;
+}

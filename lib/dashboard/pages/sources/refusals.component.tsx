@@ -1,0 +1,17 @@
+import { Table } from '../../components/table.component.js';
+
+/** Numbers of refusals by code, the most first. */
+export function Refusals({ caption, refused }: { caption: string; refused: Record<string, number> }) {
+  const rows = Object.entries(refused).sort(([, one], [, other]) => other - one);
+  return (
+    <Table
+      caption={caption}
+      rows={rows}
+      keyOf={([code]) => code}
+      columns={[
+        { title: 'Code', cell: ([code]) => <code>{code}</code> },
+        { title: 'Refused', isNumber: true, cell: ([, count]) => count.toLocaleString() },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,112 @@
+import { get, path } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { EntryFault } from '../../components/entry-fault.component.js';
+import { Facts } from '../../components/facts.component.js';
+import { byHour } from '../../components/hours.util.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { Problem } from '../../components/problem.component.js';
+import { Table } from '../../components/table.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import { Refusals } from './refusals.component.js';
+import { SourceActions } from './source-actions.component.js';
+import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';
+import { LastSeen } from './source-list.component.js';
+
+/** How often it is read, in ms. */
+const EVERY = 5_000;
+
+/** One source: what it sends, and what of it is refused. */
+export function SourceView({ name }: { name: string }) {
+  const { answer, error, reload } = useAnswer(
+    (signal) => get<Source>(path`sources/${name}`, { query: { figures: 'true' }, signal }),
+    name,
+    EVERY,
+  );
+  return (
+    <>
+      <PageHeading title={toPlainText(name)}>
+        <a href={hrefOf('sources')}>All sources</a>
+      </PageHeading>
+      <Problem error={error} onRetry={reload} />
+      {answer && (
+        <>
+          <SourceActions source={answer} onChanged={reload} />
+          <div class="columns">
+            <div>
+              <Status source={answer} />
+              <Hours source={answer} />
+            </div>
+            <Reasons source={answer} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, updatedAt } }: { source: Source }) {
+  return (
+    <section class="panel">
+      <h2>Status</h2>
+      <EntryFault fault={fault} />
+      <Facts
+        facts={[
+          ['Last seen', <LastSeen key="seen" {...figures} />],
+          ['Rate', toRate(rateOf(figures))],
+          ['Accepted, last day', figures.accepted.toLocaleString()],
+          ['Refused, last day', refusedCount(figures).toLocaleString()],
+          ...(previousKeyUntil === undefined
+            ? []
+            : [['Previous write key', <>is valid as well until {<Time at={previousKeyUntil} />}</>] as const]),
+          ...(createdAt === undefined ? [] : [['Created', <Time key="created" at={createdAt} />] as const]),
+          ...(updatedAt === undefined ? [] : [['Changed', <Time key="changed" at={updatedAt} />] as const]),
+        ]}
+      />
+      <p>
+        <a href={hrefOf('deliveries', { source: name })}>Deliveries of its messages</a>
+      </p>
+    </section>
+  );
+}
+
+function Reasons({ source: { figures } }: { source: Source }) {
+  return (
+    <section class="panel">
+      <h2>Refused by reason, last day</h2>
+      {refusedCount(figures) === 0 ? (
+        <p class="muted">Nothing was refused.</p>
+      ) : (
+        <Refusals caption="Refused by reason" refused={figures.refused} />
+      )}
+    </section>
+  );
+}
+
+function Hours({ source: { figures } }: { source: Source }) {
+  const hours = byHour(figures.points, (sum, point) => ({
+    ...sum,
+    accepted: sum.accepted + point.accepted,
+    refused: sum.refused + point.refused,
+  }));
+  return (
+    <section class="panel">
+      <h2>Last day, by the hour</h2>
+      {hours.length === 0 ? (
+        <p class="muted">It sent nothing.</p>
+      ) : (
+        <Table
+          caption="Last day, by the hour"
+          rows={hours}
+          keyOf={({ at }) => String(at)}
+          columns={[
+            { title: 'From', cell: ({ at }) => <Time at={at} /> },
+            { title: 'Accepted', isNumber: true, cell: ({ accepted }) => accepted.toLocaleString() },
+            { title: 'Refused', isNumber: true, cell: ({ refused }) => refused.toLocaleString() },
+          ]}
+        />
+      )}
+    </section>
+  );
+}

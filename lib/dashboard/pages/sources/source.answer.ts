@@ -1,0 +1,31 @@
+import type { SourceFigures } from '../../../webhook-destination/admin/series/source.recorder.js';
+import type { SourceEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
+
+/** A source, as `GET sources` answers it with figures. */
+export interface Source extends SourceEntry {
+  figures: SourceFigures;
+}
+
+const MINUTE = 60_000;
+
+/** Length of a point, in ms. */
+const INTERVAL = 10 * MINUTE;
+
+/** Messages a minute: of the present point and the one before it. */
+export function rateOf({ points }: SourceFigures, now = Date.now()): number {
+  const first = Math.floor(now / INTERVAL) * INTERVAL - INTERVAL;
+  const recent = points.filter(({ at }) => at >= first);
+  return (recent.reduce((sum, { accepted }) => sum + accepted, 0) * MINUTE) / (now - first);
+}
+
+export function refusedCount({ refused }: SourceFigures): number {
+  return Object.values(refused).reduce((sum, count) => sum + count, 0);
+}
+
+/** A rate with as many digits as matter. */
+export function toRate(rate: number): string {
+  if (rate === 0) return '0/min';
+  return rate < 0.1
+    ? '< 0.1/min'
+    : `${rate.toLocaleString(undefined, { maximumFractionDigits: rate < 10 ? 1 : 0 })}/min`;
+}

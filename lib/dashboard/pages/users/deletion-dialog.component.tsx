@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+
+import type { DeletionResult } from '../../../webhook-destination/admin/user-deletion.js';
+import { path, request } from '../../api/api.client.js';
+import { Button } from '../../components/button.component.js';
+import { Dialog } from '../../components/dialog.component.js';
+import { TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { Problem } from '../../components/problem.component.js';
+
+export interface DeletionDialogProps {
+  userId: string;
+  onClose: () => void;
+  /** @param outcome what was deleted, as a sentence */
+  onDeleted: (outcome: string) => void;
+}
+
+/** Deletes a user's data once the id is typed: there is no way back. */
+export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogProps) {
+  const [typed, setTyped] = useState('');
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const submit = async () => {
+    if (typed !== userId || isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      onDeleted(toOutcome(await request<DeletionResult>('DELETE', path`users/${userId}`)));
+    } catch (fault) {
+      setError(fault);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog title="Delete the user's data?" onClose={isBusy ? () => undefined : onClose}>
+      <p>
+        All deliveries of <strong class="plain-text">{toPlainText(userId)}</strong> are removed from the queue, whatever
+        their state, with bodies and attempts. Each enabled destination is sent a delete notification. This cannot be
+        undone.
+      </p>
+      <Form onSubmit={() => void submit()}>
+        <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
+        <Problem error={error} />
+        <div class="actions">
+          <Button
+            type="submit"
+            look="danger"
+            changes
+            isBusy={isBusy}
+            disabledReason={typed === userId ? undefined : 'Type the id of the user first.'}
+          >
+            {isBusy ? 'Deleting…' : 'Delete'}
+          </Button>
+          <Button onClick={onClose} disabledReason={isBusy ? 'The deletion has begun.' : undefined}>
+            Cancel
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+function toOutcome({ purged, notifications }: DeletionResult): string {
+  return `${countOf(purged, 'delivery', 'deliveries')} deleted, ${countOf(notifications, 'delete notification', 'delete notifications')} queued.`;
+}
+
+const countOf = (count: number, one: string, many: string) => `${count.toLocaleString()} ${count === 1 ? one : many}`;

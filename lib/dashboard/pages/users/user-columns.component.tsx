@@ -1,0 +1,39 @@
+import type { DeliveryRecord } from '../../../webhook-destination/queue/delivery-queue.interface.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import type { Column } from '../../components/table.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+
+/** A delivery in a list of the API. */
+export interface UserDelivery extends Pick<
+  DeliveryRecord,
+  'id' | 'state' | 'destination' | 'source' | 'messageId' | 'acceptedAt' | 'reason'
+> {
+  type?: string;
+  event?: string;
+}
+
+/** Answer of `GET deliveries`. */
+export interface UserDeliveries {
+  deliveries: UserDelivery[];
+  cursor?: string;
+}
+
+/** Columns of the list. */
+export const USER_COLUMNS: Column<UserDelivery>[] = [
+  {
+    title: 'Message',
+    cell: ({ id, messageId }) => (
+      <a href={hrefOf('deliveries', {}, id)}>
+        <PlainText value={messageId} max={80} />
+      </a>
+    ),
+  },
+  { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+  { title: 'Event', cell: ({ type, event }) => <PlainText value={event ?? type} max={80} /> },
+  { title: 'Source', cell: ({ source }) => <PlainText value={source} max={80} /> },
+  { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={80} /> },
+  { title: 'Accepted', cell: ({ acceptedAt }) => <Time at={acceptedAt} /> },
+  { title: 'Why dead', cell: ({ reason }) => <PlainText value={reason} max={160} /> },
+];

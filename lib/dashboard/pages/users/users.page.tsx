@@ -1,0 +1,91 @@
+import { useState } from 'preact/hooks';
+
+import { get } from '../../api/api.client.js';
+import { useKeyset } from '../../api/keyset.hook.js';
+import { Button } from '../../components/button.component.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { TextField } from '../../components/field.component.js';
+import { Form } from '../../components/form.component.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { KeysetTable } from '../../components/table.component.js';
+import { goTo, hrefOf, type Route } from '../../shell/hash.router.js';
+import { DeletionDialog } from './deletion-dialog.component.js';
+import { USER_COLUMNS, type UserDeliveries } from './user-columns.component.js';
+
+/** What the queue holds of a user, and its deletion. */
+export function UsersPage({ route: { query } }: { route: Route }) {
+  const userId = query.get('userId') ?? '';
+  return (
+    <>
+      <PageHeading title="Users" />
+      <UserForm key={userId} userId={userId} />
+      {userId === '' ? (
+        <EmptyState title="Whose data?">
+          <p>Enter the id of a user to see what the queue holds of them, and to delete it.</p>
+        </EmptyState>
+      ) : (
+        <UserView key={userId} userId={userId} />
+      )}
+    </>
+  );
+}
+
+function UserForm({ userId }: { userId: string }) {
+  const [draft, setDraft] = useState(userId);
+  return (
+    <Form class="user-form" role="search" onSubmit={() => goTo(hrefOf('users', { userId: draft }))}>
+      <TextField label="User id" hint="The exact userId of the messages." value={draft} isRequired onValue={setDraft} />
+      <Button type="submit" look="primary">
+        Show
+      </Button>
+    </Form>
+  );
+}
+
+function UserView({ userId }: { userId: string }) {
+  const [isDeleting, setDeleting] = useState(false);
+  const [outcome, setOutcome] = useState('');
+  // By the search and not `users/:userId`: some ids cannot be part of a path.
+  const list = useKeyset(async (cursor, signal) => {
+    const portion = await get<UserDeliveries>('deliveries', { query: { userId, cursor }, signal });
+    return { rows: portion.deliveries, cursor: portion.cursor };
+  }, userId);
+  return (
+    <section class="form" aria-label="Deliveries of the user">
+      <div class="page-heading">
+        <h2>
+          Deliveries of <bdi>{toPlainText(userId, 80)}</bdi>
+        </h2>
+        <Button look="danger" changes onClick={() => setDeleting(true)}>
+          Delete the user's data…
+        </Button>
+      </div>
+      <p role="status" class={outcome ? 'outcome' : 'visually-hidden'}>
+        {outcome}
+      </p>
+      <KeysetTable
+        caption="Deliveries of the user, the newest first"
+        list={list}
+        columns={USER_COLUMNS}
+        keyOf={({ id }) => id}
+        empty={
+          <EmptyState title="The queue holds nothing of this user.">
+            <p>Records of what was delivered are removed when their retention ends.</p>
+          </EmptyState>
+        }
+      />
+      {isDeleting && (
+        <DeletionDialog
+          userId={userId}
+          onClose={() => setDeleting(false)}
+          onDeleted={(sentence) => {
+            setDeleting(false);
+            setOutcome(sentence);
+            list.reload();
+          }}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,54 @@
+import { signal } from '@preact/signals';
+
+import type { Query } from '../api/api.client.js';
+
+/** What the hash says: `#/deliveries/d1?state=dead`. */
+export interface Route {
+  /** Name of the page; empty for the first one. */
+  page: string;
+  /** Decoded parts after it. */
+  rest: string[];
+  query: URLSearchParams;
+}
+
+export const route = signal<Route>(parseHash(location.hash));
+
+window.addEventListener('hashchange', () => {
+  route.value = parseHash(location.hash);
+});
+
+/** A link to a page. Fields of the query without a value are left out. */
+export function hrefOf(page: string, query: Query = {}, ...rest: string[]): string {
+  const fields = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  const path = [page, ...rest].map(encodeURIComponent).join('/');
+  return `#/${path}${fields.length > 0 ? `?${new URLSearchParams(fields).toString()}` : ''}`;
+}
+
+/** Goes to a link of {@link hrefOf}. */
+export function goTo(href: string): void {
+  location.hash = href;
+}
+
+/** Changes the query of the page that is shown: no step in the history, and the focus stays. */
+export function replaceQuery(query: Query): void {
+  const { page, rest } = route.value;
+  const href = hrefOf(page, query, ...rest);
+  history.replaceState(history.state, '', href);
+  route.value = parseHash(href);
+}
+
+function parseHash(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s, 2);
+  const [page = '', ...rest] = path.split('/').map(decode);
+  return { page, rest, query: new URLSearchParams(query) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,92 @@
+import { computed, signal } from '@preact/signals';
+
+import { BASE, get, request, whenUnauthorized } from '../api/api.client.js';
+import { ApiError } from '../api/api.error.js';
+
+/** Whether the browser is signed in, and what it may do. */
+export type Session =
+  | { state: 'unknown' }
+  | { state: 'out'; why?: string }
+  | { state: 'in'; access: 'read' | 'write'; user?: string | undefined };
+
+/** Who decides: the relay by a token, or the application's guard. The server writes it into the page. */
+export const signsInBy = document.documentElement.dataset.signIn === 'guard' ? 'guard' : 'token';
+
+export const session = signal<Session>({ state: 'unknown' });
+
+/** Whether the caller may change something. */
+export const canChange = computed(() => session.value.state === 'in' && session.value.access === 'write');
+
+/** When the session ends. Its cookie cannot be read; without this entry no request is made that would be refused. */
+const HINT = `relay-session ${BASE.pathname}`;
+
+whenUnauthorized(() => {
+  const wasIn = session.value.state === 'in';
+  forget();
+  session.value = { state: 'out', ...(wasIn && { why: 'Your session has ended. Sign in again to go on.' }) };
+});
+
+// Another tab signed in or out.
+window.addEventListener('storage', ({ key }) => {
+  if (key === HINT) void restoreSession();
+});
+
+/** Finds out whether there is a session already. */
+export async function restoreSession(): Promise<void> {
+  if (signsInBy === 'token' && !isExpected()) {
+    session.value = { state: 'out' };
+    return;
+  }
+  try {
+    const { access, user } = await get<{ access: 'read' | 'write'; user?: string }>('session');
+    session.value = { state: 'in', access, user };
+  } catch (error) {
+    session.value = { state: 'out', why: whyRefused(error as ApiError) };
+  }
+}
+
+/** @throws {ApiError} for a wrong token, or after too many */
+export async function signIn(token: string): Promise<void> {
+  const answer = await request<{ access: 'read' | 'write'; expiresAt: number }>('POST', 'session', {
+    body: { token, base: BASE.pathname.slice(0, -1) },
+  });
+  store(String(answer.expiresAt));
+  session.value = { state: 'in', access: answer.access };
+}
+
+/** @throws {ApiError} when the cookie could not be ended */
+export async function signOut(): Promise<void> {
+  await request('DELETE', 'session', { body: { base: BASE.pathname.slice(0, -1) } });
+  forget();
+  session.value = { state: 'out' };
+}
+
+function whyRefused({ status, message }: ApiError): string | undefined {
+  if (status !== 401) return message;
+  return signsInBy === 'guard' ? `The application's guard refuses you: ${message}` : 'Your session has ended.';
+}
+
+// A browser may refuse to store.
+function isExpected(): boolean {
+  try {
+    return Number(localStorage.getItem(HINT)) > Date.now();
+  } catch {
+    return true;
+  }
+}
+
+function store(expiresAt: string): void {
+  try {
+    localStorage.setItem(HINT, expiresAt);
+  } catch {
+    // The next page load asks the relay.
+  }
+}
+
+function forget(): void {
+  try {
+    localStorage.removeItem(HINT);
+  } catch {
+    // There is none.
+  }
+}

@@ -1,0 +1,48 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+import { pages } from '../pages/pages.js';
+import { route } from './hash.router.js';
+import { focusHeading } from './heading.focus.js';
+import { Navigation } from './navigation.component.js';
+import { PageBoundary } from './page.boundary.js';
+import type { Session } from './session.state.js';
+import { TopBar } from './top-bar.component.js';
+import { UnknownPage } from './unknown.page.js';
+
+/** Bar, navigation and the page that the hash names. */
+export function Shell({ session }: { session: Session & { state: 'in' } }) {
+  const current = route.value;
+  const name = current.page || pages[0]!.name;
+  const page = pages.find((candidate) => candidate.name === name);
+  const place = [name, ...current.rest].join('/');
+  useFocusOnHeading(place);
+  useEffect(() => {
+    document.title = `${page?.title ?? 'Unknown page'} · Analytics relay`;
+  }, [page]);
+  const Component = page?.Component ?? UnknownPage;
+  return (
+    <div class="shell">
+      <button class="skip-link button primary" type="button" onClick={focusHeading}>
+        Skip to content
+      </button>
+      <TopBar session={session} />
+      <Navigation current={name} />
+      <main id="main">
+        <PageBoundary key={place}>
+          <Component route={current} />
+        </PageBoundary>
+      </main>
+    </div>
+  );
+}
+
+/** A page that is opened is read from its heading; the first one is left to the browser. */
+function useFocusOnHeading(place: string): void {
+  const shown = useRef(place);
+  useEffect(() => {
+    if (shown.current === place) return;
+    shown.current = place;
+    window.scrollTo(0, 0);
+    focusHeading();
+  }, [place]);
+}

@@ -1,0 +1,69 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+import { ApiError, toSentence } from '../api/api.error.js';
+import { Button } from '../components/button.component.js';
+import { TextField } from '../components/field.component.js';
+import { Form } from '../components/form.component.js';
+import { toDuration } from '../components/time.component.js';
+import { restoreSession, signIn, signsInBy } from './session.state.js';
+
+/** Asks for a token; with a guard of the application's, says why it refuses. */
+export function SignIn({ why }: { why: string | undefined }) {
+  useEffect(() => {
+    document.title = 'Sign in · Analytics relay';
+  }, []);
+  return (
+    <main class="sign-in">
+      <h1>Analytics relay</h1>
+      {why !== undefined && (
+        <p class="problem" role="alert">
+          {why}
+        </p>
+      )}
+      {signsInBy === 'token' ? <TokenForm /> : <Button onClick={() => void restoreSession()}>Try again</Button>}
+    </main>
+  );
+}
+
+function TokenForm() {
+  const [token, setToken] = useState('');
+  const [error, setError] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  const submit = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await signIn(token.trim());
+    } catch (fault) {
+      setBusy(false);
+      setError(toReason(fault as ApiError));
+      form.current?.querySelector('input')?.select();
+    }
+  };
+  return (
+    <Form formRef={form} onSubmit={() => void submit()}>
+      <TextField
+        label="Admin token"
+        hint="The option admin.token of the application. With admin.readToken the session is read-only."
+        type="password"
+        autocomplete="current-password"
+        value={token}
+        error={error}
+        isRequired
+        onValue={setToken}
+      />
+      <Button type="submit" look="primary" isBusy={isBusy}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </Button>
+    </Form>
+  );
+}
+
+function toReason(error: ApiError): string {
+  if (error.status === 401) return 'This token is wrong.';
+  if (error.status !== 429) return toSentence(error);
+  return `Too many wrong tokens. Try again in ${toDuration((error.retryAfter ?? 60) * 1_000)}.`;
+}

@@ -1,0 +1,2 @@
+/** The bundler puts a style into the one file of styles. */
+declare module '*.css';

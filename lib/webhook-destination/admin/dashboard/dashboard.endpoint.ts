@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+
+import type { ExecutionContext } from '@nestjs/common';
+
+import { errorMessage } from '../../../common/error.util.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
+import { answerError } from '../../ingest/json-answer.js';
+import { admitRequest } from '../../ingest/pipeline-limit.js';
+import { RequestError } from '../../ingest/request.error.js';
+import type { AdminGate } from '../admin.gate.js';
+import { toRefusal } from '../api/api.errors.js';
+import { dashboardAssets } from './dashboard-assets.source.js';
+
+/** What the page may load and do: files and requests of its own origin, and no inline script or style. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/** They replace what the application's own middleware has set, such as helmet. */
+const HEADERS = {
+  'Content-Security-Policy': POLICY,
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+const TYPES: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+};
+
+/**
+ * Answers the dashboard's page and files. They hold no data, so with tokens everyone may load them, to sign in; with a
+ * guard, it decides.
+ */
+export class DashboardEndpoint {
+  private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
+  private readonly page: string;
+  private readonly pageTag: string;
+
+  constructor(private readonly gate: AdminGate) {
+    this.page = dashboardAssets.page.replace('"token"', gate.hasTokens ? '"token"' : '"guard"');
+    this.pageTag = `"${createHash('sha256').update(this.page).digest('base64url').slice(0, 16)}"`;
+  }
+
+  /**
+   * Never rejects.
+   *
+   * @param path below `/relay`: empty, `/`, or that of a file
+   * @param context the request as the HTTP platform gives it to guards
+   */
+  async handle(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+    context: ExecutionContext,
+  ): Promise<void> {
+    if (!admitRequest(request, response)) return;
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    try {
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        response.setHeader('Allow', 'GET, HEAD');
+        throw new RequestError(405, 'method_unknown', 'the dashboard has GET and HEAD only', 'method');
+      }
+      if (!this.gate.hasTokens) await this.gate.enter(context, 'read');
+      this.answer(path, request, response);
+    } catch (error) {
+      const refusal = toRefusal(error) ?? this.toFault(error);
+      if (response.headersSent) return void response.end();
+      response.setHeader('Cache-Control', 'no-store');
+      answerError(request, response, refusal);
+    }
+  }
+
+  private answer(path: string, request: IncomingMessage, response: ServerResponse): void {
+    // Relative, as a proxy may have another path for it; all else on the page is relative to the slash.
+    if (path === '') return send(request, response, 302, { Location: 'relay/', 'Cache-Control': 'no-store' });
+    if (path === '/') return this.answerPage(request, response);
+    const name = path.slice('/assets/'.length);
+    const file = Object.hasOwn(dashboardAssets.files, name) ? dashboardAssets.files[name] : undefined;
+    if (file === undefined) throw new RequestError(404, 'file_unknown', 'the dashboard has no such file', 'path');
+    this.answerFile(name, Buffer.from(file, 'base64'), request, response);
+  }
+
+  private answerPage(request: IncomingMessage, response: ServerResponse): void {
+    const headers = { ETag: this.pageTag, 'Cache-Control': 'no-cache' };
+    const known = (request.headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+    if (known.includes(this.pageTag)) return send(request, response, 304, headers);
+    send(request, response, 200, { ...headers, 'Content-Type': 'text/html; charset=utf-8' }, Buffer.from(this.page));
+  }
+
+  private answerFile(name: string, zipped: Buffer, request: IncomingMessage, response: ServerResponse): void {
+    const headers = {
+      'Content-Type': TYPES[name.slice(name.lastIndexOf('.') + 1)],
+      'Cache-Control': `${this.gate.hasTokens ? 'public' : 'private'}, max-age=31536000, immutable`,
+      Vary: 'Accept-Encoding',
+    };
+    if (acceptsGzip(request)) {
+      return send(request, response, 200, { ...headers, 'Content-Encoding': 'gzip' }, zipped);
+    }
+    send(request, response, 200, headers, gunzipSync(zipped));
+  }
+
+  private toFault(error: unknown): RequestError {
+    this.logger.limited('error', `A request for the dashboard failed: ${errorMessage(error)}`);
+    return new RequestError(500, 'failed', 'the request failed; the log of the application has the reason');
+  }
+}
+
+function acceptsGzip({ headers }: IncomingMessage): boolean {
+  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test([headers['accept-encoding'] ?? ''].join());
+}
+
+function send(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body?: Buffer,
+): void {
+  const length = status === 304 ? {} : { 'Content-Length': body?.length ?? 0 };
+  response.writeHead(status, { ...headers, ...length }).end(method === 'HEAD' ? undefined : body);
+}

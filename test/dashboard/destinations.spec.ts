@@ -1,0 +1,283 @@
+import { createHmac } from 'node:crypto';
+
+import { describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
+
+import { withChromium } from '../sdks/support/chromium.js';
+import { platforms } from '../support/platforms.js';
+import { waitFor } from '../support/wait-for.js';
+import { READ_TOKEN, TOKEN, track } from '../webhook-destination/admin/api/support.js';
+import { expectGoodLook, signIn, useDashboard } from './support/dashboard.harness.js';
+
+const HOSTILE = '"><img src=x onerror=alert(1)>\u202e\u2066 ${x} é😀';
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true });
+/** The value beside a name in a list of facts. */
+const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") + dd`);
+
+(withChromium ? describe : describe.skip).each(platforms)('Destinations on $platform', ({ createAdapter }) => {
+  const { open, visit, allowRefusals } = useDashboard();
+
+  const start = (settings: Parameters<typeof open>[1] = {}) =>
+    open(createAdapter(), { hash: '#/destinations', ...settings, options: { registry: 'store', ...settings.options } });
+
+  it('are created by a form, with a secret that is shown once, and receive', async () => {
+    allowRefusals(400, 409);
+    const { page, relay, receiver, get } = await start();
+    await page.getByRole('row').filter({ hasText: 'Webhooks' }).filter({ hasText: 'code' }).waitFor();
+    await button(page, 'New destination').click();
+    await heading(page, 'New destination').waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await page.getByLabel('Name', { exact: true }).fill('crm');
+    await page.getByLabel('URL 1').fill('ftp://receiver.example');
+    await page.getByLabel('Concurrency').fill('many');
+    await page.getByLabel('Events').fill('Order *\n!Order Viewed');
+    await page.getByRole('checkbox', { name: 'track' }).check();
+    await page.getByLabel('Requests', { exact: true }).fill('100');
+    await page.getByLabel('Within, in ms').fill('1000');
+    await button(page, 'Add header').click();
+    await page.getByLabel('Name of header 1').fill('X-Tenant');
+    await page.getByLabel('Value of header 1').fill('acme-s3cret');
+    await button(page, 'Add entry').click();
+    await page.getByLabel('Name of entry 1').fill('tenant');
+    await page.getByLabel('Value of entry 1').fill('acme');
+    await button(page, 'Create').click();
+    const urls = page.getByRole('group', { name: 'URLs' });
+    await urls.getByText('Must be an array of http or https URLs.').waitFor();
+    expect(await page.getByLabel('URL 1').evaluate('document.activeElement.value')).toBe('ftp://receiver.example');
+    expect(await page.getByLabel('Concurrency').getAttribute('aria-invalid')).toBe('true');
+    await expectGoodLook(page, 'destination-form');
+    await page.getByLabel('URL 1').fill(`${receiver.url}/crm?s3cret`);
+    await page.getByLabel('Concurrency').fill('');
+    await button(page, 'Create').click();
+    const dialog = page.getByRole('dialog', { name: 'New secret' });
+    await dialog.getByText('Copy it now. It is not shown again.').waitFor();
+    const secret = await dialog.locator('code').textContent();
+    expect(secret).toMatch(/^whsec_/);
+    await page.keyboard.press('Escape'); // must not lose it
+    await expectGoodLook(page, 'destination-secret');
+    await dialog.getByRole('button', { name: 'Copy secret' }).click();
+    await page.getByText('Secret copied.').waitFor();
+    await button(page, 'I have stored it').click();
+    await heading(page, 'crm').waitFor();
+    await page.getByText('X-Tenant').waitFor();
+    expect(await page.content()).not.toMatch(/whsec_|s3cret/);
+    expect(await get('destinations/crm')).toMatchObject({
+      urls: [`${receiver.url}/crm`],
+      types: ['track'],
+      events: ['Order *', '!Order Viewed'],
+      rateLimit: { requests: 100, per: 1_000 },
+      metadata: { tenant: 'acme' },
+      enabled: true,
+      propagateTrace: false,
+    });
+
+    await relay.accept('wk_shop', [track('m1', { event: 'Order Viewed' }), track('m2', { event: 'Order Paid' })]);
+    await receiver.received(3);
+    const received = receiver.webhooks.filter(({ path }) => path.includes('/crm'));
+    expect(received.map(({ headers }) => [headers['x-message-id'], headers['x-tenant']])).toEqual([
+      ['m2', 'acme-s3cret'],
+    ]);
+    expect(received[0]!.headers['x-signature']).toBeDefined();
+    await waitFor(async () => (await fact(page, 'Delivered').textContent()) === '1');
+    expect(await fact(page, 'Delivered').getByRole('link').getAttribute('href')).toBe(
+      '#/deliveries?state=delivered&destination=crm',
+    );
+  });
+
+  it('are paused, resumed, disabled and changed, which holds for what is sent; the rest of their options stays', async () => {
+    const { page, relay, receiver, get } = await start({ options: { destinations: [] } });
+    const url = `${receiver.url}?s3cret`;
+    await relay.destinations.create({ name: 'crm', urls: [url], headers: { 'X-Key': 's3cret' }, events: ['Order *'] });
+    await button(page, 'Refresh').click();
+    await page.getByRole('link', { name: 'crm' }).click();
+    await heading(page, 'crm').waitFor();
+    const health = (word: string) => waitFor(async () => (await fact(page, 'Health').textContent()) === word);
+    await health('delivering');
+    await button(page, 'Pause').click();
+    await health('paused');
+    await relay.accept('wk_shop', [track('m1', { event: 'Order Paid' })]);
+    await waitFor(async () => (await fact(page, 'Queued').textContent()) === '1');
+    expect(receiver.webhooks).toHaveLength(0);
+    await expectGoodLook(page, 'destination');
+    await button(page, 'Resume').click();
+    expect(await receiver.taken(1)).toEqual(['m1']);
+    await health('delivering');
+
+    await button(page, 'Disable').click();
+    await health('disabled');
+    await relay.accept('wk_shop', [track('m2', { event: 'Order Paid' })]);
+    await button(page, 'Enable').click();
+    await health('delivering');
+    await relay.accept('wk_shop', [track('m3', { event: 'Order Paid' })]);
+    expect(await receiver.taken(2)).toEqual(['m1', 'm3']);
+
+    await button(page, 'Edit').click();
+    await page.getByLabel('Events').fill('Cart *');
+    const patched = page.waitForRequest((request) => request.method() === 'PATCH');
+    await button(page, 'Save').click();
+    expect((await patched).postDataJSON()).toEqual({ events: ['Cart *'] });
+    await page.getByText('Cart *').waitFor();
+    await relay.accept('wk_shop', [track('m4', { event: 'Cart Filled' })]);
+    await receiver.received(3);
+    expect(receiver.webhooks[2]).toMatchObject({ path: '/hook?s3cret', headers: { 'x-key': 's3cret' } });
+
+    await button(page, 'Edit').click();
+    await button(page, 'Replace URLs').click();
+    await page.getByLabel('URL 1').fill(`${receiver.url}/other`);
+    await page.getByLabel('Events').fill('');
+    await button(page, 'Save').click();
+    await heading(page, 'crm').waitFor();
+    await waitFor(async () => (await get('destinations/crm')).events === undefined);
+    await relay.accept('wk_shop', [track('m5')]);
+    await receiver.received(4);
+    expect(receiver.webhooks[3]).toMatchObject({ path: '/hook/other', headers: { 'x-key': 's3cret' } });
+  });
+
+  it('are tested, rotated and removed, which says what becomes of their deliveries', async () => {
+    allowRefusals(400, 404);
+    const { page, relay, receiver, get } = await start({
+      hash: '#/destinations/crm',
+      token: null,
+      options: { destinations: [], delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000 } },
+    });
+    const { sharedSecret } = await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    await signIn(page, TOKEN);
+    receiver.statuses = [503, 200];
+    await button(page, 'Send test').click();
+    const test = page.getByRole('dialog', { name: 'Send a test' });
+    await test.getByLabel('Event').fill('Order Tested');
+    await test.getByLabel('Properties').fill('{');
+    await test.getByRole('button', { name: 'Send', exact: true }).click();
+    await test.getByText('Must be JSON.').waitFor();
+    await test.getByLabel('Properties').fill('{"orderId":"o1"}');
+    await page.getByLabel('Event').focus();
+    await page.keyboard.press('Enter');
+    await test.getByRole('status').filter({ hasText: 'temporary' }).filter({ hasText: '503' }).waitFor();
+    await expectGoodLook(page, 'destination-test');
+    expect(receiver.webhooks[0]!.body).toMatchObject({ event: 'Order Tested', properties: { orderId: 'o1' } });
+    await button(page, 'Send again').click();
+    await test.getByRole('status').filter({ hasText: 'success' }).filter({ hasText: '200' }).waitFor();
+    await page.keyboard.press('Escape');
+
+    await button(page, 'Rotate secret').click();
+    await page.getByLabel('Overlap, in hours').fill('-1');
+    await button(page, 'Rotate').click();
+    await page.getByText('Must be a whole number of milliseconds, 0 or above.').waitFor();
+    await page.getByLabel('Overlap, in hours').fill('2');
+    await button(page, 'Rotate').click();
+    const rotated = await page.getByRole('dialog', { name: 'New secret' }).locator('code').textContent();
+    expect(rotated).not.toBe(sharedSecret);
+    await button(page, 'I have stored it').click();
+    await fact(page, 'Previous secret').waitFor();
+    receiver.statuses = [503];
+    await relay.accept('wk_shop', [track('m1')]);
+    await receiver.received(3);
+    const { raw, headers } = receiver.webhooks[2]!;
+    const signedWith = (secret: string) => createHmac('sha1', secret).update(raw).digest('hex');
+    expect(headers['x-signature']).toContain(signedWith(rotated!));
+    expect(headers['x-signature-previous']).toContain(signedWith(sharedSecret!));
+    await page.getByRole('row').filter({ hasText: 'm1' }).filter({ hasText: 'status 503' }).waitFor();
+
+    await waitFor(async () => (await fact(page, 'Waiting').textContent()) === '1');
+    await button(page, 'Remove').click();
+    const remove = page.getByRole('dialog', { name: 'Remove this destination?' });
+    await remove.getByText('Deliveries in the queue: 1. They become dead').waitFor();
+    await expectGoodLook(page, 'destination-remove');
+    await remove.getByRole('button', { name: 'Remove' }).click({ force: true });
+    expect((await get('destinations/crm')).name).toBe('crm');
+    await remove.getByLabel('Type the name to confirm').fill('crm');
+    await page.keyboard.press('Enter');
+    await page.getByText('No destinations yet.').waitFor();
+    await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
+    expect((await relay.deliveries({}))[0]).toMatchObject({ reason: 'destination removed' });
+  });
+
+  it('of the options, and in a read-only session, cannot be changed', async () => {
+    allowRefusals(404);
+    const { page, host } = await start({ hash: '#/destinations/Webhooks' });
+    await page.getByText("It is set in the application's code. It cannot be changed here.").waitFor();
+    for (const name of ['Edit', 'Pause', 'Disable', 'Rotate secret', 'Set secret', 'Remove']) {
+      if ((await button(page, name).count()) === 0) continue;
+      expect(await button(page, name).getAttribute('aria-disabled')).toBe('true');
+      await button(page, name).click({ force: true });
+    }
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await button(page, 'Send test').getAttribute('aria-disabled')).toBe('false');
+
+    const reader = await visit(`${host}/relay/`, { hash: '#/destinations/crm?edit=true', token: READ_TOKEN });
+    await reader.getByText('Destination "crm" does not exist.').waitFor();
+    const changes: string[] = [];
+    reader.on('request', (request) => request.method() !== 'GET' && changes.push(request.url()));
+    await reader.goto(`${host}/relay/#/destinations?create=true`);
+    await reader.getByLabel('Name', { exact: true }).fill('crm');
+    await reader.getByLabel('URL 1').fill('https://receiver.example/');
+    await reader.keyboard.press('Enter');
+    await reader.getByRole('button', { name: 'Create' }).click({ force: true });
+    await reader.goto(`${host}/relay/#/destinations/Webhooks`);
+    for (const name of ['Edit', 'Pause', 'Disable', 'Send test', 'Remove']) {
+      await reader.getByRole('button', { name, exact: true }).click({ force: true });
+    }
+    expect([await reader.getByRole('dialog').count(), changes]).toEqual([0, []]);
+  });
+
+  it('show names, metadata and URLs from outside as text', async () => {
+    const { page, relay, host } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({
+      name: HOSTILE,
+      urls: ['https://user:s3cret@receiver.example/<b>?s3cret'],
+      metadata: { [HOSTILE.slice(0, 40)]: HOSTILE.repeat(10) },
+      events: [HOSTILE],
+      headers: { 'X-Key': 's3cret' },
+      integration: HOSTILE,
+    });
+    await button(page, 'Refresh').click();
+    await page.getByRole('link', { name: '<img src=x onerror=alert(1)>\\u202e' }).click();
+    await page.getByRole('heading', { level: 2, name: 'Options' }).waitFor();
+    await expectGoodLook(page, 'destination-hostile');
+    const text = (await page.locator('main').textContent()) ?? '';
+    expect(text).not.toMatch(/[\u202e\u2066]/);
+    expect(await page.content()).not.toContain('s3cret');
+    expect(await page.locator('main img').count()).toBe(0);
+    await button(page, 'Edit').click();
+    await page.getByLabel('Concurrency').fill('3');
+    await button(page, 'Save').click();
+    await waitFor(async () => (await relay.destinations.get(HOSTILE))!.concurrency === 3);
+    expect(await relay.destinations.get(HOSTILE)).toMatchObject({ events: [HOSTILE], integration: HOSTILE });
+    await button(page, 'Remove').click();
+    await page
+      .getByLabel('Type the name to confirm')
+      .fill(HOSTILE.replace(/[\u202e\u2066]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`));
+    await page.keyboard.press('Enter');
+    await page.getByText('No destinations yet.').waitFor();
+    expect(page.url()).toBe(`${host}/relay/#/destinations`);
+  });
+
+  it('are listed in pages: of 10,000 the first come at once, and each is found by name or metadata', async () => {
+    const { page, receiver } = await start({
+      options: {
+        destinations: Array.from({ length: 10_000 }, (_, index) => ({
+          name: `customer-${String(index).padStart(5, '0')}`,
+          urls: ['https://receiver.example/'],
+          metadata: { tenant: `t${index % 5_000}` },
+        })),
+      },
+    });
+    const rows = page.getByRole('table').getByRole('row');
+    await page.getByText('50 shown').waitFor();
+    expect(await rows.count()).toBe(51);
+    await button(page, 'More').click();
+    await page.getByText('100 shown').waitFor();
+    await expectGoodLook(page, 'destinations');
+    await page.getByLabel('Metadata', { exact: true }).fill('tenant');
+    await page.getByLabel('Metadata value').fill('t4999');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 shown, all').waitFor();
+    await page.getByRole('link', { name: 'customer-09999' }).waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('customer-07000');
+    await page.keyboard.press('Enter');
+    await heading(page, 'customer-07000').waitFor();
+    expect(receiver.webhooks).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import { mkdirSync } from 'node:fs';
+
+import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
+import type { AbstractHttpAdapter } from '@nestjs/core';
+import axe, { type AxeResults } from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+import { launchChromium } from '../../sdks/support/chromium.js';
+import { useCleanUps } from '../../support/clean-ups.js';
+import { startApi, TOKEN } from '../../webhook-destination/admin/api/support.js';
+
+/** Widths that every page is tested at, in CSS pixels. */
+export const VIEWPORTS = [
+  { width: 360, height: 800 },
+  { width: 1_440, height: 900 },
+];
+
+/** Where screenshots are written; none are unless this is set. */
+const SCREENSHOTS = process.env.DASHBOARD_SCREENSHOTS;
+
+type ApiOptions = NonNullable<Parameters<typeof startApi>[2]>;
+
+export interface OpenOptions extends ApiOptions {
+  browser?: BrowserContextOptions;
+  /** Page that opens, as a hash; default: the first one. */
+  hash?: string;
+  /** Signs in with it; null stays at the sign-in. */
+  token?: string | null;
+}
+
+export interface VisitOptions extends Pick<OpenOptions, 'browser' | 'hash' | 'token'> {
+  /** Cookies the browser already has, by name. */
+  cookies?: Record<string, string>;
+}
+
+/**
+ * Opens the dashboard in Chromium. Each test fails on an error or warning in the console, which violations of the content
+ * security policy are too, and on a request to another host.
+ */
+export function useDashboard() {
+  // A browser is slow to start where other tests run beside it.
+  jest.setTimeout(120_000);
+  const afterwards = useCleanUps();
+  const faults: string[] = [];
+  const refusals = new Set<number>();
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+  afterEach(() => {
+    refusals.clear();
+    expect(faults.splice(0)).toEqual([]);
+  });
+
+  /** Opens the dashboard at a URL that ends in `/relay/`. */
+  async function visit(url: string, { browser: options, hash = '', token = TOKEN, cookies = {} }: VisitOptions = {}) {
+    const context = await browser.newContext(options);
+    afterwards(() => context.close());
+    await context.addCookies(Object.entries(cookies).map(([name, value]) => ({ name, value, url })));
+    const page = await context.newPage();
+    watch(page, new URL(url).host);
+    await page.goto(url + hash);
+    if (token !== null) await signIn(page, token);
+    return page;
+  }
+
+  function watch(page: Page, host: string): void {
+    page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+    page.on('console', (message) => {
+      const [, status] = /^Failed to load resource: .* status of (\d+)/.exec(message.text()) ?? [];
+      if (status !== undefined && refusals.has(Number(status))) return;
+      if (['error', 'warning'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on('request', (request) => {
+      const url = new URL(request.url());
+      if (url.protocol !== 'data:' && url.host !== host) faults.push(`request: ${request.url()}`);
+    });
+  }
+
+  return {
+    afterwards,
+    visit,
+    /** Statuses that requests of this test may be refused with: browsers log them as errors. */
+    allowRefusals: (...statuses: number[]) => statuses.forEach((status) => refusals.add(status)),
+    /** Starts a relay and opens its dashboard. */
+    open: async (adapter: AbstractHttpAdapter, { browser: options, hash, token, ...api }: OpenOptions = {}) => {
+      const started = await startApi(afterwards, adapter, api);
+      return { ...started, page: await visit(`${started.host}/relay/`, { browser: options, hash, token }) };
+    },
+  };
+}
+
+/** Signs in through the form. */
+export async function signIn(page: Page, token: string): Promise<void> {
+  await page.getByLabel('Admin token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('banner').waitFor();
+}
+
+/**
+ * Fails on what keeps people with disabilities from using the page, in which axe has been loaded.
+ *
+ * @param rules those alone
+ */
+async function expectAccessible(page: Page, rules?: string[]): Promise<void> {
+  const options = JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) });
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(${options})`);
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)).toEqual([]);
+}
+
+/** Fails if the page is wider than its window. */
+export async function expectNoOverflow(page: Page): Promise<void> {
+  const [content, window] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]');
+  expect(content).toBeLessThanOrEqual(window!);
+}
+
+/** What was looked at in this file: no platform makes a page look different. */
+const looks = new Set<string>();
+
+/**
+ * Looks at a page at all widths, light and dark.
+ *
+ * @param name of the screenshots, and of the look: one that this file has seen is not repeated
+ */
+export async function expectGoodLook(page: Page, name: string): Promise<void> {
+  if (looks.has(name)) return;
+  looks.add(name);
+  await page.evaluate(axe.source); // not as a script of the page, which its policy forbids
+  for (const viewport of VIEWPORTS) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await expectAccessible(page, colorScheme === 'dark' ? ['color-contrast'] : undefined); // all that is different
+      await expectNoOverflow(page);
+      await writeScreenshot(page, `${name}-${viewport.width}-${colorScheme}`, true);
+    }
+  }
+}
+
+/** Writes a picture of the window, or of the whole page, to the folder `DASHBOARD_SCREENSHOTS`, if it is set. */
+export async function writeScreenshot(page: Page, name: string, fullPage = false): Promise<void> {
+  if (SCREENSHOTS === undefined) return;
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: `${SCREENSHOTS}/${name}.png`, fullPage });
+}

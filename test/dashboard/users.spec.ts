@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+
+import { withChromium } from '../sdks/support/chromium.js';
+import { platforms } from '../support/platforms.js';
+import { waitFor } from '../support/wait-for.js';
+import { READ_TOKEN, track } from '../webhook-destination/admin/api/support.js';
+import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
+import { BIDI, SCRIPT } from './support/hostile.js';
+
+const HOSTILE_ID = `${SCRIPT}${BIDI}/?#%&`;
+
+(withChromium ? describe : describe.skip).each(platforms)('Users on $platform', ({ createAdapter }) => {
+  const { open, allowRefusals } = useDashboard();
+
+  it('shows what the queue holds of a user, in pages, found by keyboard', async () => {
+    const { page, relay, receiver, host } = await open(createAdapter(), { hash: '#/users' });
+    await relay.accept('wk_shop', [
+      ...Array.from({ length: 60 }, (_, index) => track(`m${index}`)),
+      track('other', { userId: 'u2' }),
+    ]);
+    await receiver.received(61);
+    await page.getByText('Whose data?').waitFor();
+    await page.getByLabel('User id').focus();
+    await page.keyboard.type('u1');
+    await page.keyboard.press('Enter');
+    const rows = page.getByRole('table').locator('tbody tr');
+    await waitFor(async () => (await rows.count()) === 50);
+    expect(page.url()).toBe(`${host}/relay/#/users?userId=u1`);
+    await page.getByRole('button', { name: 'More' }).click();
+    await page.getByText('60 shown, all').waitFor();
+    expect(await rows.count()).toBe(60);
+    expect(await rows.getByText('other').count()).toBe(0);
+    await page.goBack();
+    await page.getByText('Whose data?').waitFor();
+    await page.getByLabel('User id').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('The queue holds nothing of this user.').waitFor();
+  });
+
+  it('deletes their data once the id is typed, and says what was deleted', async () => {
+    const { page, relay, receiver, get } = await open(createAdapter(), {
+      hash: `#/users?${new URLSearchParams({ userId: HOSTILE_ID }).toString()}`,
+    });
+    await relay.accept('wk_shop', [
+      track('m1', { userId: HOSTILE_ID, event: SCRIPT }),
+      track('m2', { userId: HOSTILE_ID }),
+      track('m3'),
+    ]);
+    await receiver.received(3);
+    await waitFor(async () => (await get('deliveries?state=delivered')).deliveries.length === 3);
+    await page.reload();
+    await page.getByText('2 shown, all').waitFor();
+    await expectGoodLook(page, 'user');
+    const opener = page.getByRole('button', { name: "Delete the user's data…" });
+    await opener.focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: "Delete the user's data?" });
+    const confirm = dialog.getByRole('button', { name: 'Delete' });
+    expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+    await expectGoodLook(page, 'user-deletion');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe("Delete the user's data…");
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('textbox').fill('u1');
+    await confirm.click({ force: true });
+    expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+    await dialog.getByRole('textbox').fill(HOSTILE_ID);
+    await page.keyboard.press('Enter');
+    await page.getByText('2 deliveries deleted, 1 delete notification queued.').waitFor();
+    await waitFor(() => receiver.webhooks.some(({ body }) => body.type === 'delete' && body.userId === HOSTILE_ID));
+    expect((await get('deliveries')).deliveries.map(({ messageId }) => messageId)).toContain('m3');
+    await page.getByText('1 shown, all').waitFor(); // the notification
+    await expectGoodLook(page, 'user-deleted');
+  });
+
+  it('says why a deletion failed, and stays open', async () => {
+    allowRefusals(404, 414);
+    const { page } = await open(createAdapter(), { hash: '#/users?userId=..' });
+    await page.getByRole('button', { name: "Delete the user's data…" }).click();
+    await page.getByRole('dialog').getByRole('textbox').fill('..');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+
+  it('cannot be deleted in a read-only session, which says so', async () => {
+    const { page } = await open(createAdapter(), { hash: '#/users?userId=u1', token: READ_TOKEN });
+    const button = page.getByRole('button', { name: "Delete the user's data…" });
+    expect(await button.getAttribute('aria-disabled')).toBe('true');
+    expect(await button.getAttribute('title')).toBe('Your session is read-only.');
+    await button.click({ force: true });
+    expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+});
