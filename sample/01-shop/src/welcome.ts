@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 
 import type { ConfigService } from '@nestjs/config';
 
-import { databasePath, webhookUrl } from './settings.js';
+import { adminToken, databasePath, webhookUrl } from './settings.js';
 
 /** Tells a newcomer what is running and what to try. */
 export function printWelcome(config: ConfigService): void {
@@ -11,6 +11,9 @@ export function printWelcome(config: ConfigService): void {
   console.log(`
 The shop runs on http://${shop} and forwards its events to a receiver, ${webhookUrl(config)}.
 Events are kept in ${relative(process.cwd(), databasePath(config))} until the receiver accepts them.
+
+See each event on its way. Sign in to the dashboard with the token of this run, ${adminToken(config)}:
+  http://${shop}/relay
 
 Place an order. The receiver prints its event:
   curl ${shop}/orders -H 'Content-Type: application/json' -d '{"userId":"u1","product":"Tea","price":4.5}'

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { ConfigService } from '@nestjs/config';
 import { AnalyticsModule, sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
-import { databasePath, SettingsModule, webhookUrl } from '../settings.js';
+import { adminToken, databasePath, SettingsModule, webhookUrl } from '../settings.js';
 import { OrdersController } from './orders.controller.js';
 import { OrdersService } from './orders.service.js';
 
@@ -21,6 +21,8 @@ import { OrdersService } from './orders.service.js';
         sources: [{ name: 'shop', writeKey: config.getOrThrow('WRITE_KEY') }],
         destinations: [{ urls: [webhookUrl(config)], sharedSecret: config.getOrThrow<string>('WEBHOOK_SECRET') }],
         queue: sqliteQueue({ path: databasePath(config) }),
+        registry: 'store', // beside those above, the dashboard can add sources and destinations
+        admin: { token: adminToken(config) },
         delivery: {
           // By default, webhooks go to public addresses only. This receiver runs on the same machine.
           allowedNetworks: ['localhost'],
