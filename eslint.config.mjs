@@ -5,6 +5,8 @@ import tseslint from 'typescript-eslint';
 const relay = 'lib/webhook-destination';
 const engines = 'queue/(bullmq|memory|postgres|shared|sqlite|store)/';
 const collecting = '(analytics|cli|testing)/';
+/** Nothing imports the dashboard: it is in the generated module. */
+const dashboard = { regex: '\\./dashboard/(?!dashboard)', message: 'The dashboard is built into a module of its own.' };
 const borders = [
   mayNotImport('lib/client/*', '\\.\\./', 'lib/client does not know the other folders.', nodeAlone()),
   clientStep('message', 'event|pipeline|delivery'),
@@ -21,10 +23,41 @@ const borders = [
     '^\\.\\./|^@angular-devkit',
     'A schematic runs in the command line, and knows neither the package nor what the command line is made of.',
   ),
+  {
+    files: ['lib/dashboard/**/*.{ts,tsx}'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex:
+                '/webhook-destination/(?!admin/|queue/|message\\.explainer\\.|registry/)|/(analytics|cli|client|common|testing)/',
+              message: 'The dashboard knows the admin API alone.',
+            },
+            {
+              regex: '/webhook-destination/',
+              allowTypeImports: true,
+              message: 'The dashboard runs in browsers: of the admin API it takes types only.',
+            },
+            {
+              regex: '^(?!\\.|preact|@preact/signals$|uplot)',
+              message: 'All of this is in the bundle: see its budgets.',
+            },
+          ],
+        },
+      ],
+    },
+  },
   mayNotImport(
     'lib/opentelemetry/**/*',
     '/(analytics|cli|testing|webhook-destination)/',
     'What makes spans knows the port alone, not what it follows.',
+  ),
+  mayNotImport(
+    'lib/terminus/**/*',
+    '/(analytics|cli|testing)/|/webhook-destination/(?!relay-health\\.|webhook-destination\\.tokens\\.)',
+    'A health indicator asks the relay for its health, not its parts.',
   ),
   mayNotImport(
     'lib/cli/**/*',
@@ -62,7 +95,7 @@ const borders = [
 function mayNotImport(files, regex, message, ...others) {
   return {
     files: [`${files}.ts`, `${files}.cts`],
-    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex, message }, ...others] }] },
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex, message }, ...others, dashboard] }] },
   };
 }
 
@@ -154,7 +187,18 @@ const PRIVATE = [
 ].map((selector) => ({ selector, message: 'A private member of a dependency: its next release may change it.' }));
 
 export default tseslint.config(
-  { ignores: ['**/dist/', '**/node_modules/', 'coverage/', 'bin/', 'test/packed/added/', 'test/bundled/app/'] },
+  {
+    ignores: [
+      '**/dist/',
+      '**/node_modules/',
+      'coverage/',
+      'bin/',
+      'client-package/',
+      'site/src/',
+      'test/packed/added/',
+      'test/bundled/app/',
+    ],
+  },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   {
@@ -183,7 +227,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['lib/**/*.{ts,cts}'],
+    files: ['lib/**/*.{ts,tsx,cts}'],
     plugins: { prose },
     rules: { 'prose/no-phrase': 'error' },
   },

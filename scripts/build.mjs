@@ -1,11 +1,15 @@
-// Builds the package twice, as ES modules and as CommonJS: which one is loaded is the consumer's choice.
+// Builds the package twice, as ES modules and as CommonJS: which one is loaded is the consumer's choice. The client of
+// both is also a package of its own.
 // With --if-changed only where something of it has changed since: several scripts in a row need the same build.
+// With --watch it then builds the dashboard again after each change, until it is stopped.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+import { writeClientPackage } from './client-package.mjs';
+import { watchDashboard, writeDashboard } from './dashboard.source.mjs';
 import { writeWorkerSource } from './worker.source.mjs';
 
 const root = new URL('..', import.meta.url);
@@ -20,6 +24,8 @@ function isUpToDate() {
     ...CONFIGS,
     'package-lock.json',
     'scripts/build.mjs',
+    'scripts/client-package.mjs',
+    'scripts/dashboard.source.mjs',
     'scripts/worker.source.mjs',
     'lib',
   ];
@@ -42,7 +48,10 @@ if (!process.argv.includes('--if-changed') || !isUpToDate()) {
   rmSync(new URL('dist', root), { recursive: true, force: true });
   const failed = (await Promise.all(CONFIGS.map(compile))).find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
-  await writeWorkerSource(root);
+  await Promise.all([writeWorkerSource(root), writeDashboard(root)]);
+  writeClientPackage(root);
   writeFileSync(stamp, '{ "type": "commonjs" }\n');
   utimesSync(stamp, begin, begin);
 }
+
+if (process.argv.includes('--watch')) await watchDashboard(root);

@@ -1,4 +1,5 @@
-// Uses the built client, as ES modules and as CommonJS, on whatever Node runs this file. Plain JavaScript of Node 14.
+// Uses the built client, as ES modules and as CommonJS, on whatever Node runs this file, from the package named by the
+// argument. Plain JavaScript of Node 14.
 import assert from 'node:assert';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -102,9 +103,10 @@ async function runsPlugins({ Analytics }, settings) {
   await collector.stop();
 }
 
+const name = process.argv[2] || 'nestjs-analytics-relay/client';
 const builds = [
-  ['ES modules', import('nestjs-analytics-relay/client')],
-  ['CommonJS', createRequire(import.meta.url)('nestjs-analytics-relay/client')],
+  ['ES modules', import(name)],
+  ['CommonJS', createRequire(import.meta.url)(name)],
 ];
 
 async function main() {
@@ -114,9 +116,9 @@ async function main() {
       ['the default client', {}],
       ['keepAliveHttpClient()', { httpClient: client.keepAliveHttpClient() }],
     ];
-    for (const [name, settings] of clients) {
+    for (const [kind, settings] of clients) {
       for (const check of [delivers, fails, givesUp, runsPlugins]) await check(client, settings);
-      console.log(`${process.version}  ${format}, ${name}: passed`);
+      console.log(`${process.version}  ${format}, ${kind}: passed`);
     }
   }
 }

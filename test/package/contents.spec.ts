@@ -14,6 +14,7 @@ const CONTENTS = [
   /^schematics\/(collection|nest-add\.schema)\.json$/,
   /^dist\/(cjs|esm)\/[\w./-]+\.(c?js|d\.c?ts)$/,
   /^dist\/cjs\/package\.json$/,
+  /^dist\/dashboard\.licenses\.txt$/,
 ];
 
 /** Licences that an application may have in its tree without a thought. */
@@ -49,9 +50,22 @@ describe('The package', () => {
     const [packed] = JSON.parse(stdout) as [{ files: { path: string }[] }];
     const paths = packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !CONTENTS.some((allowed) => allowed.test(path)))).toEqual([]);
-    for (const path of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/esm/index.js', 'dist/cjs/index.js']) {
+    for (const path of [
+      'README.md',
+      'LICENSE',
+      'CHANGELOG.md',
+      'dist/esm/index.js',
+      'dist/cjs/index.js',
+      'dist/dashboard.licenses.txt',
+    ]) {
       expect(paths).toContain(path);
     }
+  });
+
+  it('names the licence of everything in the dashboard', () => {
+    const licences = readFileSync('dist/dashboard.licenses.txt', 'utf8');
+    const named = [...licences.matchAll(/^(@?[\w/-]+) \d+\.\d+\.\d+\n\n.*MIT License/gm)].map(([, name]) => name);
+    expect(named).toEqual(['@preact/signals', '@preact/signals-core', 'preact', 'uplot']);
   });
 
   it('brings no dependency whose licence asks for more than to be named', () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -28,7 +28,9 @@ function importsOf(from: string): Import[] {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
     const { moduleSpecifier } = statement;
     if (!moduleSpecifier || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.')) return [];
-    const to = normalize(join(dirname(from), moduleSpecifier.text.replace(/js$/, 'ts')));
+    if (!moduleSpecifier.text.endsWith('.js')) return []; // styles
+    const path = normalize(join(dirname(from), moduleSpecifier.text.replace(/js$/, 'ts')));
+    const to = existsSync(join(lib, `${path}x`)) ? `${path}x` : path;
     return [{ from, to, isTypeOnly: isTypeOnly(statement) }];
   });
 }
@@ -53,7 +55,7 @@ function closure(imports: Import[]): Map<string, Set<string>> {
 }
 
 const imports = readdirSync(lib, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.c?ts$/.test(file) && !file.endsWith('.d.cts'))
+  .filter((file) => /\.(c?ts|tsx)$/.test(file) && !file.endsWith('.d.cts'))
   .flatMap(importsOf);
 
 it('lib/ has no circle of imports, except of types within one folder', () => {

@@ -20,8 +20,6 @@ export async function installPackageManagers(folder) {
 export const packageManagers = {
   npm: {
     setUp: () => undefined,
-    install: 'npm install',
-    packed: (tarball) => tarball,
   },
 
   /** Each package sees its own dependencies only, and a peer that does not fit stops the install. */
@@ -37,8 +35,6 @@ export const packageManagers = {
       ];
       writeFileSync(join(app, 'pnpm-workspace.yaml'), settings.join('\n'));
     },
-    install: 'pnpm add',
-    packed: (tarball) => tarball,
   },
 
   /** Yarn 4 with a node_modules folder. */
@@ -54,8 +50,6 @@ export const packageManagers = {
         for (const name of linters) delete manifest.devDependencies[name];
       });
     },
-    install: 'yarn add',
-    packed: (tarball) => `nestjs-analytics-relay@file:${tarball}`,
   },
 };
 
@@ -67,11 +61,7 @@ export function editPackage(app, change) {
   writeFileSync(path, JSON.stringify(manifest, null, 2));
 }
 
-/** A line of README, as it is typed with this package manager, for the packed package in place of the published one. */
-export function translate(line, manager, tarball) {
-  const { install, packed } = packageManagers[manager];
-  return line
-    .replace(/^npm install\b/, install)
-    .replace(/^npm\b/, manager)
-    .replace(/(?<= )nestjs-analytics-relay(?= |$)/, packed(tarball));
+/** A line of README, as it is typed with this package manager. */
+export function translate(line, manager) {
+  return line.replace(/^npm install (?=\w)/, manager === 'npm' ? '$&' : `${manager} add `).replace(/^p?npm\b/, manager);
 }

@@ -3,8 +3,9 @@ import assert from 'node:assert';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+import { findInDashboard } from './dashboard.mjs';
 import { translate } from './package-managers.mjs';
-import { quickStartSteps, toPattern } from './readme.mjs';
+import { otherInstall, quickStartSteps, toPattern } from './readme.mjs';
 import { Command, run } from './shell.mjs';
 
 /** README's port. Another one is put in its place where it is taken. */
@@ -12,6 +13,9 @@ export const README_PORT = 3000;
 
 /** Longest time from the request to the webhook, in ms. */
 const ARRIVES_WITHIN = 5_000;
+
+/** The event that README's request records. */
+const EVENT = 'Order Completed';
 
 let serving = Promise.resolve();
 
@@ -27,7 +31,7 @@ function inTurn(act) {
  *
  * @param print gets each line of the transcript
  */
-export async function quickStart({ app, manager, tarball, env, port, print }) {
+export async function quickStart({ app, manager, env, port, print }) {
   const onPort = (text) => text.replaceAll(`localhost:${README_PORT}`, `localhost:${port}`);
   const steps = quickStartSteps();
   const start = steps.findIndex(({ command }) => command === 'npm start');
@@ -39,7 +43,8 @@ export async function quickStart({ app, manager, tarball, env, port, print }) {
       mkdirSync(dirname(join(app, path)), { recursive: true });
       writeFileSync(join(app, path), onPort(text));
     } else {
-      await type(translate(command, manager, tarball));
+      const isOther = command.startsWith('npx nest add') && manager !== 'npm';
+      for (const line of isOther ? otherInstall() : [command]) await type(translate(line, manager));
     }
   }
   return inTurn(() => serve(steps.slice(start)));
@@ -51,7 +56,7 @@ export async function quickStart({ app, manager, tarball, env, port, print }) {
   }
 
   async function serve([{ command }, ...rest]) {
-    const line = translate(command, manager, tarball);
+    const line = translate(command, manager);
     print(`$ ${line}`);
     const application = new Command(line, { cwd: app, env: { ...env, PORT: String(port) } });
     try {
@@ -59,15 +64,19 @@ export async function quickStart({ app, manager, tarball, env, port, print }) {
       const started = application.output.length;
       print(application.output.trimEnd());
       let requested = 0;
+      let delay = 0;
       for (const step of rest) {
         if (step.kind === 'command') {
           await type(onPort(step.command));
           requested = Date.now();
-        } else {
+        } else if (step.kind === 'output') {
           await application.prints(toPattern(step.text), ARRIVES_WITHIN);
+          delay = Date.now() - requested;
+        } else {
+          const found = await findInDashboard({ ...step, url: onPort(step.url), event: EVENT });
+          print(`# ${onPort(step.url)}: ${found}`);
         }
       }
-      const delay = Date.now() - requested;
       application.stop('SIGINT');
       await application.ended;
       print(application.output.slice(started).trim());

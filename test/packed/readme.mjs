@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 
 /**
  * The steps of README's quick start, in its order: lines to type (`sh`), files to write (`ts`, named by the first
- * comment), and what the application prints (a block without a language). Other `ts` blocks are examples of no file.
+ * comment), what the application prints (a block without a language), and the page to open at the end. Other `ts` blocks
+ * are examples of no file.
  */
 export function quickStartSteps() {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -17,11 +18,21 @@ export function quickStartSteps() {
     const path = /^\/\/ (\S+\.ts)\n/.exec(text)?.[1];
     return path ? { kind: 'file', path, text } : [];
   });
-  for (const kind of ['command', 'file', 'output']) {
+  const [, url, token] = /(http:\/\/localhost:\d+\/relay)\S*\s[^`]*token `([^`]+)`/.exec(section) ?? [];
+  if (url) steps.push({ kind: 'page', url, token });
+  for (const kind of ['command', 'file', 'output', 'page']) {
     const found = steps.some((step) => step.kind === kind);
     assert.ok(found, `README has no ${kind} in its section "Quick start"`);
   }
   return steps;
+}
+
+/** What README says to type instead of `npx nest add`, with a package manager other than npm. */
+export function otherInstall() {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, ...commands] = /With pnpm or Yarn[^`]*`([^`]+)`[^`]*`([^`]+)`/.exec(readme) ?? [];
+  assert.strictEqual(commands.length, 2, 'README does not say how to install with pnpm or Yarn');
+  return commands;
 }
 
 /** What is printed, as an expression: `…` stands for anything, and blanks for any blanks. */

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:net';
+import { createConnection, createServer } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longest run of a command, in ms: an install on a machine that is busy. */
 const COMMAND_TIMEOUT = 300_000;
@@ -89,5 +90,17 @@ export async function freePort(wanted) {
     if (opened === undefined) continue;
     await new Promise((resolve) => server.close(resolve));
     return opened;
+  }
+}
+
+/** Resolves once a port of this machine takes connections. */
+export async function waitForPort(port) {
+  for (;;) {
+    const isOpen = await new Promise((resolve) => {
+      const socket = createConnection(port, 'localhost', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('connect', () => socket.destroy());
+    });
+    if (isOpen) return;
+    await sleep(50);
   }
 }

@@ -53,7 +53,7 @@ async function runShop(env, steps) {
   const { output } = await run('npm start', {
     env,
     act: (text, stop) => {
-      if (steps.length > 0 && text.includes(steps[0][0])) void steps.shift()[1](stop);
+      if (steps.length > 0 && text.includes(steps[0][0])) void steps.shift()[1](stop, text);
     },
   });
   return output;
@@ -72,8 +72,18 @@ async function shop() {
   };
   const outage = () => globalThis.fetch(`http://localhost:${RECEIVER_PORT}/outage`, { method: 'POST' });
 
+  const dashboard = async (output) => {
+    const [, token, url] = /with the token of this run, (\S+):\n {2}(\S+)\n/.exec(output);
+    const page = await globalThis.fetch(url);
+    assert.strictEqual(page.url, `http://localhost:${PORT}/relay/`);
+    assert.match(await page.text(), /<script type="module" src="assets\//);
+    const headers = { Authorization: `Bearer ${token}` };
+    const overview = await globalThis.fetch(`${url}/api/overview`, { headers });
+    assert.strictEqual(overview.status, 200);
+  };
+
   const delivered = await runShop(env, [
-    [welcome, () => order('Tea')],
+    [welcome, (stop, output) => dashboard(output).then(() => order('Tea'))],
     ['"event":"Order Completed"', (stop) => stop('SIGINT')],
   ]);
   assert.match(
@@ -220,3 +230,12 @@ await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
 await scaled();
 await scaledWithoutStore();
 await tenants();
+const tree = readFileSync('sample/07-observability/README.md', 'utf8').match(/^```text\n([^]*?)^```$/m)[1];
+await prints(
+  'npm start -w sample/07-observability',
+  {},
+  /\[receiver\] webhook 1, without a traceparent: answered 503\n\[receiver\] webhook 2, without a traceparent: answered 200/,
+  /\[health\] {3}200 \{"status":"ok"/,
+  /\[metrics\] {2}analytics_relay_delivery_attempts_total\{destination="CRM",outcome="delivered"\} 1/,
+  new RegExp(`\n\n${tree.replaceAll(/[()]/g, '\\$&')}$`),
+);
