@@ -30,6 +30,13 @@ const { options } = ts.convertCompilerOptionsFromJson(
 );
 const formats = { esm: { type: 'module' }, commonjs: { type: 'commonjs' } };
 
+/** What `nest new` writes, and a page may import or replace. */
+const APP_MODULE = `import { Module } from '@nestjs/common';
+
+@Module({})
+export class AppModule {}
+`;
+
 /** A block may use what only ES modules have, and no reader expects it to work elsewhere. */
 const TOP_LEVEL_AWAIT_IN_COMMONJS = 1309;
 
@@ -47,6 +54,7 @@ export function compilePage(page: Page, folder: string): string[] {
   const snippets = new Map<string, { snippet: Snippet; format: string }>();
   for (const [format, manifest] of Object.entries(formats)) {
     write(join(folder, format, 'package.json'), JSON.stringify(manifest));
+    write(join(folder, format, 'src/app.module.ts'), APP_MODULE);
     for (const snippet of page.snippets) {
       snippets.set(write(join(folder, format, snippet.file), snippet.code), { snippet, format });
     }
