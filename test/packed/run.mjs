@@ -64,11 +64,6 @@ async function check({ nest, command, path, took }, manager, { env, port }) {
     const delay = await quickStart({ app, manager, env, port, print });
     const needed = Date.now() - began;
     assert.ok(needed < QUICK_START_WITHIN, `the quick start took ${needed} ms`);
-    if (manager === 'npm') {
-      await script('npm test');
-      await script('npm run build');
-    }
-
     await script(translate('npm install bullmq@5 @nestjs/schedule', manager));
     addSources(app, nest);
     await script(`${manager} test`);
