@@ -21,10 +21,8 @@ interface Dashboard {
 }
 
 const dashboard = JSON.parse(readFileSync('docs/grafana-dashboard.json', 'utf8')) as Dashboard;
-const queries = [
-  ...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
-  ...readFileSync('docs/alert-rules.yml', 'utf8').split('- alert:').slice(1),
-];
+const rules = readFileSync('docs/alert-rules.yml', 'utf8').split('- alert:').slice(1);
+const queries = [...dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)), ...rules];
 
 /** Labels that Prometheus adds. */
 const ADDED = ['instance'];
@@ -78,6 +76,17 @@ describe('The dashboard and the alert rules', () => {
       const grouped = [...query.matchAll(GROUPING)].flatMap(([, labels]) => labels!.split(', '));
       const all = new Set([...ADDED, ...used.flatMap((name) => [...labelsOf.get(name)!])]);
       expect([...all]).toEqual(expect.arrayContaining(grouped));
+    }
+  });
+
+  it('are on the page as they are in the file', () => {
+    const page = readFileSync('docs/observability.md', 'utf8');
+    for (const rule of rules) {
+      const [, name] = /^ (\w+)/.exec(rule)!;
+      const [, expression] = /expr: (?:\|\n)?([^]*?)\n +(?:for|labels):/.exec(rule)!;
+      const lines = expression!.split('\n').map((line) => line.trim());
+      const [, duration] = /for: (\w+)/.exec(rule) ?? [];
+      expect(page).toContain(`# ${name}${duration ? `, for ${duration}` : ''}\n${lines.join('\n')}\n`);
     }
   });
 
