@@ -118,11 +118,36 @@ export async function expectNoOverflow(page: Page): Promise<void> {
   expect(content).toBeLessThanOrEqual(window!);
 }
 
+/** What can be acted on where the user is: behind a modal dialog, nothing can. Of radio buttons, Tab reaches one. */
+const CONTROLS = `[...(document.querySelector('dialog:modal') ?? document).querySelectorAll(
+    'a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  .filter((element) => element.checkVisibility() && !element.matches(':disabled, input[type=radio]:not(:checked)'))`;
+
+/** Fails unless Tab reaches each control of the page and shows where it is. The focus is then where it was. */
+async function expectKeyboardReach(page: Page): Promise<void> {
+  const count = await page.evaluate<number>(`
+    focused = document.activeElement;
+    reached = new Map();
+    noteFocus = ({ target }) => reached.set(target, getComputedStyle(target).outlineStyle !== 'none');
+    document.addEventListener('focusin', noteFocus);
+    ${CONTROLS}.length`);
+  for (let presses = 0; presses < count + 2; presses++) await page.keyboard.press('Tab'); // two: the browser's own
+  const faults = await page.evaluate<string[]>(`
+    document.removeEventListener('focusin', noteFocus);
+    focused === document.body ? document.activeElement.blur() : focused.focus();
+    ${CONTROLS}.flatMap((element) => {
+      const isShown = reached.get(element);
+      if (isShown) return [];
+      return (isShown === undefined ? 'not reached: ' : 'no outline: ') + element.outerHTML.slice(0, 200);
+    })`);
+  expect(faults).toEqual([]);
+}
+
 /** What was looked at in this file: no platform makes a page look different. */
 const looks = new Set<string>();
 
 /**
- * Looks at a page at all widths, light and dark.
+ * Looks at a page at all widths, light and dark, and walks through it by keyboard.
  *
  * @param name of the screenshots, and of the look: one that this file has seen is not repeated
  */
@@ -136,6 +161,7 @@ export async function expectGoodLook(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await expectAccessible(page, colorScheme === 'dark' ? ['color-contrast'] : undefined); // all that is different
       await expectNoOverflow(page);
+      if (colorScheme === 'light') await expectKeyboardReach(page);
       await writeScreenshot(page, `${name}-${viewport.width}-${colorScheme}`, true);
     }
   }
