@@ -64,7 +64,7 @@ describe('A relay under load', () => {
         `${KILLS} kills (${counted.join(', ')}): ${acknowledged} acknowledged, 0 lost, ${repeated} delivered twice`,
       );
     },
-    (60 + KILLS * 3) * 1_000,
+    (60 + KILLS * 10) * 1_000,
   );
 
   it('finishes at SIGTERM, and leaves the rest to the next one', async () => {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 
@@ -111,6 +113,10 @@ const rows = async (page: Page) => {
       return replay(query);
     };
     const page = await visit(url, { hash: '#/dead' });
+    await page.route('**/relay/api/replays/*', async (route) => {
+      await sleep(700); // longer than until the next question
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Replay all…' }).click();
     await page.getByRole('button', { name: 'Replay 5 deliveries' }).click();
     await page.getByText('0 of 5').waitFor();

@@ -210,6 +210,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       options: { registry: 'store', destinations: [] },
     });
     await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    const pause = 'The destination is paused: the delivery waits until it is resumed.';
     receiver.statuses = [404];
     await relay.accept('wk_shop', [track('m1')]);
     await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
@@ -217,12 +218,32 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     const [dead] = await relay.deliveries({});
     await page.goto(`${host}/relay/#/deliveries/${dead!.id}`);
     await page.getByRole('button', { name: 'Replay…' }).click();
-    await page.getByText('The destination is paused: the delivery waits until it is resumed.').waitFor();
-    await page.keyboard.press('Escape');
+    await page.getByText(pause).waitFor();
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    await page.locator('.timeline').getByText(pause).waitFor();
+    expect(await steps(page)).toContain('Queued');
+    await page.getByRole('link', { name: 'Its state and settings' }).click();
+    await heading(page, 'crm').waitFor();
+    await page.goBack();
+    await page.locator('.timeline').getByText(pause).waitFor();
     await relay.destinations.remove('crm');
-    await page.reload();
+    await page.locator('.timeline').getByText('destination removed').waitFor();
+    await page.getByRole('button', { name: 'Replay…' }).click();
     await page.getByText('This destination is not in use any more.').waitFor();
     expect(await page.getByRole('button', { name: 'Copy as curl' }).count()).toBe(0);
+  });
+
+  it('say that nothing was sent where the transform left the message out', async () => {
+    const { page, relay, receiver, host } = await open(createAdapter(), {
+      destination: { name: 'crm', transform: () => undefined },
+    });
+    await relay.accept('wk_shop', [track('m1')]);
+    await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 1);
+    const [left] = await relay.deliveries({});
+    await page.goto(`${host}/relay/#/deliveries/${left!.id}`);
+    await page.getByText('The destination’s transform left this message out.').waitFor();
+    expect((await steps(page)).at(-1)).toBe('Nothing to send');
+    expect(receiver.webhooks).toEqual([]);
   });
 
   it('cannot be replayed by a read-only session, which sees all else', async () => {

@@ -64,6 +64,7 @@ const setHidden = (page: Page, isHidden: boolean) =>
     await page.keyboard.type('Viewed');
     await page.keyboard.press('Enter');
     await page.getByText('No events yet.').waitFor();
+    await page.getByText('Only accepted messages have a type, event and user: outcomes are left out.').waitFor();
     expect(page.url()).toBe(`${host}/relay/#/live?kind=message&event=Viewed`);
     await page.getByText(OPEN).waitFor();
     await relay.accept('wk_shop', [track('m3'), track('m4', { event: 'Viewed' })]);

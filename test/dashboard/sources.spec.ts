@@ -48,7 +48,17 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await dialog.getByText('already exists').waitFor();
     await dialog.getByLabel('Name').fill('app');
     await expectGoodLook(page, 'source-form');
+    let answer = (): void => undefined;
+    const asked = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/relay/api/sources', async (route) => {
+      await asked;
+      await route.continue();
+    });
     await page.keyboard.press('Enter');
+    for (let presses = 0; presses < 2; presses++) await page.keyboard.press('Escape'); // the key is still to come
+    await button(page, 'Cancel').click({ force: true });
+    expect(await button(page, 'Cancel').getAttribute('title')).toBe('It is under way.');
+    answer();
     const shown = page.getByRole('dialog', { name: 'New write key' });
     const first = (await shown.locator('code').textContent())!;
     expect(first).toMatch(/^wk_/);

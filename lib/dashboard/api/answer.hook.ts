@@ -15,20 +15,27 @@ export interface Loaded<T> {
  * An answer of the API.
  *
  * @param key asks again when it changes, and forgets the answer
- * @param every asks again after so many ms, unless the tab is hidden
+ * @param every asks again after so many ms, unless the tab is hidden or an answer is awaited
  */
 export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: string, every?: number): Loaded<T> {
   const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError; isLoading: boolean }>();
   const [round, setRound] = useState(0);
   const loadNow = useRef(load);
   loadNow.current = load;
+  const isPending = useRef(false);
   useEffect(() => {
     const control = new AbortController();
+    isPending.current = true;
     setState((before) => ({ ...(before?.key === key ? before : undefined), key, isLoading: true }));
     loadNow.current(control.signal).then(
-      (answer) => setState({ key, answer, isLoading: false }),
+      (answer) => {
+        if (control.signal.aborted) return;
+        isPending.current = false;
+        setState({ key, answer, isLoading: false });
+      },
       (error: unknown) => {
         if (control.signal.aborted) return;
+        isPending.current = false;
         setState((before) => ({ ...before, key, error: error as ApiError, isLoading: false }));
       },
     );
@@ -37,7 +44,7 @@ export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: str
   const reload = useCallback(() => setRound((before) => before + 1), []);
   useEffect(() => {
     if (every === undefined) return;
-    const timer = setInterval(() => document.hidden || reload(), every);
+    const timer = setInterval(() => document.hidden || isPending.current || reload(), every);
     return () => clearInterval(timer);
   }, [every]);
   const current = state?.key === key ? state : undefined;

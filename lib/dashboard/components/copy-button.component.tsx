@@ -13,12 +13,9 @@ export interface CopyButtonProps {
 export function CopyButton({ text, what, children }: CopyButtonProps) {
   const copy = async () => {
     const copied = typeof text === 'string' ? text : text();
-    try {
-      await navigator.clipboard.writeText(copied);
-    } catch {
-      copyBySelection(copied); // without TLS there is no clipboard
-    }
-    notify(`${what} copied.`);
+    const isCopied = await writeToClipboard(copied).catch(() => copyBySelection(copied));
+    if (isCopied) notify(`${what} copied.`);
+    else notify(`${what} could not be copied: select the text, and copy it.`, 'failed');
   };
   return (
     <Button look="quiet" label={children ? undefined : `Copy ${what.toLowerCase()}`} onClick={() => void copy()}>
@@ -27,12 +24,22 @@ export function CopyButton({ text, what, children }: CopyButtonProps) {
   );
 }
 
-function copyBySelection(text: string): void {
+/** Fails without TLS, where there is no clipboard. */
+async function writeToClipboard(text: string): Promise<boolean> {
+  await navigator.clipboard.writeText(text);
+  return true;
+}
+
+/** Returns whether the browser did it. */
+function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'visually-hidden';
-  document.body.append(field);
+  const before = document.activeElement;
+  (document.querySelector('dialog:modal') ?? document.body).append(field); // elsewhere it could not be selected
   field.select();
-  document.execCommand('copy');
+  const isCopied = document.execCommand('copy');
   field.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return isCopied;
 }

@@ -9,6 +9,11 @@ export function toPlainText(value: unknown, max = 200): string {
   return showHidden(text.length > max ? `${text.slice(0, max)}…` : text);
 }
 
+/** Whether a text that was typed is this value. Hidden characters cannot be typed: what is shown for them can. */
+export function isTypedAs(typed: string, value: string): boolean {
+  return typed === value || typed === toPlainText(value, value.length);
+}
+
 /** Text with hidden characters as `\u202e`. In JSON they mean the same. */
 export function showHidden(text: string, except = ''): string {
   return text.replace(HIDDEN, (found) => (JOINERS.has(found) || except.includes(found) ? found : toEscape(found)));

@@ -4,10 +4,11 @@ import { useState } from 'preact/hooks';
 import { path, request } from '../api/api.client.js';
 import { useChange } from '../api/change.hook.js';
 import { Button } from './button.component.js';
+import { CancelButton } from './cancel-button.component.js';
 import { Dialog } from './dialog.component.js';
 import { TextField } from './field.component.js';
 import { Form } from './form.component.js';
-import { toPlainText } from './plain-text.util.js';
+import { isTypedAs } from './plain-text.util.js';
 import { PlainText } from './plain-text.component.js';
 import { Problem } from './problem.component.js';
 
@@ -27,10 +28,9 @@ export function RemoveDialog({ kind, name, children, onRemoved, onClose }: Remov
     await request('DELETE', path`${`${kind}s`}/${name}`);
     onRemoved();
   });
-  // Hidden characters cannot be typed: what is shown for them can.
-  const isSame = typed === name || typed === toPlainText(name, name.length);
+  const isSame = isTypedAs(typed, name);
   return (
-    <Dialog title={`Remove this ${kind}?`} onClose={onClose}>
+    <Dialog title={`Remove this ${kind}?`} isBusy={remove.isBusy} onClose={onClose}>
       {children}
       <Form
         onSubmit={() => {
@@ -52,7 +52,7 @@ export function RemoveDialog({ kind, name, children, onRemoved, onClose }: Remov
           >
             Remove
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
+          <CancelButton isBusy={remove.isBusy} onClick={onClose} />
         </div>
       </Form>
     </Dialog>

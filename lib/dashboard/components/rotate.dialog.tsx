@@ -4,6 +4,7 @@ import { request } from '../api/api.client.js';
 import { useChange } from '../api/change.hook.js';
 import { toFieldFaults } from '../api/field-faults.util.js';
 import { Button } from './button.component.js';
+import { CancelButton } from './cancel-button.component.js';
 import { Dialog } from './dialog.component.js';
 import { TextField } from './field.component.js';
 import { Form } from './form.component.js';
@@ -39,7 +40,7 @@ export function RotateDialog({ what, route, field, answer, advice, onRotated, on
   });
   const { byField, rest } = toFieldFaults(rotate.error, ['overlap', field, answer]);
   return (
-    <Dialog title={`Rotate the ${noun}?`} onClose={onClose}>
+    <Dialog title={`Rotate the ${noun}?`} isBusy={rotate.isBusy} onClose={onClose}>
       <p>{advice}</p>
       <Form onSubmit={() => rotate.run()}>
         <TextField
@@ -63,7 +64,7 @@ export function RotateDialog({ what, route, field, answer, advice, onRotated, on
           <Button type="submit" look="primary" changes isBusy={rotate.isBusy}>
             Rotate
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
+          <CancelButton isBusy={rotate.isBusy} onClick={onClose} />
         </div>
       </Form>
     </Dialog>

@@ -23,7 +23,7 @@ const HINT = `relay-session ${BASE.pathname}`;
 whenUnauthorized(() => {
   const wasIn = session.value.state === 'in';
   forget();
-  session.value = { state: 'out', ...(wasIn && { why: 'Your session has ended. Sign in again to go on.' }) };
+  if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to go on.' };
 });
 
 // Another tab signed in or out.

@@ -4,6 +4,7 @@ import type { ReplayProgress } from '../../../webhook-destination/admin/api/repl
 import { request } from '../../api/api.client.js';
 import { useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
+import { CancelButton } from '../../components/cancel-button.component.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
@@ -40,7 +41,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
     reload();
   };
   return (
-    <Dialog title="Replay dead deliveries?" onClose={onClose}>
+    <Dialog title="Replay dead deliveries?" isBusy={isBusy} onClose={onClose}>
       <FilterFacts filter={filter} />
       <p role="status">
         {isLoading ? `Counting… ${count.toLocaleString()}` : error ? '' : `${named} would be sent again.`}
@@ -65,7 +66,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
         >
           {isLoading || error ? 'Replay' : `Replay ${named}`}
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
+        <CancelButton isBusy={isBusy} onClick={onClose} />
       </div>
     </Dialog>
   );

@@ -24,7 +24,7 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
   const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
   const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
   const state = answer?.state;
-  useEffect(() => setRunning(!error && (state === undefined || state === 'running')), [state, error]);
+  useEffect(() => setRunning(state === undefined ? !error : state === 'running'), [state, error]);
   const cancel = async () => {
     try {
       await request('DELETE', path`replays/${id}`);

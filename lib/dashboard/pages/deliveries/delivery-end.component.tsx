@@ -1,5 +1,6 @@
 import { PlainText } from '../../components/plain-text.component.js';
 import type { Delivery } from './delivery.answer.js';
+import { DestinationHold } from './destination-hold.component.js';
 import { Step } from './step.component.js';
 
 /** What to do about a reason that the relay gives. */
@@ -18,13 +19,14 @@ const ADVICE: [begin: string, text: string][] = [
 
 /** The last step: what comes next, or how it ended. */
 export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
-  const { state, nextAttemptAt, attempts, reason } = delivery;
+  const { state, destination, request, nextAttemptAt, attempts, reason } = delivery;
   const last = attempts.at(-1);
   switch (state) {
     case 'queued':
       return (
         <Step title="Queued" look="active">
           <p>It is sent when its turn comes.</p>
+          {request && <DestinationHold destination={destination} />}
         </Step>
       );
     case 'delivering':
@@ -37,9 +39,17 @@ export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
       return (
         <Step title="Next attempt" at={nextAttemptAt} look="warn">
           <p>Until then it waits.</p>
+          {request && <DestinationHold destination={destination} />}
         </Step>
       );
     case 'delivered': {
+      if (last?.results.length === 0) {
+        return (
+          <Step title="Nothing to send" look="calm">
+            <p>The destination’s transform left this message out.</p>
+          </Step>
+        );
+      }
       const duration = last?.results.find(({ outcome }) => outcome === 'success')?.duration;
       return (
         <Step title="Delivered" at={last && duration !== undefined ? last.startedAt + duration : undefined} look="good">

@@ -59,7 +59,7 @@ export function DeliveryView({ id }: { id: string }) {
 
 /** What it is, with links to the others that have it in common. */
 function Facts({ delivery }: { delivery: Delivery }) {
-  const { state, userId, messageId, destination, source, type, trace } = delivery;
+  const { state, userId, messageId, destination, source, type, trace, request } = delivery;
   return (
     <section class="panel" aria-label="Delivery">
       <dl class="facts">
@@ -81,7 +81,9 @@ function Facts({ delivery }: { delivery: Delivery }) {
         </dd>
         <dt>Destination</dt>
         <dd>
-          <PlainText value={destination} /> <a href={hrefOf('deliveries', { destination })}>All to this destination</a>
+          <PlainText value={destination} />{' '}
+          {request && <a href={hrefOf('destinations', {}, destination)}>Its state and settings</a>}{' '}
+          <a href={hrefOf('deliveries', { destination })}>All to this destination</a>
         </dd>
         <dt>Source</dt>
         <dd>

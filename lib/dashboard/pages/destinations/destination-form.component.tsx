@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Change } from '../../api/change.hook.js';
 import { toFieldFaults } from '../../api/field-faults.util.js';
 import { Button } from '../../components/button.component.js';
+import { CancelButton } from '../../components/cancel-button.component.js';
 import { Checkbox, FieldGroup } from '../../components/field-group.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
@@ -146,7 +147,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         <Button type="submit" look="primary" changes isBusy={change.isBusy}>
           {submitLabel}
         </Button>
-        <Button onClick={onCancel}>Cancel</Button>
+        <CancelButton isBusy={change.isBusy} onClick={onCancel} />
       </div>
     </Form>
   );

@@ -46,6 +46,9 @@ export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter
         </Button>
         {key !== '{}' && <a href={hrefOf('live')}>Clear</a>}
       </div>
+      {(filter.type ?? filter.event ?? filter.userId) && (
+        <p class="hint">Only accepted messages have a type, event and user: outcomes are left out.</p>
+      )}
     </Form>
   );
 }

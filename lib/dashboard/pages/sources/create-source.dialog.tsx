@@ -4,6 +4,7 @@ import { request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
 import { toFieldFaults } from '../../api/field-faults.util.js';
 import { Button } from '../../components/button.component.js';
+import { CancelButton } from '../../components/cancel-button.component.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
@@ -32,7 +33,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
   }
   const { byField, rest } = toFieldFaults(create.error, ['name', 'writeKey']);
   return (
-    <Dialog title="New source" onClose={onClose}>
+    <Dialog title="New source" isBusy={create.isBusy} onClose={onClose}>
       <Form onSubmit={() => create.run()}>
         <TextField
           label="Name"
@@ -54,7 +55,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
           <Button type="submit" look="primary" changes isBusy={create.isBusy}>
             Create
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
+          <CancelButton isBusy={create.isBusy} onClick={onClose} />
         </div>
       </Form>
     </Dialog>

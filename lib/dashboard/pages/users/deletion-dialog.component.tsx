@@ -3,10 +3,11 @@ import { useState } from 'preact/hooks';
 import type { DeletionResult } from '../../../webhook-destination/admin/user-deletion.js';
 import { path, request } from '../../api/api.client.js';
 import { Button } from '../../components/button.component.js';
+import { CancelButton } from '../../components/cancel-button.component.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
-import { toPlainText } from '../../components/plain-text.util.js';
+import { isTypedAs, toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
 
 export interface DeletionDialogProps {
@@ -21,8 +22,9 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  const isSame = isTypedAs(typed, userId);
   const submit = async () => {
-    if (typed !== userId || isBusy) return;
+    if (!isSame || isBusy) return;
     setBusy(true);
     setError(undefined);
     try {
@@ -33,11 +35,11 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
     }
   };
   return (
-    <Dialog title="Delete the user's data?" onClose={isBusy ? () => undefined : onClose}>
+    <Dialog title="Delete the user's data?" isBusy={isBusy} onClose={onClose}>
       <p>
-        All deliveries of <strong class="plain-text">{toPlainText(userId)}</strong> are removed from the queue, whatever
-        their state, with bodies and attempts. Each enabled destination is sent a delete notification. This cannot be
-        undone.
+        All deliveries of <strong class="plain-text">{toPlainText(userId, userId.length)}</strong> are removed from the
+        queue, whatever their state, with bodies and attempts. Each enabled destination is sent a delete notification.
+        This cannot be undone.
       </p>
       <Form onSubmit={() => void submit()}>
         <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
@@ -48,13 +50,11 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
             look="danger"
             changes
             isBusy={isBusy}
-            disabledReason={typed === userId ? undefined : 'Type the id of the user first.'}
+            disabledReason={isSame ? undefined : 'Type the id of the user first.'}
           >
             {isBusy ? 'Deleting…' : 'Delete'}
           </Button>
-          <Button onClick={onClose} disabledReason={isBusy ? 'The deletion has begun.' : undefined}>
-            Cancel
-          </Button>
+          <CancelButton isBusy={isBusy} onClick={onClose} />
         </div>
       </Form>
     </Dialog>

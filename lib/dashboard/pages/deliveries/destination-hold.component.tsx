@@ -1,0 +1,19 @@
+import { get, path } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import type { Destination } from '../destinations/destination.answer.js';
+
+/** Says that the destination sends nothing now, if that is so. */
+export function DestinationHold({ destination }: { destination: string }) {
+  const load = (signal: AbortSignal) =>
+    get<Destination>(path`destinations/${destination}`, { query: { figures: 'true' }, signal });
+  const { answer } = useAnswer(load, destination);
+  const text = answer && whyHeld(answer);
+  return text === undefined ? null : <p class="warn-text">{text}</p>;
+}
+
+function whyHeld({ enabled, paused, figures }: Destination): string | undefined {
+  if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
+  if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
+  if (figures.down) return 'The destination is down: its deliveries wait until one of them succeeds.';
+  return undefined;
+}
