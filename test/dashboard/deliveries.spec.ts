@@ -229,7 +229,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     await relay.destinations.remove('crm');
     await page.locator('.timeline').getByText('destination removed').waitFor();
     await page.getByRole('button', { name: 'Replay…' }).click();
-    await page.getByText('This destination is not in use any more.').waitFor();
+    await page.getByRole('dialog').getByText('This destination is not in use any more.').waitFor();
     expect(await page.getByRole('button', { name: 'Copy as curl' }).count()).toBe(0);
   });
 
