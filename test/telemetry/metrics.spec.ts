@@ -10,7 +10,7 @@ import {
   OptionsError,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
-import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { openTelemetry, type Telemetry } from 'nestjs-analytics-relay/opentelemetry';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen } from '../support/platforms.js';
@@ -112,6 +112,15 @@ describe('The metrics of a process', () => {
     return { app, host: await listen(app) };
   }
 
+  /** An application that records, and sends to another process. */
+  async function startClient({ url }: Receiver, telemetry: Telemetry) {
+    const imports = [AnalyticsModule.forRoot({ writeKey: 'wk_shop', host: new URL(url).origin, telemetry })];
+    const testing = await Test.createTestingModule({ imports }).compile();
+    const app = testing.createNestApplication(new ExpressAdapter(), { logger: false });
+    afterwards(() => app.close());
+    return app.init();
+  }
+
   const delivered = async (host: string, count: number) => {
     const labels = { outcome: 'delivered' };
     await waitFor(
@@ -154,6 +163,51 @@ describe('The metrics of a process', () => {
     expect(await valueOf('analytics_relay.delivery.attempts', crm)).toEqual([3]);
     expect(await valueOf('analytics_relay.delivery.latency', { destination: 'CRM' })).toEqual([3]);
     expect(await valueOf('analytics_relay.circuit.status', { destination: 'CRM' })).toEqual([0]);
+  });
+
+  it('name the source of the option, and are counted once', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider();
+    const telemetry = openTelemetry({ meterProvider: provider, source: 'web' });
+    const app = await startClient(receiver, telemetry);
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
+    await app.get(AnalyticsService).flush();
+    const labels = { messaging_operation_name: 'send', messaging_destination_name: 'web' };
+    expect(seriesOf(await read()).get(keyOf('messaging_client_sent_messages_total', labels))).toBe(1);
+  });
+
+  it('are there beside telemetry of the application, which follows the client of AnalyticsModule', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider();
+    const spans = openTelemetry({ meterProvider: provider });
+    const followed: unknown[] = [];
+    const counts: number[] = [];
+    const telemetry: Telemetry = {
+      send: (batch, send) => spans.send(batch, send),
+      enqueue: (deliveries, add) => spans.enqueue(deliveries, add),
+      attempt: (delivery) => spans.attempt(delivery),
+      observe: (metrics) => spans.observe!(metrics),
+      follow: (client) => {
+        followed.push(client);
+        return {
+          send: (batch, send) => {
+            counts.push(batch.count);
+            return send();
+          },
+        };
+      },
+    };
+    const app = await startClient(receiver, telemetry);
+    const sent = async () => {
+      const labels = { messaging_operation_name: 'send', messaging_destination_name: 'analytics' };
+      return seriesOf(await read()).get(keyOf('messaging_client_sent_messages_total', labels)) ?? 0;
+    };
+    const before = await sent();
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
+    await app.get(AnalyticsService).flush();
+    expect(followed).toEqual([app.get(AnalyticsService)]);
+    expect(counts).toEqual([1]);
+    expect((await sent()) - before).toBe(1);
   });
 
   it('have each name and each series once in the Prometheus text, of several clients and relays', async () => {
