@@ -57,8 +57,8 @@ export class OpenTelemetry implements Telemetry {
     return span.isRecording() || isSampled(span) ? fieldsOf(span) : undefined;
   }
 
-  observe(metrics: readonly Metric[]): void {
-    bridge(metrics, this.options.meterProvider);
+  observe(metrics: readonly Metric[]): () => void {
+    return bridge(metrics, this.options.meterProvider);
   }
 
   async send(

@@ -52,6 +52,8 @@ export class RelaySteps {
   readonly explainer: MessageExplainer;
   /** Of this relay, and of all clients of the process. */
   readonly metrics: readonly Metric[];
+  private readonly observe: () => (() => void) | void;
+  private unobserve: (() => void) | void = undefined;
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
@@ -63,7 +65,7 @@ export class RelaySteps {
     const metrics = admin || telemetry ? this.createMetrics(options.maxMetricDestinations) : undefined;
     const follower = metrics && followedByBoth(metrics, telemetry);
     this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];
-    if (metrics) telemetry?.observe?.(metrics.all);
+    this.observe = () => metrics && telemetry?.observe?.(metrics.all);
     this.acceptor = new MessageAcceptor(router, this.queue, follower, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, follower);
     for (const destination of destinations) this.dispatcher.put(destination);
@@ -110,6 +112,16 @@ export class RelaySteps {
       new DeletionEndpoint(this.deletion, this.gate, this.audit),
       this.gate,
     );
+  }
+
+  /** Comes once the queue is open. */
+  startMetrics(): void {
+    this.unobserve = this.observe();
+  }
+
+  /** Comes before the queue closes: what is gone has no figures. */
+  endMetrics(): void {
+    this.unobserve?.();
   }
 
   private createMetrics(maxDestinations: number): RelayMetrics {

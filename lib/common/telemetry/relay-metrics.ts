@@ -138,7 +138,7 @@ export class RelayMetrics implements RelayTelemetry {
     };
   }
 
-  private counts(): Promise<Sample[]> {
+  private counts(): Promise<Sample[] | undefined> {
     return read(async () => {
       const sums = new Counter({ name: '', description: '' });
       for (const { destination, state, count } of await this.relay.counts()) {
@@ -148,7 +148,7 @@ export class RelayMetrics implements RelayTelemetry {
     });
   }
 
-  private ages(): Promise<Sample[]> {
+  private ages(): Promise<Sample[] | undefined> {
     return read(async () => {
       const oldest = await this.relay.oldest();
       const now = this.relay.now();
@@ -172,8 +172,8 @@ export class RelayMetrics implements RelayTelemetry {
 }
 
 /** While the store does not answer, the other figures are there all the same. */
-function read(collect: () => Promise<Sample[]>): Promise<Sample[]> {
-  return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => []);
+function read(collect: () => Promise<Sample[]>): Promise<Sample[] | undefined> {
+  return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => undefined);
 }
 
 /** Host of a URL that is known to be one. */

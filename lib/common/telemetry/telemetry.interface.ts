@@ -51,8 +51,12 @@ export interface RelayTelemetry {
 
 /** What the option `telemetry` takes: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry` makes one. */
 export interface Telemetry extends ClientTelemetry, RelayTelemetry {
-  /** Reads metrics from now on; it may be called again with the same ones. */
-  observe?(metrics: readonly Metric[]): void;
+  /**
+   * Reads metrics from now on; it may be called again with the same ones.
+   *
+   * @returns ends it, as a relay stops; it may be left out
+   */
+  observe?(metrics: readonly Metric[]): (() => void) | void;
 }
 
 /** Whether the value has the methods of a {@link Telemetry}. */
