@@ -171,6 +171,33 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
     expect(counts.reduce((sum, { value }) => sum + Number(value), 0)).toBe(4);
   });
 
+  it('keeps places for the destinations that are used, however often the others are read', async () => {
+    const queue = memoryQueue()();
+    queue.counts = () =>
+      Promise.resolve(['a', 'b', 'c'].map((destination) => ({ destination, state: 'dead', count: 1 })));
+    const { host } = await startRelayApp(afterwards, createAdapter(), {
+      options: {
+        admin: { token: 'secret' },
+        maxMetricDestinations: 2,
+        destinations: ['c', 'd'].map((name) => ({ name, urls: ['http://127.0.0.1:1/hook'] })),
+        queue: () => queue,
+      },
+    });
+    const read = async (metric: string) =>
+      (await readMetrics(host, 'secret'))
+        .filter(({ name }) => name === metric)
+        .flatMap(({ metrics }) => metrics.map(({ labels }) => labels!));
+    const counted = async () =>
+      (await read('analytics_relay_delivery_count')).map(({ destination }) => destination).sort();
+    expect(await counted()).toEqual(['_other', 'a', 'b']);
+    await post(`${host}/v1/batch`, { batch: [track('m1')] });
+    const enqueued = (await read('messaging_client_sent_messages_total')).filter(
+      (labels) => labels.messaging_operation_name === 'enqueue',
+    );
+    expect(enqueued.map((labels) => labels.messaging_destination_name).sort()).toEqual(['c', 'd']);
+    expect(await counted()).toEqual(['_other', 'c']);
+  });
+
   it('reads the queue once for metrics, health and the overview, where that takes long', async () => {
     const asked: string[] = [];
     const slow = async <T>(name: string, ask: () => Promise<T>) => {
