@@ -63,7 +63,10 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       {
         ...options,
         httpClient: httpClient ?? keepAliveHttpClient(),
-        telemetry: { follow: (client) => metrics.follow(client, telemetry), send: (_batch, send) => send() },
+        telemetry: {
+          follow: (client) => metrics.follow(client, telemetry?.follow?.(client) ?? telemetry),
+          send: (_batch, send) => send(),
+        },
       },
       createSink,
     );

@@ -6,7 +6,7 @@ import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
 import { throwFaults } from './options.error.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
-import type { ClientTelemetry } from './telemetry/client-telemetry.interface.js';
+import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 
 /** The settings of all steps, checked and complete. */
@@ -119,12 +119,6 @@ function joinUrl(host: string, path: string): string {
 
 function isHttpClient(value: unknown): boolean {
   return typeof value === 'function' || typeof (value as Partial<HTTPClient>).makeRequest === 'function';
-}
-
-function isClientTelemetry(value: unknown): boolean {
-  const { send, create, follow } = value as Partial<ClientTelemetry>;
-  const isOptional = (method: unknown) => method === undefined || typeof method === 'function';
-  return typeof send === 'function' && [create, follow].every(isOptional);
 }
 
 function toHttpClient(setting: AnalyticsSettings['httpClient']): HTTPClient {

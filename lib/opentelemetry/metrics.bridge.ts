@@ -2,68 +2,109 @@ import { type Meter, metrics as api, type MeterProvider } from '@opentelemetry/a
 
 import { VERSION } from '../client/version.js';
 import { processWide } from '../common/process-wide.util.js';
-import { BOUNDS, type Counter, type Gauge, type Metric, type Sample } from '../common/telemetry/metric.js';
+import { BOUNDS, Counter, type Gauge, type Histogram, type Metric, type Sample } from '../common/telemetry/metric.js';
 
 const NAME = 'nestjs-analytics-relay';
 
 /** A metric that is read. */
 type Read = Counter | Gauge;
 
-/**
- * Has the meter of one provider read metrics, and record each value of the histograms. Metrics of one name share an
- * instrument, however many clients and relays they are of: of several instruments, the SDK would keep the last value alone.
- */
+/** The metrics of one name: of several instruments of it, the SDK would keep the last value alone. */
+class SharedMetric {
+  readonly metrics = new Set<Read>();
+  /** What counters had counted that are read no more: a sum must not go back. */
+  private readonly ended = new Counter({ name: '', description: '' });
+  private last: ReadonlyMap<string, Sample> = new Map();
+
+  remove(metric: Read): void {
+    this.metrics.delete(metric);
+    if (metric.kind !== 'counter') return;
+    for (const { attributes, value } of metric.collect()) this.ended.add(value, attributes);
+  }
+
+  /** A series that is gone is 0 once: the SDK goes on reporting the last value that it got. */
+  async collect(): Promise<Sample[]> {
+    const merged = new Map<string, Sample>();
+    let isComplete = true;
+    for (const metric of [this.ended, ...this.metrics]) {
+      const isSum = metric.kind === 'counter' || metric.merge === 'sum';
+      const samples = await metric.collect();
+      isComplete &&= samples !== undefined;
+      for (const { attributes, value } of samples ?? []) {
+        const key = JSON.stringify(attributes);
+        const other = merged.get(key)?.value;
+        const together = other === undefined ? value : isSum ? other + value : Math.max(other, value);
+        merged.set(key, { attributes, value: together });
+      }
+    }
+    const gone = isComplete ? [...this.last].filter(([key]) => !merged.has(key)) : [];
+    this.last = isComplete ? merged : new Map([...this.last, ...merged]);
+    return [...merged.values(), ...gone.map(([, { attributes }]) => ({ attributes, value: 0 }))];
+  }
+}
+
+/** Has the meter of one provider read metrics, and record each value of the histograms. */
 class MetricsBridge {
-  private readonly known = new Set<Metric>();
-  private readonly read = new Map<string, Read[]>();
+  /** What ends the reading of each metric. */
+  private readonly ends = new Map<Metric, () => void>();
+  private readonly shared = new Map<string, SharedMetric>();
 
   constructor(private readonly meter: Meter) {}
 
-  add(metric: Metric): void {
-    if (this.known.has(metric)) return;
-    this.known.add(metric);
-    const { name, description, unit } = metric.info;
+  /** @returns whether it is not read yet */
+  add(metric: Metric): boolean {
+    if (this.ends.has(metric)) return false;
+    this.ends.set(metric, metric.kind === 'histogram' ? this.record(metric) : this.read(metric));
+    return true;
+  }
+
+  remove(metric: Metric): void {
+    this.ends.get(metric)?.();
+    this.ends.delete(metric);
+  }
+
+  private record({ info: { name, description, unit }, listeners }: Histogram): () => void {
+    const histogram = this.meter.createHistogram(name, {
+      description,
+      ...(unit && { unit }),
+      advice: { explicitBucketBoundaries: BOUNDS },
+    });
+    const listen: Histogram['listeners'][number] = (value, attributes) => histogram.record(value, attributes);
+    listeners.push(listen);
+    return () => void listeners.splice(listeners.indexOf(listen), 1);
+  }
+
+  private read(metric: Read): () => void {
+    const { name } = metric.info;
+    let shared = this.shared.get(name);
+    if (!shared) this.shared.set(name, (shared = this.share(metric)));
+    shared.metrics.add(metric);
+    return () => shared.remove(metric);
+  }
+
+  private share({ kind, info: { name, description, unit } }: Read): SharedMetric {
+    const shared = new SharedMetric();
     const options = { description, ...(unit && { unit }) };
-    if (metric.kind === 'histogram') {
-      const histogram = this.meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: BOUNDS } });
-      metric.listeners.push((value, attributes) => histogram.record(value, attributes));
-      return;
-    }
-    const others = this.read.get(name);
-    if (others) {
-      others.push(metric);
-      return;
-    }
-    const all = [metric];
-    this.read.set(name, all);
     const instrument =
-      metric.kind === 'counter'
+      kind === 'counter'
         ? this.meter.createObservableCounter(name, options)
         : this.meter.createObservableGauge(name, options);
     instrument.addCallback(async (result) => {
-      for (const { attributes, value } of await collect(all)) result.observe(value, attributes);
+      for (const { attributes, value } of await shared.collect()) result.observe(value, attributes);
     });
+    return shared;
   }
 }
 
-/** Bridges the metrics to a provider: the global one, unless another is given. */
-export function bridge(metrics: readonly Metric[], provider: MeterProvider = api.getMeterProvider()): void {
+/**
+ * Bridges the metrics to a provider: the global one, unless another is given.
+ *
+ * @returns ends it for those that were not bridged before
+ */
+export function bridge(metrics: readonly Metric[], provider: MeterProvider = api.getMeterProvider()): () => void {
   const bridges = processWide('metrics-bridges', () => new WeakMap<MeterProvider, MetricsBridge>());
   let found = bridges.get(provider);
   if (!found) bridges.set(provider, (found = new MetricsBridge(provider.getMeter(NAME, VERSION))));
-  for (const metric of metrics) found.add(metric);
-}
-
-async function collect(metrics: readonly Read[]): Promise<Iterable<Sample>> {
-  const merged = new Map<string, Sample>();
-  for (const metric of metrics) {
-    const isSum = metric.kind === 'counter' || metric.merge === 'sum';
-    for (const { attributes, value } of await metric.collect()) {
-      const key = JSON.stringify(attributes);
-      const other = merged.get(key)?.value;
-      const together = other === undefined ? value : isSum ? other + value : Math.max(other, value);
-      merged.set(key, { attributes, value: together });
-    }
-  }
-  return merged.values();
+  const added = metrics.filter((metric) => found.add(metric));
+  return () => added.forEach((metric) => found.remove(metric));
 }

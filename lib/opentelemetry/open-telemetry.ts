@@ -5,6 +5,7 @@ import { fromTraceText, type TraceFields } from '../client/telemetry/trace-conte
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
+import { countByDestination } from '../common/telemetry/destination-count.util.js';
 import { errorTypeOf } from '../common/telemetry/error-type.util.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import type { AttemptedDelivery, AttemptSpan, Telemetry } from '../common/telemetry/telemetry.interface.js';
@@ -57,8 +58,8 @@ export class OpenTelemetry implements Telemetry {
     return span.isRecording() || isSampled(span) ? fieldsOf(span) : undefined;
   }
 
-  observe(metrics: readonly Metric[]): void {
-    bridge(metrics, this.options.meterProvider);
+  observe(metrics: readonly Metric[]): () => void {
+    return bridge(metrics, this.options.meterProvider);
   }
 
   async send(
@@ -137,10 +138,4 @@ export class OpenTelemetry implements Telemetry {
 
 function isSampled(span: Span): boolean {
   return (span.spanContext().traceFlags & 1) === 1;
-}
-
-function countByDestination(deliveries: readonly { destination: string }[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { destination } of deliveries) counts.set(destination, (counts.get(destination) ?? 0) + 1);
-  return counts;
 }

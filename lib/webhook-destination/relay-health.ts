@@ -1,6 +1,7 @@
 import { errorMessage } from '../common/error.util.js';
 import { within } from '../common/time.util.js';
-import { type DeliveryQueue, firstAcceptedAt, type QueueCondition } from './queue/delivery-queue.interface.js';
+import type { DeliveryQueue, QueueCondition } from './queue/delivery-queue.interface.js';
+import { firstAcceptedAt, type QueueFigures } from './queue/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
 
 /** How long the queue may take to write, and to read each figure, in ms. */
@@ -32,6 +33,7 @@ export class RelayHealth {
   /** @param countDown number of destinations that are down */
   constructor(
     private readonly queue: DeliveryQueue,
+    private readonly figures: QueueFigures,
     private readonly countDown: () => number,
   ) {}
 
@@ -52,7 +54,7 @@ export class RelayHealth {
 
   private async write(): Promise<QueueCondition> {
     if (this.queue.check) return this.queue.check();
-    await this.queue.counts();
+    await this.queue.counts(); // not the shared figures: those may be from before it broke
     return { isFull: false, freeDisk: undefined };
   }
 
@@ -63,7 +65,7 @@ export class RelayHealth {
 
   private findAge(bound: number): Promise<string | undefined> {
     const read = async () => {
-      const acceptedAt = await firstAcceptedAt(this.queue);
+      const acceptedAt = await firstAcceptedAt(this.figures);
       return acceptedAt === undefined ? 0 : timeOf(this.queue) - acceptedAt;
     };
     return this.find('the age of the oldest delivery', read, (age) =>
@@ -73,7 +75,7 @@ export class RelayHealth {
 
   private findDead(bound: number): Promise<string | undefined> {
     const read = async () => {
-      const counts = await this.queue.counts();
+      const counts = await this.figures.counts();
       return counts.reduce((sum, { state, count }) => sum + (state === 'dead' ? count : 0), 0);
     };
     return this.find('the number of dead deliveries', read, (dead) =>

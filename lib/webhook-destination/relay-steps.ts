@@ -19,6 +19,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { figuresOf, type QueueFigures } from './queue/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
 import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
@@ -31,6 +32,7 @@ import type { WebhookDestinationOptions } from './webhook-destination.options.js
 /** A message's way, step by step: source, rules, routing, queue, dispatch; and the ways in. */
 export class RelaySteps {
   readonly queue: DeliveryQueue;
+  readonly figures: QueueFigures;
   readonly sources: SourceRegistry;
   readonly acceptor: MessageAcceptor;
   readonly dispatcher: WebhookDispatcher;
@@ -50,17 +52,20 @@ export class RelaySteps {
   readonly explainer: MessageExplainer;
   /** Of this relay, and of all clients of the process. */
   readonly metrics: readonly Metric[];
+  private readonly observe: () => (() => void) | void;
+  private unobserve: (() => void) | void = undefined;
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
     const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
     this.queue = queue();
+    this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
     const metrics = admin || telemetry ? this.createMetrics(options.maxMetricDestinations) : undefined;
     const follower = metrics && followedByBoth(metrics, telemetry);
     this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];
-    if (metrics) telemetry?.observe?.(metrics.all);
+    this.observe = () => metrics && telemetry?.observe?.(metrics.all);
     this.acceptor = new MessageAcceptor(router, this.queue, follower, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, follower);
     for (const destination of destinations) this.dispatcher.put(destination);
@@ -109,11 +114,20 @@ export class RelaySteps {
     );
   }
 
+  /** Comes once the queue is open. */
+  startMetrics(): void {
+    this.unobserve = this.observe();
+  }
+
+  /** Comes before the queue closes: what is gone has no figures. */
+  endMetrics(): void {
+    this.unobserve?.();
+  }
+
   private createMetrics(maxDestinations: number): RelayMetrics {
     const figures = {
       now: () => timeOf(this.queue),
-      counts: () => this.queue.counts(),
-      oldest: () => this.queue.oldest?.() ?? Promise.resolve([]),
+      ...this.figures,
       circuits: () => this.dispatcher.circuits,
     };
     return new RelayMetrics(figures, maxDestinations);

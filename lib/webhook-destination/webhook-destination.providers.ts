@@ -7,7 +7,6 @@ import { Concealed } from '../common/concealed.value.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import type { AdminProcess } from './admin/api/admin-services.interface.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
-import { firstAcceptedAt } from './queue/delivery-queue.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { RelayHealth } from './relay-health.js';
 import { RelaySteps } from './relay-steps.js';
@@ -51,7 +50,8 @@ export const webhookDestinationProviders: Provider[] = [
   { provide: ADMIN_API, useFactory: loadAdminApi, inject: [RelaySteps, WebhookDestinationService] },
   {
     provide: RELAY_HEALTH,
-    useFactory: ({ queue, dispatcher }: RelaySteps) => new RelayHealth(queue, () => dispatcher.downNames.length),
+    useFactory: ({ queue, figures, dispatcher }: RelaySteps) =>
+      new RelayHealth(queue, figures, () => dispatcher.downNames.length),
     inject: [RelaySteps],
   },
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
@@ -59,7 +59,7 @@ export const webhookDestinationProviders: Provider[] = [
 
 /** Loads the admin API, if the options have it. */
 async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationService): Promise<AdminApi | undefined> {
-  const { gate, audit, acceptor, ingest, queue, dispatcher, explainer, metrics } = steps;
+  const { gate, audit, acceptor, ingest, queue, figures, dispatcher, explainer, metrics } = steps;
   if (!gate) return undefined;
   const { AdminApi: Api } = await import('./admin/api/admin-api.js');
   const own: AdminProcess = {
@@ -67,7 +67,7 @@ async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationServic
     refused$: ingest?.endpoint.refused$ ?? EMPTY,
     series: queue.series,
     peers: queue.peers,
-    oldest: () => firstAcceptedAt(queue),
+    figures,
     downNames: () => dispatcher.downNames,
     lostCount: () => service.lostCount,
     metrics,

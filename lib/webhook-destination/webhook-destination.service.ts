@@ -227,6 +227,7 @@ export class WebhookDestinationService
     await this.steps.queue.open();
     try {
       await this.steps.registry.open(this.moduleRef);
+      this.steps.startMetrics();
     } catch (error) {
       this.steps.registry.close();
       await this.steps.queue.close(); // it would keep the process alive
@@ -253,6 +254,7 @@ export class WebhookDestinationService
     await this.steps.dispatcher.stop();
     await this.steps.api?.close();
     await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
+    this.steps.endMetrics();
     await this.steps.queue.close();
     this.steps.audit.close();
   }

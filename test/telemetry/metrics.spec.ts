@@ -1,16 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
-import { DataPointType, type MetricData, MeterProvider } from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, DataPointType, type MetricData, MeterProvider } from '@opentelemetry/sdk-metrics';
 import {
   AnalyticsModule,
   AnalyticsService,
+  type DeliveryQueue,
   getAnalyticsToken,
   memoryQueue,
   OptionsError,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
-import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { openTelemetry, type Telemetry } from 'nestjs-analytics-relay/opentelemetry';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen } from '../support/platforms.js';
@@ -21,6 +22,10 @@ import { Receiver } from '../support/receiver.js';
 import { waitFor } from '../support/wait-for.js';
 
 const track = (messageId: string) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId });
+
+const CRM = { destination: 'CRM' };
+
+const ATTEMPTS = 'analytics_relay_delivery_attempts_total';
 
 /** The series of OpenTelemetry's SDK, by name and attributes as Prometheus has them. */
 function seriesOf(metrics: MetricData[]): Map<string, number> {
@@ -84,15 +89,20 @@ describe('The metrics of a process', () => {
     return receiver;
   }
 
-  function createProvider() {
-    const reader = new PullReader();
+  function createProvider(aggregationTemporality = AggregationTemporality.CUMULATIVE) {
+    const reader = new PullReader({ aggregationTemporalitySelector: () => aggregationTemporality });
     const provider = new MeterProvider({ readers: [reader] });
     afterwards(() => provider.shutdown());
     return { provider, read: () => reader.read() };
   }
 
   /** An application that records and relays, with two clients, each with telemetry of its own. */
-  async function start({ url }: Receiver, provider?: MeterProvider, names = ['CRM', 'Mail']) {
+  async function start(
+    { url }: Receiver,
+    provider?: MeterProvider,
+    names = ['CRM', 'Mail'],
+    queue: () => DeliveryQueue = memoryQueue(),
+  ) {
     const telemetry = () => (provider ? openTelemetry({ meterProvider: provider }) : undefined);
     const imports = [
       AnalyticsModule.forRoot({ writeKey: 'wk_shop', telemetry: telemetry() }),
@@ -100,7 +110,7 @@ describe('The metrics of a process', () => {
       WebhookDestinationModule.forRoot({
         sources: [{ name: 'shop', writeKey: 'wk_shop' }],
         destinations: names.map((name) => ({ name, urls: [url] })),
-        queue: memoryQueue(),
+        queue,
         delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 1, maxRetryDelay: 1 },
         admin: { token: 'secret' },
         telemetry: telemetry(),
@@ -110,6 +120,15 @@ describe('The metrics of a process', () => {
     const app = testing.createNestApplication(new ExpressAdapter(), { logger: false });
     afterwards(() => app.close());
     return { app, host: await listen(app) };
+  }
+
+  /** An application that records, and sends to another process. */
+  async function startClient({ url }: Receiver, telemetry: Telemetry) {
+    const imports = [AnalyticsModule.forRoot({ writeKey: 'wk_shop', host: new URL(url).origin, telemetry })];
+    const testing = await Test.createTestingModule({ imports }).compile();
+    const app = testing.createNestApplication(new ExpressAdapter(), { logger: false });
+    afterwards(() => app.close());
+    return app.init();
   }
 
   const delivered = async (host: string, count: number) => {
@@ -154,6 +173,102 @@ describe('The metrics of a process', () => {
     expect(await valueOf('analytics_relay.delivery.attempts', crm)).toEqual([3]);
     expect(await valueOf('analytics_relay.delivery.latency', { destination: 'CRM' })).toEqual([3]);
     expect(await valueOf('analytics_relay.circuit.status', { destination: 'CRM' })).toEqual([0]);
+  });
+
+  it('of a relay that has stopped are gone, while the others go on', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider(AggregationTemporality.DELTA);
+    const apps = [await start(receiver, provider, ['Old']), await start(receiver, provider, ['New'])];
+    for (const { host } of apps) {
+      await post(`${host}/v1/batch`, { batch: [track('m1')] });
+      await delivered(host, 1);
+    }
+    const circuits = async () =>
+      (await read())
+        .filter(({ descriptor: { name } }) => name === 'analytics_relay.circuit.status')
+        .flatMap<unknown>(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes.destination))
+        .sort();
+    expect(await circuits()).toEqual(['New', 'Old']);
+    await apps[0]!.app.close();
+    await read(); // 0 once, for those who keep the last value
+    expect(await circuits()).toEqual(['New']);
+  });
+
+  it('that count go on where a relay that has stopped left off', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider();
+    const attempts = async () => [...seriesOf(await read())].filter(([key]) => key.startsWith(ATTEMPTS));
+    for (const count of [1, 2, 3]) {
+      const { app, host } = await start(receiver, provider, ['CRM']);
+      await post(`${host}/v1/batch`, { batch: [track('m1')] });
+      await delivered(host, 1);
+      await app.close();
+      expect(await attempts()).toEqual([[keyOf(ATTEMPTS, { destination: 'CRM', outcome: 'delivered' }), count]]);
+    }
+  });
+
+  it('show an age of 0 once nothing waits any more, and none that could not be read', async () => {
+    const { provider, read } = createProvider();
+    const queue = memoryQueue()();
+    let oldest = () => Promise.resolve([{ destination: 'CRM', acceptedAt: Date.now() - 60_000 }]);
+    let asked = 0;
+    queue.oldest = () => {
+      asked++;
+      return oldest();
+    };
+    const age = async () => seriesOf(await read()).get(keyOf('analytics_relay_delivery_oldest_age_seconds', CRM));
+    await start(await startReceiver(200), provider, ['CRM'], () => queue);
+    await waitFor(async () => (await age())! >= 60);
+    const before = asked;
+    oldest = () => Promise.reject(new Error('the store is gone'));
+    await waitFor(async () => (await age())! >= 60 && asked > before + 1);
+    oldest = () => Promise.resolve([]);
+    await waitFor(async () => (await age()) === 0);
+  });
+
+  it('name the source of the option, and are counted once', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider();
+    const telemetry = openTelemetry({ meterProvider: provider, source: 'web' });
+    const app = await startClient(receiver, telemetry);
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
+    await app.get(AnalyticsService).flush();
+    const labels = { messaging_operation_name: 'send', messaging_destination_name: 'web' };
+    expect(seriesOf(await read()).get(keyOf('messaging_client_sent_messages_total', labels))).toBe(1);
+  });
+
+  it('are there beside telemetry of the application, which follows the client of AnalyticsModule', async () => {
+    const receiver = await startReceiver(200);
+    const { provider, read } = createProvider();
+    const spans = openTelemetry({ meterProvider: provider });
+    const followed: unknown[] = [];
+    const counts: number[] = [];
+    const telemetry: Telemetry = {
+      send: (batch, send) => spans.send(batch, send),
+      enqueue: (deliveries, add) => spans.enqueue(deliveries, add),
+      attempt: (delivery) => spans.attempt(delivery),
+      observe: (metrics) => spans.observe!(metrics),
+      follow: (client) => {
+        followed.push(client);
+        return {
+          send: (batch, send) => {
+            counts.push(batch.count);
+            return send();
+          },
+        };
+      },
+    };
+    const app = await startClient(receiver, telemetry);
+    const sent = async () => {
+      const labels = { messaging_operation_name: 'send', messaging_destination_name: 'analytics' };
+      return seriesOf(await read()).get(keyOf('messaging_client_sent_messages_total', labels)) ?? 0;
+    };
+    const before = await sent();
+    app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
+    await app.get(AnalyticsService).flush();
+    expect(followed).toEqual([app.get(AnalyticsService)]);
+    expect(counts).toEqual([1]);
+    expect((await sent()) - before).toBe(1);
   });
 
   it('have each name and each series once in the Prometheus text, of several clients and relays', async () => {

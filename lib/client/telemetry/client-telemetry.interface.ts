@@ -39,3 +39,10 @@ export interface ClientTelemetry {
    */
   send(batch: SentBatch, send: () => Promise<unknown>): Promise<unknown>;
 }
+
+/** Whether the value has the methods of a {@link ClientTelemetry}. */
+export function isClientTelemetry(value: unknown): boolean {
+  const { send, create, follow } = (value ?? {}) as Partial<ClientTelemetry>;
+  const isOptional = (method: unknown) => method === undefined || typeof method === 'function';
+  return typeof send === 'function' && [create, follow].every(isOptional);
+}

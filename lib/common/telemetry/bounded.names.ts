@@ -8,6 +8,13 @@ export class BoundedNames {
   /** @param size names that keep their own value, the first ones that come */
   constructor(private readonly size: number) {}
 
+  /** For one reading, which may give the places that are left to other names. */
+  copy(): BoundedNames {
+    const copy = new BoundedNames(this.size);
+    for (const name of this.names) copy.names.add(name);
+    return copy;
+  }
+
   valueOf(name: string): string {
     if (this.names.has(name)) return name;
     if (this.names.size >= this.size) return OTHER;

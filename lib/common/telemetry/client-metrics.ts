@@ -12,6 +12,7 @@ const LOSSES = new Set([
 /** Figures of all clients of the process: what they hold, send and lose. */
 export class ClientMetrics {
   private readonly clients = new Set<WeakRef<ObservedClient>>();
+  private readonly followed = new WeakSet<ObservedClient>();
   private readonly sending = new OperationMetrics('send');
   private readonly dropped = new Counter({
     name: 'analytics_relay.client.events.dropped',
@@ -36,13 +37,16 @@ export class ClientMetrics {
   }
 
   /**
-   * Counts a client's queue, losses and batches from now on.
+   * Counts a client's queue, losses and batches from now on. A client that is followed already is not counted twice:
+   * its telemetry may have asked for it as well.
    *
    * @param telemetry that of the client, which all is passed on to
    * @param source name of its source, where a batch has none
    * @returns what observes the client
    */
   follow(client: ObservedClient, telemetry?: ClientTelemetry, source?: string): ClientTelemetry {
+    if (telemetry && this.followed.has(client)) return telemetry;
+    this.followed.add(client);
     this.clients.add(new WeakRef(client));
     client.on('error', ({ code, reason }) => code === 'delivery_failure' && this.drop(reason));
     client.on('call_after_close', () => this.drop({ code: 'call_after_close' }));

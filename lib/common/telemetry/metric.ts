@@ -38,10 +38,13 @@ export class Counter {
 export class Gauge {
   readonly kind = 'gauge';
 
-  /** @param merge what several of this name in one process make together, such as those of two relays */
+  /**
+   * @param collect resolves with undefined while it cannot be read
+   * @param merge what several of this name in one process make together, such as those of two relays
+   */
   constructor(
     readonly info: MetricInfo,
-    readonly collect: () => Promise<Sample[]> | Sample[],
+    readonly collect: () => Promise<Sample[] | undefined> | Sample[],
     readonly merge: 'sum' | 'max' = 'sum',
   ) {}
 }

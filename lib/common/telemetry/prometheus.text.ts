@@ -30,7 +30,7 @@ export function toPrometheusName({ kind, info: { name, unit } }: Metric): string
 
 async function linesOf(metric: Metric, name: string): Promise<string[]> {
   if (metric.kind !== 'histogram') {
-    const samples = await metric.collect();
+    const samples = (await metric.collect()) ?? [];
     return samples.map(({ attributes, value }) => toLine(name, attributes, value));
   }
   return metric.collect().flatMap(({ attributes, counts, sum }) => {

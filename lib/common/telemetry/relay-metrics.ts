@@ -1,5 +1,6 @@
 import { within } from '../time.util.js';
 import { BoundedNames } from './bounded.names.js';
+import { countByDestination } from './destination-count.util.js';
 import { errorTypeOf } from './error-type.util.js';
 import { Counter, Gauge, Histogram, type Metric, type Sample } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
@@ -101,9 +102,9 @@ export class RelayMetrics implements RelayTelemetry {
       reason = error;
       throw error;
     } finally {
-      const counts = new Map<string, number>();
-      for (const { destination } of deliveries) counts.set(destination, (counts.get(destination) ?? 0) + 1);
-      for (const [destination, count] of counts) end(this.names.valueOf(destination), count, reason);
+      for (const [destination, count] of countByDestination(deliveries)) {
+        end(this.names.valueOf(destination), count, reason);
+      }
     }
   }
 
@@ -138,17 +139,18 @@ export class RelayMetrics implements RelayTelemetry {
     };
   }
 
-  private counts(): Promise<Sample[]> {
+  private counts(): Promise<Sample[] | undefined> {
     return read(async () => {
+      const names = this.names.copy();
       const sums = new Counter({ name: '', description: '' });
       for (const { destination, state, count } of await this.relay.counts()) {
-        sums.add(count, { state, destination: this.names.valueOf(destination) });
+        sums.add(count, { state, destination: names.valueOf(destination) });
       }
       return sums.collect();
     });
   }
 
-  private ages(): Promise<Sample[]> {
+  private ages(): Promise<Sample[] | undefined> {
     return read(async () => {
       const oldest = await this.relay.oldest();
       const now = this.relay.now();
@@ -162,9 +164,10 @@ export class RelayMetrics implements RelayTelemetry {
 
   /** The highest value of each name. */
   private highest<T extends { destination: string }>(items: readonly T[], valueOf: (item: T) => number): Sample[] {
+    const names = this.names.copy();
     const values = new Map<string, number>();
     for (const item of items) {
-      const name = this.names.valueOf(item.destination);
+      const name = names.valueOf(item.destination);
       values.set(name, Math.max(values.get(name) ?? 0, valueOf(item)));
     }
     return Array.from(values, ([destination, value]) => ({ attributes: { destination }, value }));
@@ -172,8 +175,8 @@ export class RelayMetrics implements RelayTelemetry {
 }
 
 /** While the store does not answer, the other figures are there all the same. */
-function read(collect: () => Promise<Sample[]>): Promise<Sample[]> {
-  return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => []);
+function read(collect: () => Promise<Sample[]>): Promise<Sample[] | undefined> {
+  return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => undefined);
 }
 
 /** Host of a URL that is known to be one. */

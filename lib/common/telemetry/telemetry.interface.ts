@@ -1,4 +1,4 @@
-import type { ClientTelemetry } from '../../client/telemetry/client-telemetry.interface.js';
+import { type ClientTelemetry, isClientTelemetry } from '../../client/telemetry/client-telemetry.interface.js';
 import type { TraceFields } from '../../client/telemetry/trace-context.js';
 import type { Metric } from './metric.js';
 
@@ -51,18 +51,21 @@ export interface RelayTelemetry {
 
 /** What the option `telemetry` takes: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry` makes one. */
 export interface Telemetry extends ClientTelemetry, RelayTelemetry {
-  /** Reads metrics from now on; it may be called again with the same ones. */
-  observe?(metrics: readonly Metric[]): void;
+  /**
+   * Reads metrics from now on; it may be called again with the same ones.
+   *
+   * @returns ends it, as a relay stops; it may be left out
+   */
+  observe?(metrics: readonly Metric[]): (() => void) | void;
 }
 
 /** Whether the value has the methods of a {@link Telemetry}. */
 export function isTelemetry(value: unknown): boolean {
-  const { send, enqueue, attempt, create, follow, observe } = (value ?? {}) as Partial<
-    Record<keyof Telemetry, unknown>
-  >;
-  const isMethod = (method: unknown) => typeof method === 'function';
+  if (!isClientTelemetry(value)) return false;
+  const { enqueue, attempt, observe } = value as Partial<Telemetry>;
   return (
-    [send, enqueue, attempt].every(isMethod) &&
-    [create, follow, observe].every((method) => method === undefined || isMethod(method))
+    typeof enqueue === 'function' &&
+    typeof attempt === 'function' &&
+    (observe === undefined || typeof observe === 'function')
   );
 }

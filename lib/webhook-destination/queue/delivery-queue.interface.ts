@@ -134,14 +134,6 @@ export interface OldestDelivery {
   acceptedAt: number;
 }
 
-/** When the first delivery of a queue was accepted that is queued or waiting, in ms since the epoch; undefined if there is none. */
-export async function firstAcceptedAt(queue: Pick<DeliveryQueue, 'oldest'>): Promise<number | undefined> {
-  const oldest = (await queue.oldest?.()) ?? [];
-  return oldest.length === 0
-    ? undefined
-    : oldest.reduce((first, { acceptedAt }) => Math.min(first, acceptedAt), Infinity);
-}
-
 /** What a check of a queue found that can be written. */
 export interface QueueCondition {
   /** Whether it refuses new deliveries, as it holds as many as its options allow. */

@@ -1,9 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
 import { AnalyticsModule, AnalyticsService, memoryQueue } from 'nestjs-analytics-relay';
+import { RelayHealthIndicator } from 'nestjs-analytics-relay/terminus';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -85,7 +88,9 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
       sumOf(families, 'analytics_relay_delivery_attempts_total', labels);
     await waitFor(async () => {
       const families = await readNext();
-      return attempts(families, { outcome: 'delivered' }) + attempts(families, { outcome: 'dead' }) === MESSAGES;
+      const dead = attempts(families, { outcome: 'dead' });
+      const isCurrent = sumOf(families, 'analytics_relay_delivery_count', { state: 'dead' }) === dead; // it is shared
+      return isCurrent && attempts(families, { outcome: 'delivered' }) + dead === MESSAGES;
     });
 
     const last = await readNext();
@@ -164,6 +169,56 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
     const counts = metrics.find(({ name }) => name === 'analytics_relay_delivery_count')!.metrics;
     expect(new Set(counts.map(({ labels }) => labels!.destination))).toEqual(new Set(['a', 'b', '_other']));
     expect(counts.reduce((sum, { value }) => sum + Number(value), 0)).toBe(4);
+  });
+
+  it('keeps places for the destinations that are used, however often the others are read', async () => {
+    const queue = memoryQueue()();
+    queue.counts = () =>
+      Promise.resolve(['a', 'b', 'c'].map((destination) => ({ destination, state: 'dead', count: 1 })));
+    const { host } = await startRelayApp(afterwards, createAdapter(), {
+      options: {
+        admin: { token: 'secret' },
+        maxMetricDestinations: 2,
+        destinations: ['c', 'd'].map((name) => ({ name, urls: ['http://127.0.0.1:1/hook'] })),
+        queue: () => queue,
+      },
+    });
+    const read = async (metric: string) =>
+      (await readMetrics(host, 'secret'))
+        .filter(({ name }) => name === metric)
+        .flatMap(({ metrics }) => metrics.map(({ labels }) => labels!));
+    const counted = async () =>
+      (await read('analytics_relay_delivery_count')).map(({ destination }) => destination).sort();
+    expect(await counted()).toEqual(['_other', 'a', 'b']);
+    await post(`${host}/v1/batch`, { batch: [track('m1')] });
+    const enqueued = (await read('messaging_client_sent_messages_total')).filter(
+      (labels) => labels.messaging_operation_name === 'enqueue',
+    );
+    expect(enqueued.map((labels) => labels.messaging_destination_name).sort()).toEqual(['c', 'd']);
+    expect(await counted()).toEqual(['_other', 'c']);
+  });
+
+  it('reads the queue once for metrics, health and the overview, where that takes long', async () => {
+    const asked: string[] = [];
+    const slow = async <T>(name: string, ask: () => Promise<T>) => {
+      asked.push(name);
+      await setTimeout(150); // an answer that took so long is shared for 15 s
+      return ask();
+    };
+    const queue = memoryQueue()();
+    const [counts, oldest] = [queue.counts.bind(queue), queue.oldest!.bind(queue)];
+    queue.counts = (except) => (except ? counts(except) : slow('counts', counts));
+    queue.oldest = () => slow('oldest', oldest);
+    const { host, app } = await startRelayApp(afterwards, createAdapter(), {
+      options: { admin: { token: 'secret' }, queue: () => queue },
+      metadata: { imports: [TerminusModule], providers: [RelayHealthIndicator] },
+    });
+    await readMetrics(host, 'secret');
+    const overview = await fetch(`${host}/relay/api/overview`, { headers: { Authorization: 'Bearer secret' } });
+    expect(overview.status).toBe(200);
+    await app.get(RelayHealthIndicator).isHealthy('relay', { oldestWaiting: 1_000, dead: 1 });
+    await readMetrics(host, 'secret');
+    expect(asked).toEqual(['counts', 'oldest']);
   });
 
   it('is for those who may look: a token, a token to read, or a guard', async () => {

@@ -19,7 +19,6 @@ import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
 import { replayRoutes } from './replay.routes.js';
 import { sessionRoutes } from './session.routes.js';
-import { sparing } from './sparing.util.js';
 
 /** The admin API of one module, and what it counts. */
 export class AdminApi {
@@ -35,16 +34,15 @@ export class AdminApi {
     const sources = new SourceRecorder(this.writer);
     this.feed = new LiveFeed(own.accepted$, relay.events$, own.peers);
     this.jobs = new ReplayJobs(relay);
-    const count = sparing(() => relay.stats());
     const routes = [
       ...sessionRoutes(gate),
-      ...overviewRoutes(count, own, series),
+      ...overviewRoutes(own, series),
       ...metricsRoutes(own.metrics),
       ...eventRoutes(this.feed),
       ...deliveryRoutes(relay, own),
       ...replayRoutes(this.jobs),
       ...explainRoutes(relay),
-      ...registryRoutes(relay.sources, relay.destinations, new EntryFigures(count, own, series, sources)),
+      ...registryRoutes(relay.sources, relay.destinations, new EntryFigures(own, series, sources)),
     ];
     this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, audit);
     this.subscriptions = [

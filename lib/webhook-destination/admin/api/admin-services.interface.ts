@@ -4,14 +4,10 @@ import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Refusal } from '../../ingest/ingest.endpoint.js';
 import type { Acceptance } from '../../ingest/message.acceptor.js';
-import type {
-  DeliveryCount,
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryRecord,
-} from '../../queue/delivery-queue.interface.js';
+import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
+import type { QueueFigures } from '../../queue/queue.figures.js';
 import type { SeriesStore } from '../../queue/series-store.interface.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
@@ -26,7 +22,6 @@ export interface AdminRelay {
   deliveries(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   search(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
   replay(idOrQuery: string | DeliveryQuery): Promise<number>;
-  stats(): Promise<DeliveryCount[]>;
   requestDeletion(request: DeletionRequest): Promise<DeletionResult>;
   explain(message: unknown, source?: string): Promise<object>;
 }
@@ -40,8 +35,7 @@ export interface AdminProcess {
   readonly series: SeriesStore | undefined;
   /** To the processes that share the queue; undefined where it is not shared. */
   readonly peers: PeerChannel | undefined;
-  /** When the oldest open delivery was accepted, in ms since the epoch; undefined if there is none, or the engine does not know. */
-  oldest(): Promise<number | undefined>;
+  readonly figures: QueueFigures;
   /** Destinations that are down. */
   downNames(): string[];
   /** Events that in-process recording lost before ingest. */

@@ -1,4 +1,4 @@
-import type { DeliveryCount, DeliveryState } from '../../queue/delivery-queue.interface.js';
+import type { DeliveryState } from '../../queue/delivery-queue.interface.js';
 import type { SeriesPoint } from '../series/minute-counts.js';
 import type { SeriesRecorder } from '../series/series.recorder.js';
 import type { SourceFigures, SourceRecorder } from '../series/source.recorder.js';
@@ -20,7 +20,6 @@ export interface DestinationFigures {
 /** Reads what happened to destinations and sources of late, for those with these names. */
 export class EntryFigures {
   constructor(
-    private readonly count: () => Promise<DeliveryCount[]>,
     private readonly own: AdminProcess,
     private readonly series: SeriesRecorder,
     private readonly sources: SourceRecorder,
@@ -30,7 +29,7 @@ export class EntryFigures {
     const now = Date.now();
     const down = new Set(this.own.downNames());
     const [counts, ...points] = await Promise.all([
-      this.count(),
+      this.own.figures.counts(),
       ...names.map((name) => this.series.read(now - RECENT, now, name)),
     ]);
     const byName = new Map<string, DestinationFigures['counts']>(names.map((name) => [name, {}]));

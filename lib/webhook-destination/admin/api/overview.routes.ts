@@ -1,4 +1,5 @@
-import { type DeliveryCount, isOpen } from '../../queue/delivery-queue.interface.js';
+import { isOpen } from '../../queue/delivery-queue.interface.js';
+import { firstAcceptedAt } from '../../queue/queue.figures.js';
 import { RequestError } from '../../ingest/request.error.js';
 import { COUNTERS, type SeriesPoint } from '../series/minute-counts.js';
 import type { SeriesRecorder } from '../series/series.recorder.js';
@@ -6,7 +7,6 @@ import { SERIES_TIME } from '../series/interval.counts.js';
 import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 import { QueryReader } from './query.reader.js';
-import { sparing } from './sparing.util.js';
 
 /** Time that the rates of the overview are of, in ms. */
 const RECENT = 5 * 60_000;
@@ -21,16 +21,15 @@ const SERIES_FIELDS = {
 };
 
 /** How the relay does now, and how it did in the last day. */
-export function overviewRoutes(
-  count: () => Promise<DeliveryCount[]>,
-  own: AdminProcess,
-  series: SeriesRecorder,
-): ApiRoute[] {
-  const oldestAcceptedAt = sparing(() => own.oldest());
+export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
   return [
     readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {
       const now = Date.now();
-      const [counts, oldest, points] = await Promise.all([count(), oldestAcceptedAt(), series.read(now - RECENT, now)]);
+      const [counts, oldest, points] = await Promise.all([
+        own.figures.counts(),
+        firstAcceptedAt(own.figures),
+        series.read(now - RECENT, now),
+      ]);
       const open = counts.filter(isOpen).reduce((sum, { count }) => sum + count, 0);
       return {
         at: now,

@@ -33,8 +33,8 @@ export function noCounts(): MinuteCounts {
 
 /** Adds counts to others. */
 export function addCounts(sum: MinuteCounts, counts: MinuteCounts): void {
-  for (const counter of COUNTERS) sum[counter] += counts[counter] ?? 0;
-  for (const [bucket, count] of Object.entries(counts.latencies ?? {})) {
+  for (const counter of COUNTERS) sum[counter] += counts[counter];
+  for (const [bucket, count] of Object.entries(counts.latencies)) {
     sum.latencies[bucket] = (sum.latencies[bucket] ?? 0) + count;
   }
 }

@@ -38,6 +38,9 @@ const ADD_TIMEOUT = 10_000;
 /** Jobs made due with one command, as Redis does nothing else meanwhile. */
 const PORTION = 1_000;
 
+/** Destinations whose oldest delivery is looked for side by side: leases go through the same connection. */
+const SIDE_BY_SIDE = 50;
+
 /** The queue in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements SharedQueue {
   readonly registry: RegistryStore;
@@ -117,11 +120,15 @@ export class BullmqDeliveryQueue implements SharedQueue {
 
   async oldest(): Promise<OldestDelivery[]> {
     const names = await this.store.due.names('+inf'); // those that have open deliveries are on the list
-    const times = await Promise.all(names.map((name) => firstOpen(this.store, this.store.queueOf(name))));
-    return names.flatMap((destination, index) => {
-      const acceptedAt = times[index];
-      return acceptedAt === undefined ? [] : { destination, acceptedAt };
-    });
+    const oldest: OldestDelivery[] = [];
+    for (let start = 0; start < names.length; start += SIDE_BY_SIDE) {
+      const portion = names.slice(start, start + SIDE_BY_SIDE);
+      const times = await Promise.all(portion.map((name) => firstOpen(this.store, this.store.queueOf(name))));
+      for (const [index, acceptedAt] of times.entries()) {
+        if (acceptedAt !== undefined) oldest.push({ destination: portion[index]!, acceptedAt });
+      }
+    }
+    return oldest;
   }
 
   async counts(except: readonly string[] = []): Promise<DeliveryCount[]> {

@@ -10,7 +10,7 @@ import type { RedisStore } from './redis.store.js';
 const CHUNK = 250;
 
 /** Open jobs of each kind among which the oldest is looked for. */
-const LOOKED_AT = 1_000;
+const LOOKED_AT = 100;
 
 /** Where BullMQ keeps the jobs of each state; a retry that is due counts as queued. */
 const TYPES: Record<DeliveryState, JobType[]> = {

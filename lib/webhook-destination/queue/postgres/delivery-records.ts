@@ -16,6 +16,9 @@ const PORTION = 1_000;
 /** Rows looked at with one statement where no index finds those that are meant. */
 const WALKED = 20_000;
 
+/** Open deliveries of a destination among which the oldest is looked for. */
+const LOOKED_AT = 1_000;
+
 type RemovedRow = Pick<DeliveryRecord, 'id' | 'state'>;
 
 /** Reads and changes deliveries by what they are, leased or not. */
@@ -39,17 +42,12 @@ export class DeliveryRecords {
 
   /** Reads what is open of the other destinations alone, and all that is leased or has ended. */
   async counts(except: readonly string[]): Promise<DeliveryCount[]> {
-    const next = (which: string) =>
-      `SELECT destination FROM ${this.table} WHERE state IN ('queued', 'waiting') ${which} ORDER BY destination LIMIT 1`;
     // Each of the two has an index of its own.
     const count = (which: string) =>
       `SELECT destination, state, count(*)::float8 FROM ${this.table}
        WHERE ${which} AND destination <> ALL ($1::text[]) GROUP BY destination, state`;
     const rows = await this.database.query<{ destination: string; state: DeliveryState; count: number }>(
-      `WITH RECURSIVE names AS (
-         (${next('')}) UNION ALL
-         SELECT next.* FROM names, LATERAL (${next('AND destination > names.destination')}) next
-       )
+      `${this.withNames}
        SELECT destination, counted.* FROM names, LATERAL (
          SELECT state, count(*)::float8 FROM ${this.table}
          WHERE destination = names.destination AND state IN ('queued', 'waiting') GROUP BY state) counted
@@ -60,10 +58,15 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
+  /** Of as many of each destination as are due first: there may be millions. */
   async oldest(): Promise<OldestDelivery[]> {
     const rows = await this.database.query<OldestDelivery>(
-      `SELECT destination, min(accepted_at)::float8 AS "acceptedAt" FROM ${this.table}
-       WHERE state IN ('queued', 'waiting') GROUP BY destination`,
+      `${this.withNames}
+       SELECT destination, found.* FROM names, LATERAL (
+         SELECT min(accepted_at)::float8 AS "acceptedAt" FROM (
+           SELECT accepted_at FROM ${this.table}
+           WHERE destination = names.destination AND state IN ('queued', 'waiting')
+           ORDER BY due_at, id LIMIT ${LOOKED_AT}) due) found`,
     );
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
@@ -120,6 +123,15 @@ export class DeliveryRecords {
       if (!left) after = next; // what somebody else is changing at this moment is looked at again
     }
     return count;
+  }
+
+  /** The destinations that have open deliveries, as `names`: the index is asked once for each. */
+  private get withNames(): string {
+    const next = (which: string) =>
+      `SELECT destination FROM ${this.table} WHERE state IN ('queued', 'waiting') ${which} ORDER BY destination LIMIT 1`;
+    return `WITH RECURSIVE names AS (
+      (${next('')}) UNION ALL
+      SELECT next.* FROM names, LATERAL (${next('AND destination > names.destination')}) next)`;
   }
 
   private async purgePortion(

@@ -76,6 +76,22 @@ await describeOnEach([postgresStore], (store) => {
       expect((await rowsRead(schema)) - before).toBeLessThan(1_000);
     });
 
+    it('is not read whole for the oldest delivery of each destination', async () => {
+      const { factory, schema } = create();
+      const filling = factory();
+      await filling.open();
+      await fill(filling, 'Few', 3);
+      await fill(filling, 'Many', 5_000);
+      await filling.close();
+      const before = await rowsRead(schema);
+      const queue = factory();
+      await queue.open();
+      const oldest = await queue.oldest!();
+      await queue.close();
+      expect(oldest.map(({ destination }) => destination).sort()).toEqual(['Few', 'Many']);
+      expect((await rowsRead(schema)) - before).toBeLessThan(2_000);
+    });
+
     it('that cannot be counted at start does not stop it', async () => {
       const { factory } = create();
       const queue = factory();

@@ -6,7 +6,7 @@ const MAX_REUSE = 15_000;
 
 /**
  * Asks once for all that ask meanwhile, and for a while after: what takes long is used again for longer. However many
- * pages are open, they keep the asked one busy for one hundredth of the time, if an answer takes less than 150 ms.
+ * ask, they keep the asked one busy for one hundredth of the time, if an answer takes less than 150 ms.
  */
 export function sparing<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;

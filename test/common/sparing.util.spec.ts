@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { sparing } from '../../../../lib/webhook-destination/admin/api/sparing.util.js';
+import { sparing } from '../../lib/common/sparing.util.js';
 
 describe('sparing', () => {
   beforeEach(() => void jest.useFakeTimers());
