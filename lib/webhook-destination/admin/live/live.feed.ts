@@ -17,6 +17,7 @@ export class LiveFeed {
   private readonly streams = new Set<EventStream>();
   private readonly peers: LivePeers | undefined;
   private subscription: Subscription | undefined;
+  private closed = false;
 
   /** @param channel to other processes; undefined where there are none */
   constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>, channel?: PeerChannel) {
@@ -34,6 +35,11 @@ export class LiveFeed {
 
   get isFull(): boolean {
     return this.streams.size >= MAX_STREAMS;
+  }
+
+  /** Whether the application shuts down: the server would wait for another stream. */
+  get isClosed(): boolean {
+    return this.closed;
   }
 
   /** Answers other processes from now on. Comes once the queue is open. */
@@ -70,6 +76,7 @@ export class LiveFeed {
 
   /** Ends all streams. Comes before the server closes, which waits for them. */
   close(): void {
+    this.closed = true;
     for (const stream of [...this.streams]) stream.end();
     this.peers?.close();
   }
