@@ -1,7 +1,9 @@
-import { EMPTY, map, mergeMap, type Observable, type Subscription, using } from 'rxjs';
+import { filter, map, type Observable, type Subscription, using } from 'rxjs';
 
+import { isPlainObject } from '../../../client/message/message.rules.js';
+import { parseJson } from '../../../common/value.util.js';
 import { MAX_PEER_TEXT, type PeerChannel } from '../../queue/peer-channel.interface.js';
-import type { LiveEvent } from './live.event.js';
+import { isLiveEvent, type LiveEvent } from './live.event.js';
 
 /** Time between two requests for events, in ms. */
 const ASK_INTERVAL = 5_000;
@@ -38,8 +40,11 @@ export class LivePeers {
     private readonly channel: PeerChannel,
     private readonly own$: Observable<LiveEvent>,
   ) {
-    this.received$ = channel.received$.pipe(map((text) => JSON.parse(text) as Text));
-    const answers$ = this.received$.pipe(mergeMap((text) => ('ask' in text ? EMPTY : [text])));
+    this.received$ = channel.received$.pipe(
+      map(readText),
+      filter((text) => text !== undefined),
+    );
+    const answers$ = this.received$.pipe(filter((text) => 'events' in text));
     this.events$ = using(
       () => {
         this.tell({ ask: true });
@@ -100,4 +105,14 @@ export class LivePeers {
   private send(text: string): void {
     this.channel.send(text).catch(() => undefined);
   }
+}
+
+/** What a text says; undefined for one of another version, or from something else on the store. */
+function readText(text: string): Text | undefined {
+  const value = parseJson(text);
+  if (!isPlainObject(value)) return undefined;
+  if (value.ask === true) return { ask: true };
+  const { events, missed } = value;
+  if (!Array.isArray(events) || !Number.isSafeInteger(missed)) return undefined;
+  return { events: events.filter(isLiveEvent), missed: missed as number };
 }
