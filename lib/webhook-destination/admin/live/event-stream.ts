@@ -36,7 +36,7 @@ export class EventStream {
    */
   constructor(
     private readonly response: ServerResponse,
-    private readonly filter: LiveFilter,
+    readonly filter: LiveFilter,
     scope: 'process' | 'queue',
     onEnd: () => void,
   ) {

@@ -25,7 +25,8 @@ export class LiveFeed {
       accepted$.pipe(mergeMap((acceptance) => toMessageEvents(acceptance, Date.now()))),
       outcomes$.pipe(map((event) => toOutcomeEvent(event, Date.now()))),
     );
-    if (channel) this.peers = new LivePeers(channel, this.events$);
+    const filters = () => [...this.streams].map(({ filter }) => filter);
+    if (channel) this.peers = new LivePeers(channel, this.events$, filters);
   }
 
   /** Whose events there are. */
@@ -49,12 +50,16 @@ export class LiveFeed {
 
   add(stream: EventStream): void {
     this.streams.add(stream);
-    this.subscription ??= this.follow();
+    if (this.subscription) this.peers?.ask();
+    else this.subscription = this.follow();
   }
 
   remove(stream: EventStream): void {
     this.streams.delete(stream);
-    if (this.streams.size > 0) return;
+    if (this.streams.size > 0) {
+      this.peers?.ask(); // for less: what nobody wants any more would take the place of other events
+      return;
+    }
     this.subscription?.unsubscribe();
     this.subscription = undefined;
   }

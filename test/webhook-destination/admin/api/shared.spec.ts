@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
+import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -52,7 +53,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     const create = () => {
       const { options, remove } = store.create();
       cleanUp(remove);
-      const start = () => startApi(cleanUp, new ExpressAdapter(), { options: { queue: bullmqQueue(options) } });
+      const start = (others: Partial<WebhookDestinationModuleOptions> = {}) =>
+        startApi(cleanUp, new ExpressAdapter(), { options: { queue: bullmqQueue(options), ...others } });
       return { start, options };
     };
 
@@ -75,9 +77,36 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await other.relay.accept('wk_shop', many);
       const missed = () =>
         events.reduce((sum, { name, data }) => sum + (name === 'missed' ? (data.count as number) : 0), 0);
-      // What is left out may be outcomes as well, which this reader does not want.
       await waitFor(() => shown().filter((id) => id.startsWith('many')).length + missed() >= many.length);
       expect(missed()).toBeGreaterThan(0);
+    });
+
+    it('send each other what is asked for, and nothing in its place', async () => {
+      const { start } = create();
+      const destinations = ['Flood', 'Rare'].map((name) => ({ name, urls: ['http://127.0.0.1:9/'], events: [name] }));
+      const [watched, other] = [await start(), await start({ destinations, mode: 'ingest' })];
+      const { events } = await readStream(await watched.ask('GET', 'events?destination=Rare'));
+      let sent = 0;
+      /** Its last message is for the destination that is watched. */
+      const accept = async (flood: number) => {
+        const rare = track(`rare-${sent++}`, { event: 'Rare' });
+        const many = Array.from({ length: flood }, (_, index) => track(`${sent}-${index}`, { event: 'Flood' }));
+        await other.relay.accept('wk_shop', [...many, rare]);
+        return () => events.some(({ data }) => data.messageId === rare.messageId);
+      };
+      await waitFor(async () => {
+        await accept(0);
+        return events.length > 1; // the other process knows what is asked for
+      });
+      await waitFor(await accept(500), undefined, 10_000);
+      await waitFor(await accept(0)); // what was missed before it comes first
+      expect(events.filter(({ name }) => name === 'missed')).toEqual([]);
+
+      const all = await readStream(await watched.ask('GET', 'events?kind=message'));
+      await waitFor(async () => {
+        await accept(1);
+        return all.events.some(({ data }) => data.event === 'Flood');
+      });
     });
 
     it('ignore what others send on their channels', async () => {
