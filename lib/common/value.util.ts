@@ -4,3 +4,12 @@ export const isPositiveNumber = (value: unknown): value is number => Number.isFi
 
 export const isPositiveInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
+
+/** The value of a JSON text; undefined where it is something else. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,3 +1,4 @@
+import { ClosedError } from '../../../common/relay.errors.js';
 import { RequestError } from '../../ingest/request.error.js';
 import { EventStream } from '../live/event-stream.js';
 import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
@@ -17,6 +18,9 @@ export function eventRoutes(feed: LiveFeed): ApiRoute[] {
         const filter = Object.fromEntries(
           LIVE_FILTERS.flatMap((name) => (reader.text(name) === undefined ? [] : [[name, reader.text(name)]])),
         ) as LiveFilter;
+        // The client left while it was let in: nothing would remove its stream.
+        if (response.destroyed) return Promise.resolve(undefined);
+        if (feed.isClosed) throw new ClosedError('the application is shutting down');
         if (feed.isFull) {
           const rule = `at most ${MAX_STREAMS} streams may be open in a process`;
           throw new RequestError(503, 'too_many_streams', rule, undefined, 10);

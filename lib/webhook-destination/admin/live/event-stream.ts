@@ -18,6 +18,9 @@ const HEARTBEAT = 15_000;
 /** How long a stream lasts, in ms: the browser opens another one, and must be let in again. */
 const MAX_TIME = 60 * 60 * 1_000;
 
+/** How long a reader has to take the rest once the stream ends, in ms: one that stalled would keep it open. */
+const END_TIME = 1_000;
+
 /** One reader of live events, by server-sent events. */
 export class EventStream {
   private text = '';
@@ -33,7 +36,7 @@ export class EventStream {
    */
   constructor(
     private readonly response: ServerResponse,
-    private readonly filter: LiveFilter,
+    readonly filter: LiveFilter,
     scope: 'process' | 'queue',
     onEnd: () => void,
   ) {
@@ -72,6 +75,7 @@ export class EventStream {
   end(): void {
     this.flush();
     this.response.end();
+    this.timers.push(setTimeout(() => this.response.destroy(), END_TIME).unref());
   }
 
   private gather(): void {

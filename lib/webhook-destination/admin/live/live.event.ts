@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../../client/message/message.rules.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance } from '../../ingest/message.acceptor.js';
 
@@ -46,6 +47,18 @@ export function toMessageEvents({ source, messages, deliveries, rejected }: Acce
 /** The event of an outcome. */
 export function toOutcomeEvent({ type, ...event }: DeliveryEvent, at: number): LiveEvent {
   return { kind: type, at, ...event };
+}
+
+/** Whether a value is an event, as another version may have others. */
+export function isLiveEvent(value: unknown): value is LiveEvent {
+  if (!isPlainObject(value)) return false;
+  const { kind, at, source, destinations } = value;
+  return (
+    LIVE_KINDS.includes(kind as LiveKind) &&
+    Number.isFinite(at) &&
+    typeof source === 'string' &&
+    (destinations === undefined || Array.isArray(destinations))
+  );
 }
 
 /** Whether an event passes a filter. A message is one of each destination that gets it. */

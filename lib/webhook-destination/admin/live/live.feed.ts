@@ -17,6 +17,7 @@ export class LiveFeed {
   private readonly streams = new Set<EventStream>();
   private readonly peers: LivePeers | undefined;
   private subscription: Subscription | undefined;
+  private closed = false;
 
   /** @param channel to other processes; undefined where there are none */
   constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>, channel?: PeerChannel) {
@@ -24,7 +25,8 @@ export class LiveFeed {
       accepted$.pipe(mergeMap((acceptance) => toMessageEvents(acceptance, Date.now()))),
       outcomes$.pipe(map((event) => toOutcomeEvent(event, Date.now()))),
     );
-    if (channel) this.peers = new LivePeers(channel, this.events$);
+    const filters = () => [...this.streams].map(({ filter }) => filter);
+    if (channel) this.peers = new LivePeers(channel, this.events$, filters);
   }
 
   /** Whose events there are. */
@@ -36,6 +38,11 @@ export class LiveFeed {
     return this.streams.size >= MAX_STREAMS;
   }
 
+  /** Whether the application shuts down: the server would wait for another stream. */
+  get isClosed(): boolean {
+    return this.closed;
+  }
+
   /** Answers other processes from now on. Comes once the queue is open. */
   open(): void {
     this.peers?.open();
@@ -43,12 +50,16 @@ export class LiveFeed {
 
   add(stream: EventStream): void {
     this.streams.add(stream);
-    this.subscription ??= this.follow();
+    if (this.subscription) this.peers?.ask();
+    else this.subscription = this.follow();
   }
 
   remove(stream: EventStream): void {
     this.streams.delete(stream);
-    if (this.streams.size > 0) return;
+    if (this.streams.size > 0) {
+      this.peers?.ask(); // for less: what nobody wants any more would take the place of other events
+      return;
+    }
     this.subscription?.unsubscribe();
     this.subscription = undefined;
   }
@@ -70,6 +81,7 @@ export class LiveFeed {
 
   /** Ends all streams. Comes before the server closes, which waits for them. */
   close(): void {
+    this.closed = true;
     for (const stream of [...this.streams]) stream.end();
     this.peers?.close();
   }

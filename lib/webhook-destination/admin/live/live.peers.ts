@@ -1,7 +1,11 @@
-import { EMPTY, map, mergeMap, type Observable, type Subscription, using } from 'rxjs';
+import { randomUUID } from 'node:crypto';
 
+import { filter, map, type Observable, type Subscription, using } from 'rxjs';
+
+import { isPlainObject } from '../../../client/message/message.rules.js';
+import { parseJson } from '../../../common/value.util.js';
 import { MAX_PEER_TEXT, type PeerChannel } from '../../queue/peer-channel.interface.js';
-import type { LiveEvent } from './live.event.js';
+import { isLiveEvent, type LiveEvent, type LiveFilter, passes } from './live.event.js';
 
 /** Time between two requests for events, in ms. */
 const ASK_INTERVAL = 5_000;
@@ -12,13 +16,30 @@ const SHARE_TIME = 2.5 * ASK_INTERVAL;
 /** Time between two texts of a process, in ms; so the bytes of a text bound what it sends. */
 const SEND_INTERVAL = 100;
 
+/** Bytes of what is within a text; the rest is for what is around it. */
+const MAX_SIZE = MAX_PEER_TEXT - 200;
+
+/** Filters that each event is compared with, at most: a process of which more are asked sends all events. */
+const MAX_FILTERS = 100;
+
+/** Every event passes it. */
+const ALL: LiveFilter = {};
+
+/** What a process asks for: events that pass one of the filters; all events without them. */
+interface Ask {
+  ask: true;
+  /** The process, whose next request takes the place of this one. */
+  from?: string;
+  filters?: LiveFilter[];
+}
+
 /** Events of another process, and the number of those that it left out. */
 export interface PeerEvents {
   events: LiveEvent[];
   missed: number;
 }
 
-type Text = { ask: true } | PeerEvents;
+type Text = Ask | PeerEvents;
 
 /** Lets processes that share a queue see each other's live events, while somebody watches. */
 export class LivePeers {
@@ -27,23 +48,33 @@ export class LivePeers {
   private readonly received$: Observable<Text>;
   private asked: Subscription | undefined;
   private sharing: Subscription | undefined;
-  private shareUntil = 0;
+  private readonly id = randomUUID();
+  private readonly asks = new Map<string, { filters: LiveFilter[]; until: number }>();
+  /** Events that others want: those that pass one of them. */
+  private wanted: LiveFilter[] = [];
   private pending: string[] = [];
   private size = 0;
   private missed = 0;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param own$ events of this process */
+  /**
+   * @param own$ events of this process
+   * @param filters of those who watch in this process
+   */
   constructor(
     private readonly channel: PeerChannel,
     private readonly own$: Observable<LiveEvent>,
+    private readonly filters: () => LiveFilter[],
   ) {
-    this.received$ = channel.received$.pipe(map((text) => JSON.parse(text) as Text));
-    const answers$ = this.received$.pipe(mergeMap((text) => ('ask' in text ? EMPTY : [text])));
+    this.received$ = channel.received$.pipe(
+      map(readText),
+      filter((text) => text !== undefined),
+    );
+    const answers$ = this.received$.pipe(filter((text) => 'events' in text));
     this.events$ = using(
       () => {
-        this.tell({ ask: true });
-        const timer = setInterval(() => this.tell({ ask: true }), ASK_INTERVAL).unref();
+        this.ask();
+        const timer = setInterval(() => this.ask(), ASK_INTERVAL).unref();
         return { unsubscribe: () => clearInterval(timer) };
       },
       () => answers$,
@@ -53,8 +84,15 @@ export class LivePeers {
   /** Answers others from now on. Comes once the queue is open. */
   open(): void {
     this.asked = this.received$.subscribe((text) => {
-      if ('ask' in text) this.share();
+      if ('ask' in text) this.share(text);
     });
+  }
+
+  /** Asks for what is watched now. Comes at once when that changes. */
+  ask(): void {
+    const ask: Ask = { ask: true, from: this.id };
+    const text = JSON.stringify({ ...ask, filters: this.filters() });
+    this.send(sizeWithin(text) > MAX_SIZE ? JSON.stringify(ask) : text);
   }
 
   close(): void {
@@ -62,16 +100,27 @@ export class LivePeers {
     this.stop();
   }
 
-  private share(): void {
-    this.shareUntil = performance.now() + SHARE_TIME;
+  private share({ from = '', filters = [ALL] }: Ask): void {
+    this.asks.set(from, { filters, until: performance.now() + SHARE_TIME });
+    this.forgetAsks();
     if (this.sharing) return;
-    this.sharing = this.own$.subscribe((event) => this.add(JSON.stringify(event)));
+    this.sharing = this.own$.subscribe((event) => {
+      if (this.wanted.some((filter) => passes(event, filter))) this.add(JSON.stringify(event));
+    });
     this.timer = setInterval(() => this.flush(), SEND_INTERVAL).unref();
   }
 
+  /** Forgets requests that are over. */
+  private forgetAsks(): void {
+    const now = performance.now();
+    for (const [from, { until }] of this.asks) if (now > until) this.asks.delete(from);
+    const filters = [...this.asks.values()].flatMap((ask) => ask.filters);
+    this.wanted = filters.length > MAX_FILTERS ? [ALL] : filters;
+  }
+
   private add(event: string): void {
-    const size = Buffer.byteLength(JSON.stringify(event)); // as it is within the text that the channel sends
-    if (this.size + size > MAX_PEER_TEXT - 200) {
+    const size = sizeWithin(event) + 1; // and a comma
+    if (this.size + size > MAX_SIZE) {
       this.missed++;
       return;
     }
@@ -83,7 +132,8 @@ export class LivePeers {
     const { pending, missed } = this;
     [this.pending, this.size, this.missed] = [[], 0, 0];
     if (pending.length > 0 || missed > 0) this.send(`{"events":[${pending.join()}],"missed":${missed}}`);
-    if (performance.now() > this.shareUntil) this.stop();
+    this.forgetAsks();
+    if (this.asks.size === 0) this.stop();
   }
 
   private stop(): void {
@@ -92,12 +142,30 @@ export class LivePeers {
     this.sharing = undefined;
   }
 
-  private tell(text: Text): void {
-    this.send(JSON.stringify(text));
-  }
-
   /** What is lost while the store is unavailable is not missed: the view is of what happens now. */
   private send(text: string): void {
     this.channel.send(text).catch(() => undefined);
   }
+}
+
+/** What a text says; undefined for one of another version, or from something else on the store. */
+function readText(text: string): Text | undefined {
+  const value = parseJson(text);
+  if (!isPlainObject(value)) return undefined;
+  if (value.ask === true) {
+    const { from, filters } = value;
+    return {
+      ask: true,
+      from: typeof from === 'string' ? from : undefined,
+      filters: Array.isArray(filters) && filters.every(isPlainObject) ? filters : undefined,
+    };
+  }
+  const { events, missed } = value;
+  if (!Array.isArray(events) || !Number.isSafeInteger(missed)) return undefined;
+  return { events: events.filter(isLiveEvent), missed: missed as number };
+}
+
+/** Bytes of JSON within the text that the channel sends, where quotes and backslashes are escaped. */
+function sizeWithin(json: string): number {
+  return Buffer.byteLength(json) + (json.match(/["\\]/g)?.length ?? 0);
 }

@@ -23,6 +23,7 @@ export class SeriesWriter {
   private readonly kinds: IntervalCounts<object>[] = [];
   private timer: NodeJS.Timeout | undefined;
   private lastWriteAt = -Infinity;
+  private writing = Promise.resolve();
 
   /** @param store undefined keeps the counts of this process for as long as it runs */
   constructor(private readonly store: SeriesStore | undefined) {}
@@ -54,8 +55,14 @@ export class SeriesWriter {
     this.timer = setTimeout(() => void this.write(), wait || WRITE_INTERVAL).unref();
   }
 
+  /** Writes one after another: of two at once, an older one could win, or fail after its counts were dropped. */
+  private write(): Promise<void> {
+    this.writing = this.writing.then(() => this.writeChanges());
+    return this.writing;
+  }
+
   /** Never rejects. */
-  private async write(): Promise<void> {
+  private async writeChanges(): Promise<void> {
     this.timer = undefined;
     const changes = this.kinds.map((counts) => counts.takeChanges());
     const records = changes.flatMap((change) => change.records);

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { ignoreElements, merge, Subject } from 'rxjs';
 
 import type { PeerChannel } from '../peer-channel.interface.js';
-import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
+import { readTexts, type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 import type { Client } from './redis.connection.js';
 
 /** What processes tell each other, on one connection beside that of the commands. */
@@ -54,9 +54,9 @@ export class RedisSignals implements PeerChannel {
     connection.on('error', () => undefined).on('end', onEnd);
     connection.on('message', (channel: string, message: string) => {
       if (channel === this.channels.registry) return onSignal();
-      const [sender, ...texts] = JSON.parse(message) as string[];
-      if (sender === this.id) return;
-      if (channel === this.channels.peer) this.texts.next(texts[0]!);
+      const [sender, ...texts] = readTexts(message);
+      if (sender === undefined || sender === this.id) return;
+      if (channel === this.channels.peer) texts.forEach((text) => this.texts.next(text));
       else this.named.next(texts);
     });
     const subscribe = () => connection.subscribe(...Object.values(this.channels));

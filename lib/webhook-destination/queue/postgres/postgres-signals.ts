@@ -1,7 +1,7 @@
 import { filter, map, type Observable } from 'rxjs';
 
 import type { PeerChannel } from '../peer-channel.interface.js';
-import { type SignalConnection, SignalListener } from '../shared/signal-listener.js';
+import { readTexts, type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import { REGISTRY_CHANNEL } from './postgres-registry.store.js';
 
@@ -97,10 +97,10 @@ export class PostgresSignals implements PeerChannel {
         if (payload === this.schema) onSignal({ registry: true });
         return;
       }
-      const [schema, sender, ...texts] = JSON.parse(payload) as string[];
+      const [schema, sender, ...texts] = readTexts(payload);
       if (schema !== this.schema || sender === this.sender) return;
       if (channel === PURGED_CHANNEL) onSignal({ purged: texts });
-      else if (channel === PEER_CHANNEL) onSignal({ text: texts[0]! });
+      else if (channel === PEER_CHANNEL) texts.forEach((text) => onSignal({ text }));
       else onSignal({ due: texts });
     });
     return {

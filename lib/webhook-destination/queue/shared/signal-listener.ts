@@ -1,5 +1,7 @@
 import { concat, defer, Observable, of, share, Subject, takeUntil } from 'rxjs';
 
+import { parseJson } from '../../../common/value.util.js';
+
 /** Wait before a connection that ended is made anew, in ms. */
 const RECONNECT_DELAY = 250;
 
@@ -17,6 +19,12 @@ export interface SignalConnection {
 
 /** Makes a connection; it calls `onSignal` for each signal, and `onEnd` when it has ended. */
 export type CreateConnection<T> = (onSignal: (signal: T) => void, onEnd: () => void) => SignalConnection;
+
+/** The texts of a signal; empty for what others send on a store that they use as well. */
+export function readTexts(signal: string): string[] {
+  const texts = parseJson(signal);
+  return Array.isArray(texts) && texts.every((text) => typeof text === 'string') ? texts : [];
+}
 
 /** Listens to other processes while somebody subscribes, on one connection that is made anew when it ends. */
 export class SignalListener<T = void> {

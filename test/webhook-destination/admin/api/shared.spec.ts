@@ -1,12 +1,48 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { Redis } from 'ioredis';
+import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { describeOnEach, postgresStore, queryPostgres, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { readStream, startApi, track } from './support.js';
+
+/** What somebody else may send on a channel: no JSON, or JSON of another shape. */
+const FOREIGN = ['hi', '', 'null', '{}', '[]', '[1,{}]', '"text"'];
+
+/** The same, as one process sends texts to others; the last are of another version. */
+const FOREIGN_TEXTS = [
+  ...FOREIGN,
+  '{"events":1,"missed":0}',
+  '{"events":[],"missed":"1"}',
+  '{"events":[null,{"kind":"x\\n"},{"kind":"dead","at":1,"source":"s","destinations":1}],"missed":0}',
+  '{"ask":true,"from":1,"filters":[null,{"kind":1}]}',
+  '{"other":true}',
+];
+
+/** Sends to all channels between the processes of a place. */
+async function sendForeign({ backend, prefix }: BullmqQueueOptions): Promise<void> {
+  if (backend === 'postgres') {
+    const texts = FOREIGN_TEXTS.map((text) => JSON.stringify([prefix, 'other', text]));
+    const payloads = [...FOREIGN, JSON.stringify([prefix]), JSON.stringify([prefix, 'other']), ...texts];
+    const statements = ['registry', 'due', 'purged', 'peer'].flatMap((channel) =>
+      payloads.map((payload) => `SELECT pg_notify('relay_${channel}', '${payload}')`),
+    );
+    await queryPostgres(statements.join('; '));
+    return;
+  }
+  const redis = new Redis(REDIS_URL);
+  const texts = FOREIGN_TEXTS.map((text) => JSON.stringify(['other', text]));
+  for (const message of [...FOREIGN, '["other"]', ...texts]) {
+    for (const channel of ['{registry}:changed', 'due', 'peer']) {
+      expect(await redis.publish(`${prefix}:${channel}`, message)).toBeGreaterThan(0);
+    }
+  }
+  redis.disconnect();
+}
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -17,7 +53,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     const create = () => {
       const { options, remove } = store.create();
       cleanUp(remove);
-      const start = () => startApi(cleanUp, new ExpressAdapter(), { options: { queue: bullmqQueue(options) } });
+      const start = (others: Partial<WebhookDestinationModuleOptions> = {}) =>
+        startApi(cleanUp, new ExpressAdapter(), { options: { queue: bullmqQueue(options), ...others } });
       return { start, options };
     };
 
@@ -40,9 +77,54 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await other.relay.accept('wk_shop', many);
       const missed = () =>
         events.reduce((sum, { name, data }) => sum + (name === 'missed' ? (data.count as number) : 0), 0);
-      // What is left out may be outcomes as well, which this reader does not want.
       await waitFor(() => shown().filter((id) => id.startsWith('many')).length + missed() >= many.length);
       expect(missed()).toBeGreaterThan(0);
+    });
+
+    it('send each other what is asked for, and nothing in its place', async () => {
+      const { start } = create();
+      const destinations = ['Flood', 'Rare'].map((name) => ({ name, urls: ['http://127.0.0.1:9/'], events: [name] }));
+      const [watched, other] = [await start(), await start({ destinations, mode: 'ingest' })];
+      const { events } = await readStream(await watched.ask('GET', 'events?destination=Rare'));
+      let sent = 0;
+      /** Its last message is for the destination that is watched. */
+      const accept = async (flood: number) => {
+        const rare = track(`rare-${sent++}`, { event: 'Rare' });
+        const many = Array.from({ length: flood }, (_, index) => track(`${sent}-${index}`, { event: 'Flood' }));
+        await other.relay.accept('wk_shop', [...many, rare]);
+        return () => events.some(({ data }) => data.messageId === rare.messageId);
+      };
+      await waitFor(async () => {
+        await accept(0);
+        return events.length > 1; // the other process knows what is asked for
+      });
+      await waitFor(await accept(500), undefined, 10_000);
+      await waitFor(await accept(0)); // what was missed before it comes first
+      expect(events.filter(({ name }) => name === 'missed')).toEqual([]);
+
+      const all = await readStream(await watched.ask('GET', 'events?kind=message'));
+      await waitFor(async () => {
+        await accept(1);
+        return all.events.some(({ data }) => data.event === 'Flood');
+      });
+    });
+
+    it('ignore what others send on their channels', async () => {
+      const { start, options } = create();
+      const [watched, other] = [await start(), await start()];
+      const { events } = await readStream(await watched.ask('GET', 'events'));
+      const isSeen = (id: string, kind: string) =>
+        events.some(({ name, data }) => name === kind && data.messageId === id);
+      const acceptUntilSeen = (id: string) =>
+        waitFor(async () => {
+          await other.relay.accept('wk_shop', [track(id)]);
+          return isSeen(id, 'message');
+        });
+      await acceptUntilSeen('before');
+      await sendForeign(options);
+      await acceptUntilSeen('after');
+      await waitFor(() => isSeen('after', 'delivered'));
+      expect(new Set(events.map(({ name }) => name))).toEqual(new Set(['hello', 'message', 'delivered']));
     });
 
     it('add up their figures, which outlive them', async () => {

@@ -89,4 +89,46 @@ describe('SeriesWriter', () => {
     expect(await start().minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 2 }]]);
     write.mockRestore();
   });
+
+  /** Makes the next write last until it is told how it ends. */
+  function holdWrite() {
+    let end!: (fault?: Error) => void;
+    const held = new Promise<void>((resolve, reject) => (end = (fault) => (fault ? reject(fault) : resolve())));
+    const write = jest.spyOn(store, 'write').mockImplementationOnce(() => held);
+    return { write, end };
+  }
+
+  it('keeps what a slow write could not store, whatever was counted meanwhile', async () => {
+    const { writer, minutes } = start();
+    const { write, end } = holdWrite();
+    minutes.now('crm').sum = 3;
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    minutes.now('crm').sum = 4;
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(write).toHaveBeenCalledTimes(1);
+    end(new Error('the store is gone'));
+    await writer.close();
+    const counts = await start().minutes.read('crm', 0, Date.now());
+    expect(counts).toEqual([
+      [0, { sum: 3 }],
+      [MINUTE, { sum: 4 }],
+    ]);
+    write.mockRestore();
+  });
+
+  it('closes once a write that runs has ended, and what came after it is written', async () => {
+    const { writer, minutes } = start();
+    const { write, end } = holdWrite();
+    minutes.now('crm').sum = 1;
+    await jest.advanceTimersByTimeAsync(10_000);
+    const onClosed = jest.fn();
+    const closed = writer.close().then(onClosed);
+    minutes.now('crm').sum = 2;
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect([write.mock.calls.length, onClosed.mock.calls.length]).toEqual([1, 0]);
+    end();
+    await closed;
+    expect(await start().minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 2 }]]);
+    write.mockRestore();
+  });
 });

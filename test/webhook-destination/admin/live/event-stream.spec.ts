@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+
+import { type CanActivate, Injectable } from '@nestjs/common';
+import { describe, expect, it } from '@jest/globals';
+
+import { EventStream } from '../../../../lib/webhook-destination/admin/live/event-stream.js';
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { platforms } from '../../../support/platforms.js';
+import { waitFor } from '../../../support/wait-for.js';
+import { readStream, startApi, TOKEN } from '../api/support.js';
+
+const REQUEST = `GET /relay/api/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+
+describe('EventStream', () => {
+  const cleanUp = useCleanUps();
+
+  it('ends, though its reader takes nothing', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    cleanUp(() => server.close());
+    await once(server, 'listening');
+    const reader = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+    cleanUp(() => reader.destroy());
+    reader.on('error', () => undefined).write(REQUEST);
+    const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    let hasEnded = false;
+    const stream = new EventStream(response, {}, 'process', () => (hasEnded = true));
+    response.write(Buffer.alloc(64 * 1024 * 1024)); // more than the kernel takes
+    stream.end();
+    await waitFor(() => hasEnded, undefined, 10_000);
+  });
+});
+
+describe.each(platforms)('A live stream on $platform', ({ createAdapter }) => {
+  const cleanUp = useCleanUps();
+
+  /** A reader that sends its request, and reads nothing; and the server's end of its connection. */
+  async function connectReader({ app, host }: Awaited<ReturnType<typeof startApi>>) {
+    const connected = once(app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
+    const socket = connect(Number(new URL(host).port), '127.0.0.1').pause();
+    cleanUp(() => socket.destroy());
+    socket.on('error', () => undefined);
+    socket.write(REQUEST);
+    const [peer] = await connected;
+    return { socket, peer };
+  }
+
+  it('is not opened while the application shuts down', async () => {
+    let refused: Response | undefined;
+    @Injectable()
+    class Reconnecting {
+      /** Comes after the streams have ended, and before the server takes no more requests. */
+      async beforeApplicationShutdown(): Promise<void> {
+        refused = await api.ask('GET', 'events');
+      }
+    }
+    const api = await startApi(cleanUp, createAdapter(), { metadata: { providers: [Reconnecting] } });
+    const { hasEnded } = await readStream(await api.ask('GET', 'events'));
+    let isClosed = false;
+    void api.app.close().then(() => (isClosed = true));
+    await waitFor(() => isClosed && hasEnded(), undefined, 10_000);
+    expect([refused!.status, await refused!.json()]).toEqual([503, expect.objectContaining({ code: 'closed' })]);
+  });
+
+  it('is not made for clients that leave while a guard decides', async () => {
+    let asked = 0;
+    let admit!: (admitted: boolean) => void;
+    const decision = new Promise<boolean>((resolve) => (admit = resolve));
+    const guard: CanActivate = {
+      canActivate: (context) => {
+        const { headers } = context.switchToHttp().getRequest<IncomingMessage>();
+        if (!headers.authorization) return false; // the relay asks without at its start
+        asked++;
+        return decision;
+      },
+    };
+    const api = await startApi(cleanUp, createAdapter(), { admin: { guard } });
+    const left: Promise<unknown>[] = [];
+    for (let count = 1; count <= 50; count++) {
+      const { socket, peer } = await connectReader(api);
+      left.push(once(peer, 'close'));
+      await waitFor(() => asked === count);
+      socket.destroy();
+    }
+    await Promise.all(left);
+    admit(true);
+    const response = await api.ask('GET', 'events');
+    expect(response.status).toBe(200);
+    await response.body!.cancel();
+  });
+});
