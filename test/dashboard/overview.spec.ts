@@ -19,89 +19,94 @@ const figure = (page: Page, name: string) =>
     .locator('dd')
     .first();
 
-(withChromium ? describe : describe.skip).each(platforms)('The overview on $platform', ({ createAdapter }) => {
-  const { afterwards, open } = useDashboard();
+(withChromium ? describe : describe.skip).each(platforms.slice(0, 1))(
+  'The overview on $platform',
+  ({ createAdapter }) => {
+    const { afterwards, open } = useDashboard();
 
-  it('shows counts, what is down and lost, and charts with their tables', async () => {
-    const failing = await Receiver.start();
-    afterwards(() => failing.stop());
-    failing.statuses = [500];
-    const healthy = await Receiver.start();
-    afterwards(() => healthy.stop());
-    const refusing = await Receiver.start();
-    afterwards(() => refusing.stop());
-    refusing.statuses = [404];
-    const { page, relay, app, get } = await open(createAdapter(), {
-      options: {
-        destinations: [
-          { name: 'crm', urls: [healthy.url] },
-          { name: 'billing & invoices', urls: [failing.url] },
-          { name: HOSTILE, urls: [refusing.url] },
-        ],
-        delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000 },
-      },
-      metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', maxQueueSize: 1 })] },
+    it('shows counts, what is down and lost, and charts with their tables', async () => {
+      const failing = await Receiver.start();
+      afterwards(() => failing.stop());
+      failing.statuses = [500];
+      const healthy = await Receiver.start();
+      afterwards(() => healthy.stop());
+      const refusing = await Receiver.start();
+      afterwards(() => refusing.stop());
+      refusing.statuses = [404];
+      const { page, relay, app, get } = await open(createAdapter(), {
+        options: {
+          destinations: [
+            { name: 'crm', urls: [healthy.url] },
+            { name: 'billing & invoices', urls: [failing.url] },
+            { name: HOSTILE, urls: [refusing.url] },
+          ],
+          delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000 },
+        },
+        metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', maxQueueSize: 1 })] },
+      });
+      await page.getByText('The queue has no deliveries.').waitFor();
+      const analytics = app.get(AnalyticsService);
+      for (let index = 0; index < 3; index++) analytics.track({ userId: 'u1', event: 'Ordered' });
+      await analytics.flush();
+      await relay.accept('wk_shop', [...messages(20), { type: 'none' }]);
+      await waitFor(async () => {
+        const { counts, recent, down } = await get('overview');
+        const dead = (counts as DeliveryCount[]).filter(({ state }) => state === 'dead');
+        const isCounted = dead.reduce((sum, { count }) => sum + count, 0) === 21;
+        return isCounted && recent.delivered === 21 && recent.dead === 21 && (down as string[]).length > 0;
+      });
+      await page.reload();
+      await expect(figure(page, 'Dead').textContent()).resolves.toBe('21');
+      await expect(figure(page, 'Rejected').textContent()).resolves.toBe('1 in 5 min');
+      await expect(figure(page, 'Lost before ingest').textContent()).resolves.toBe('2');
+      await page.getByText('One destination is down: billing & invoices. Its deliveries wait.').waitFor();
+      await page.locator('.chart canvas').nth(1).waitFor();
+      await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByText('21').first().waitFor();
+      expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(2);
+      await expectGoodLook(page, 'overview');
+      const links = page.getByRole('table', { name: 'Deliveries by destination and state' }).getByRole('link');
+      const hrefs = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
+      expect(hrefs).toContain('#/deliveries?state=delivered&destination=crm');
+      expect(hrefs).toContain(
+        `#/deliveries?${new URLSearchParams({ state: 'dead', destination: HOSTILE }).toString()}`,
+      );
     });
-    await page.getByText('The queue has no deliveries.').waitFor();
-    const analytics = app.get(AnalyticsService);
-    for (let index = 0; index < 3; index++) analytics.track({ userId: 'u1', event: 'Ordered' });
-    await analytics.flush();
-    await relay.accept('wk_shop', [...messages(20), { type: 'none' }]);
-    await waitFor(async () => {
-      const { counts, recent, down } = await get('overview');
-      const dead = (counts as DeliveryCount[]).filter(({ state }) => state === 'dead');
-      const isCounted = dead.reduce((sum, { count }) => sum + count, 0) === 21;
-      return isCounted && recent.delivered === 21 && recent.dead === 21 && (down as string[]).length > 0;
-    });
-    await page.reload();
-    await expect(figure(page, 'Dead').textContent()).resolves.toBe('21');
-    await expect(figure(page, 'Rejected').textContent()).resolves.toBe('1 in 5 min');
-    await expect(figure(page, 'Lost before ingest').textContent()).resolves.toBe('2');
-    await page.getByText('One destination is down: billing & invoices. Its deliveries wait.').waitFor();
-    await page.locator('.chart canvas').nth(1).waitFor();
-    await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByText('21').first().waitFor();
-    expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(2);
-    await expectGoodLook(page, 'overview');
-    const links = page.getByRole('table', { name: 'Deliveries by destination and state' }).getByRole('link');
-    const hrefs = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
-    expect(hrefs).toContain('#/deliveries?state=delivered&destination=crm');
-    expect(hrefs).toContain(`#/deliveries?${new URLSearchParams({ state: 'dead', destination: HOSTILE }).toString()}`);
-  });
 
-  it('shows the last day, and one destination, as the address says', async () => {
-    const { page, relay, receiver } = await open(createAdapter(), { hash: '#/overview?period=day' });
-    await relay.accept('wk_shop', messages(3));
-    await receiver.received(3);
-    const table = page.getByRole('region', { name: 'Messages and deliveries by time' });
-    await page.reload();
-    expect(await page.getByLabel('Period').inputValue()).toBe('day');
-    await page.getByLabel('Destination', { exact: true }).selectOption('Webhooks');
-    await table.getByRole('row').nth(1).waitFor();
-    expect(page.url()).toContain('#/overview?destination=Webhooks&period=day');
-    await page.getByLabel('Period').focus();
-    await page.keyboard.press('ArrowUp');
-    await waitFor(() => page.url().endsWith('#/overview?destination=Webhooks&period=hour'));
-    expect(await page.evaluate('document.activeElement.value')).toBe('hour');
-  });
-
-  it('stays quick with 2,000 destinations', async () => {
-    const receiver = await Receiver.start();
-    afterwards(() => receiver.stop());
-    const { page, relay, host } = await open(createAdapter(), {
-      options: {
-        queue: memoryQueue(),
-        destinations: Array.from({ length: 2_000 }, (_, index) => ({
-          name: `customer ${index}`,
-          urls: [receiver.url],
-        })),
-        delivery: { allowedNetworks: ['127.0.0.0/8'] },
-      },
-      hash: '#/unknown',
+    it('shows the last day, and one destination, as the address says', async () => {
+      const { page, relay, receiver } = await open(createAdapter(), { hash: '#/overview?period=day' });
+      await relay.accept('wk_shop', messages(3));
+      await receiver.received(3);
+      const table = page.getByRole('region', { name: 'Messages and deliveries by time' });
+      await page.reload();
+      expect(await page.getByLabel('Period').inputValue()).toBe('day');
+      await page.getByLabel('Destination', { exact: true }).selectOption('Webhooks');
+      await table.getByRole('row').nth(1).waitFor();
+      expect(page.url()).toContain('#/overview?destination=Webhooks&period=day');
+      await page.getByLabel('Period').focus();
+      await page.keyboard.press('ArrowUp');
+      await waitFor(() => page.url().endsWith('#/overview?destination=Webhooks&period=hour'));
+      expect(await page.evaluate('document.activeElement.value')).toBe('hour');
     });
-    await relay.accept('wk_shop', messages(1));
-    await receiver.received(2_000);
-    await page.goto(`${host}/relay/#/overview`);
-    await page.getByText('The 100 destinations with most undelivered messages are shown, of 2,000.').waitFor();
-    expect(await page.getByLabel('Destination', { exact: true }).locator('option').count()).toBe(201);
-  });
-});
+
+    it('stays quick with 2,000 destinations', async () => {
+      const receiver = await Receiver.start();
+      afterwards(() => receiver.stop());
+      const { page, relay, host } = await open(createAdapter(), {
+        options: {
+          queue: memoryQueue(),
+          destinations: Array.from({ length: 2_000 }, (_, index) => ({
+            name: `customer ${index}`,
+            urls: [receiver.url],
+          })),
+          delivery: { allowedNetworks: ['127.0.0.0/8'] },
+        },
+        hash: '#/unknown',
+      });
+      await relay.accept('wk_shop', messages(1));
+      await receiver.received(2_000);
+      await page.goto(`${host}/relay/#/overview`);
+      await page.getByText('The 100 destinations with most undelivered messages are shown, of 2,000.').waitFor();
+      expect(await page.getByLabel('Destination', { exact: true }).locator('option').count()).toBe(201);
+    });
+  },
+);

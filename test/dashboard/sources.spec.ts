@@ -14,7 +14,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 /** The value beside a name in a list of facts. */
 const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") + dd`);
 
-(withChromium ? describe : describe.skip).each(platforms)('Sources on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(platforms.slice(1))('Sources on $platform', ({ createAdapter }) => {
   const { open, visit, allowRefusals } = useDashboard();
 
   const start = (settings: Parameters<typeof open>[1] = {}) =>
