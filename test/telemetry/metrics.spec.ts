@@ -146,6 +146,11 @@ describe('The metrics of a process', () => {
     app.get<AnalyticsService>(getAnalyticsToken('second')).track({ userId: 'u2', event: 'Ordered' });
     await post(`${host}/v1/batch`, { batch: [track('m1'), track('m2'), { type: 'none' }] });
     await delivered(host, 8);
+    // Readings of the queue are shared for a while.
+    const counted = { state: 'delivered' };
+    await waitFor(
+      async () => sumOf(await readMetrics(host, 'secret'), 'analytics_relay_delivery_count', counted) === 8,
+    );
 
     const text = await readMetrics(host, 'secret');
     const metrics = await read();
