@@ -13,8 +13,8 @@ interface AcceptedBatch {
 
 /** Remembers which messages were accepted. */
 export class AcceptedMessages {
-  /** The batch of each message id, by scope. */
-  private readonly scopes = new Map<string, Map<string, AcceptedBatch>>();
+  /** The message ids, by scope. */
+  private readonly scopes = new Map<string, Set<string>>();
   /** The oldest first. */
   private readonly batches = new Fifo<AcceptedBatch>();
   private count = 0;
@@ -23,21 +23,22 @@ export class AcceptedMessages {
 
   /** Those of a batch, of one destination and source, that are not remembered; they are from now on. */
   add(deliveries: NewDelivery[], now: number): NewDelivery[] {
+    this.forget(now);
     const { destination, source } = deliveries[0]!;
     const scope = `${destination.length} ${destination}${source}`;
-    const known = this.scopes.get(scope) ?? new Map<string, AcceptedBatch>();
+    const known = this.scopes.get(scope) ?? new Set();
     this.scopes.set(scope, known);
-    const batch: AcceptedBatch = { scope, messageIds: [], acceptedAt: now };
-    const added = deliveries.filter(({ messageId }) => {
-      const earlier = known.get(messageId);
-      if (earlier && earlier.acceptedAt > now - this.bound.age) return false;
-      known.set(messageId, batch);
-      batch.messageIds.push(messageId);
-      return true;
-    });
-    if (added.length > 0) this.batches.push(batch);
+    const added: NewDelivery[] = [];
+    const messageIds: string[] = [];
+    for (const delivery of deliveries) {
+      const { messageId } = delivery;
+      const { size } = known;
+      if (known.add(messageId).size === size) continue;
+      added.push(delivery);
+      messageIds.push(messageId);
+    }
+    if (added.length > 0) this.batches.push({ scope, messageIds, acceptedAt: now });
     this.count += added.length;
-    this.forget(now);
     return added;
   }
 
@@ -49,8 +50,7 @@ export class AcceptedMessages {
       this.batches.shift();
       this.count -= oldest.messageIds.length;
       const known = this.scopes.get(oldest.scope)!;
-      // One that was accepted again since belongs to a later batch.
-      for (const messageId of oldest.messageIds) if (known.get(messageId) === oldest) known.delete(messageId);
+      for (const messageId of oldest.messageIds) known.delete(messageId);
       if (known.size === 0) this.scopes.delete(oldest.scope);
     }
   }
