@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { memoryQueue, type NewDelivery, sqliteQueue, WebhookDestinationService } from 'nestjs-analytics-relay';
+import type { Telemetry } from 'nestjs-analytics-relay/opentelemetry';
 
 import { Counter } from '../support/counter.js';
 import { type TrackMessage, webhookBody } from '../support/messages.js';
@@ -25,7 +26,11 @@ export function toDeliveries(messages: TrackMessage[], acceptedAt = Date.now()):
 }
 
 /** This package, with a queue in memory, in a SQLite file, or in a store that processes share. */
-export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Transport): Contender {
+export function relay(
+  engine: 'memory' | 'sqlite' | SharedEngine,
+  transport: Transport,
+  telemetry?: Telemetry,
+): Contender {
   const create = async () => {
     if (engine === 'redis' || engine === 'postgres') return sharedQueue(engine);
     const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
@@ -73,9 +78,11 @@ export function relay(engine: 'memory' | 'sqlite' | SharedEngine, transport: Tra
 
     async serve(receiver) {
       const { factory, remove } = await create();
-      const app = await NestFactory.create(RelayModule.with(factory, receiver, transport), new FastifyAdapter(), {
-        logger: ['error'],
-      });
+      const app = await NestFactory.create(
+        RelayModule.with(factory, receiver, transport, { telemetry }),
+        new FastifyAdapter(),
+        { logger: ['error'] },
+      );
       await app.listen(0, '127.0.0.1');
       return {
         url: await app.getUrl(),

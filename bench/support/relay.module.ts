@@ -1,5 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type DeliveryQueueFactory, type RelayMode, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import {
+  type DeliveryQueueFactory,
+  WebhookDestinationModule,
+  type WebhookDestinationModuleOptions,
+} from 'nestjs-analytics-relay';
 
 import { CONCURRENCY, SECRET, WRITE_KEY } from './messages.js';
 
@@ -12,7 +16,7 @@ export class RelayModule {
     queue: DeliveryQueueFactory,
     receiver: string,
     transport: Transport,
-    mode: RelayMode = 'all',
+    options: Pick<WebhookDestinationModuleOptions, 'mode' | 'telemetry'> = {},
   ): DynamicModule {
     return {
       module: RelayModule,
@@ -21,7 +25,7 @@ export class RelayModule {
           sources: [{ name: 'shop', writeKey: WRITE_KEY }],
           destinations: [{ urls: [receiver], sharedSecret: SECRET }],
           queue,
-          mode,
+          ...options,
           delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY, transport },
         }),
       ],

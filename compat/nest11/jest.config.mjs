@@ -16,6 +16,7 @@ export default {
   // They have top-level await, or take long and depend on no version of NestJS.
   testPathIgnorePatterns: [
     '/node_modules/',
+    'test/e2e/crash',
     'test/e2e/upgrades',
     'test/terminus/shared',
     'test/webhook-destination/ingest/memory',

@@ -1,12 +1,12 @@
 /** How long an answer is used again, as a multiple of the time that it took. */
-const REUSE = 100;
+const REUSE = 300;
 
 /** The longest such time, in ms. */
 const MAX_REUSE = 15_000;
 
 /**
  * Asks once for all that ask meanwhile, and for a while after: what takes long is used again for longer. However many
- * ask, they keep the asked one busy for one hundredth of the time, if an answer takes less than 150 ms.
+ * ask, they keep the asked one busy for 0.3 % of the time, if an answer takes less than 50 ms.
  */
 export function sparing<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
