@@ -11,9 +11,15 @@ import { LivePeers } from './live.peers.js';
 /** Streams of one process. */
 export const MAX_STREAMS = 50;
 
+/** Events that happened together, made once somebody gets one of them. */
+interface Happening {
+  count: number;
+  toEvents: () => LiveEvent[];
+}
+
 /** What happens in this process, and in those that share its queue, for those that watch. */
 export class LiveFeed {
-  private readonly events$: Observable<LiveEvent>;
+  private readonly happenings$: Observable<Happening>;
   private readonly streams = new Set<EventStream>();
   private readonly peers: LivePeers | undefined;
   private subscription: Subscription | undefined;
@@ -21,12 +27,18 @@ export class LiveFeed {
 
   /** @param channel to other processes; undefined where there are none */
   constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>, channel?: PeerChannel) {
-    this.events$ = merge(
-      accepted$.pipe(mergeMap((acceptance) => toMessageEvents(acceptance, Date.now()))),
-      outcomes$.pipe(map((event) => toOutcomeEvent(event, Date.now()))),
+    this.happenings$ = merge(
+      accepted$.pipe(
+        map((acceptance) => ({
+          count: acceptance.messages.length + acceptance.rejected.length,
+          toEvents: () => toMessageEvents(acceptance, Date.now()),
+        })),
+      ),
+      outcomes$.pipe(map((event) => ({ count: 1, toEvents: () => [toOutcomeEvent(event, Date.now())] }))),
     );
     const filters = () => [...this.streams].map(({ filter }) => filter);
-    if (channel) this.peers = new LivePeers(channel, this.events$, filters);
+    const events$ = this.happenings$.pipe(mergeMap(({ toEvents }) => toEvents()));
+    if (channel) this.peers = new LivePeers(channel, events$, filters);
   }
 
   /** Whose events there are. */
@@ -66,13 +78,17 @@ export class LiveFeed {
 
   private follow(): Subscription {
     const subscription = new Subscription();
-    const send = (event: LiveEvent) => {
-      for (const reader of this.streams) reader.send(event);
+    const send = ({ count, toEvents }: Happening) => {
+      let events: LiveEvent[] | undefined;
+      for (const reader of this.streams) {
+        if (reader.skips(count)) continue;
+        for (const event of (events ??= toEvents())) reader.send(event);
+      }
     };
-    subscription.add(this.events$.subscribe(send));
+    subscription.add(this.happenings$.subscribe(send));
     subscription.add(
       this.peers?.events$.subscribe(({ events, missed }) => {
-        events.forEach(send);
+        send({ count: events.length, toEvents: () => events });
         for (const reader of this.streams) reader.miss(missed);
       }),
     );
