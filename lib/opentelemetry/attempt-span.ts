@@ -32,7 +32,7 @@ export class OpenTelemetryAttempt implements AttemptSpan {
 
   request(target: RequestTarget): RequestSpan {
     // What is not recorded has no children either; its trace goes on all the same.
-    if (!this.span.isRecording()) return { trace: fieldsOf(this.span), end: () => undefined };
+    if (!this.span.isRecording()) return new UnrecordedRequest(this.span);
     const attributes = { ...attributesOf(target), ...(this.earlier > 0 && { [RESEND_COUNT]: this.earlier }) };
     const context = trace.setSpan(this.parent, this.span);
     const span = this.tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes }, context);
@@ -52,6 +52,18 @@ export class OpenTelemetryAttempt implements AttemptSpan {
     this.span.setAttribute(STATE, state);
     if (state !== 'delivered') fail(this.span, this.errorType ?? '_OTHER');
     this.span.end();
+  }
+}
+
+class UnrecordedRequest implements RequestSpan {
+  constructor(private readonly attempt: Span) {}
+
+  get trace(): RequestSpan['trace'] {
+    return fieldsOf(this.attempt);
+  }
+
+  end(): void {
+    // nothing is recorded
   }
 }
 

@@ -1,22 +1,42 @@
-import type { RelayTelemetry } from './telemetry.interface.js';
+import type { AttemptSpan, RelayTelemetry, RequestSpan, RequestTarget } from './telemetry.interface.js';
 
 /** What passes all on to figures, and to spans, whose traces the requests have. */
 export function followedByBoth(figures: RelayTelemetry, spans: RelayTelemetry | undefined): RelayTelemetry {
   if (!spans) return figures;
   return {
     enqueue: (deliveries, add) => figures.enqueue(deliveries, () => spans.enqueue(deliveries, add)),
-    attempt: (delivery) => {
-      const attempts = [figures.attempt(delivery), spans.attempt(delivery)];
-      return {
-        request: (target) => {
-          const requests = attempts.map((attempt) => attempt.request(target));
-          return {
-            trace: requests[1]?.trace,
-            end: (status, error) => requests.forEach((request) => request?.end(status, error)),
-          };
-        },
-        end: (state) => attempts.forEach((attempt) => attempt.end(state)),
-      };
-    },
+    attempt: (delivery) => new AttemptOfBoth(figures.attempt(delivery), spans.attempt(delivery)),
   };
+}
+
+class AttemptOfBoth implements AttemptSpan {
+  constructor(
+    private readonly figures: AttemptSpan,
+    private readonly span: AttemptSpan,
+  ) {}
+
+  request(target: RequestTarget): RequestSpan {
+    return new RequestOfBoth(this.figures.request(target), this.span.request(target));
+  }
+
+  end(state: string): void {
+    this.figures.end(state);
+    this.span.end(state);
+  }
+}
+
+class RequestOfBoth implements RequestSpan {
+  constructor(
+    private readonly figures: RequestSpan | undefined,
+    private readonly span: RequestSpan | undefined,
+  ) {}
+
+  get trace(): RequestSpan['trace'] {
+    return this.span?.trace;
+  }
+
+  end(status: number | undefined, error?: unknown): void {
+    this.figures?.end(status, error);
+    this.span?.end(status, error);
+  }
 }

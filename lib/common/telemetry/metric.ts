@@ -15,18 +15,30 @@ export interface MetricInfo {
   readonly unit?: 's';
 }
 
+/** The series of a metric, by their attributes. */
+class SeriesMap<S> extends Map<string, S> {
+  find(attributes: Attributes, create: () => S): S {
+    const key = Object.values(attributes).join('\n');
+    let series = this.get(key);
+    if (series === undefined) this.set(key, (series = create()));
+    return series;
+  }
+}
+
 /** Counts events; it never goes back. */
 export class Counter {
   readonly kind = 'counter';
-  private readonly series = new Map<string, Sample>();
+  private readonly series = new SeriesMap<Sample>();
 
   constructor(readonly info: MetricInfo) {}
 
+  /** The series of these attributes: to be kept by what counts often. */
+  of(attributes: Attributes): Sample {
+    return this.series.find(attributes, () => ({ attributes, value: 0 }));
+  }
+
   add(count: number, attributes: Attributes): void {
-    const key = Object.values(attributes).join('\n');
-    const sample = this.series.get(key);
-    if (sample) sample.value += count;
-    else this.series.set(key, { attributes, value: count });
+    this.of(attributes).value += count;
   }
 
   collect(): Sample[] {
@@ -60,27 +72,43 @@ export interface Distribution {
 /** Upper bounds in seconds: those of the semantic conventions, and some for what waits for retries. */
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 60, 600, 3_600];
 
+type Listen = (value: number, attributes: Attributes) => void;
+
+/** Values of the same attributes. */
+export class DistributionSeries implements Distribution {
+  readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
+  sum = 0;
+
+  constructor(
+    readonly attributes: Attributes,
+    private readonly listeners: readonly Listen[],
+  ) {}
+
+  record(value: number): void {
+    let index = 0;
+    while (index < BOUNDS.length && value > BOUNDS[index]!) index++;
+    this.counts[index]!++;
+    this.sum += value;
+    for (const listen of this.listeners) listen(value, this.attributes);
+  }
+}
+
 /** Counts values by their size. */
 export class Histogram {
   readonly kind = 'histogram';
-  private readonly series = new Map<string, Distribution>();
+  private readonly series = new SeriesMap<DistributionSeries>();
   /** Each also gets every value. */
-  readonly listeners: ((value: number, attributes: Attributes) => void)[] = [];
+  readonly listeners: Listen[] = [];
 
   constructor(readonly info: MetricInfo) {}
 
+  /** The series of these attributes: to be kept by what records often. */
+  of(attributes: Attributes): DistributionSeries {
+    return this.series.find(attributes, () => new DistributionSeries(attributes, this.listeners));
+  }
+
   record(value: number, attributes: Attributes): void {
-    const key = Object.values(attributes).join('\n');
-    let found = this.series.get(key);
-    if (!found) {
-      found = { attributes, counts: new Array<number>(BOUNDS.length + 1).fill(0), sum: 0 };
-      this.series.set(key, found);
-    }
-    let index = 0;
-    while (index < BOUNDS.length && value > BOUNDS[index]!) index++;
-    found.counts[index]!++;
-    found.sum += value;
-    for (const listen of this.listeners) listen(value, attributes);
+    this.of(attributes).record(value);
   }
 
   collect(): Distribution[] {

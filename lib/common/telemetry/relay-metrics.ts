@@ -1,16 +1,10 @@
 import { within } from '../time.util.js';
+import { AttemptMetrics } from './attempt-metrics.js';
 import { BoundedNames } from './bounded.names.js';
 import { countByDestination } from './destination-count.util.js';
-import { errorTypeOf } from './error-type.util.js';
-import { Counter, Gauge, Histogram, type Metric, type Sample } from './metric.js';
+import { Counter, Gauge, type Metric, type Sample } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
-import type {
-  AttemptedDelivery,
-  AttemptSpan,
-  RelayTelemetry,
-  RequestSpan,
-  RequestTarget,
-} from './telemetry.interface.js';
+import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from './telemetry.interface.js';
 
 /** How long the queue may take to read a figure, in ms; Prometheus waits 10 s for all of them by default. */
 const READ_TIMEOUT = 4_000;
@@ -28,31 +22,8 @@ export interface RelayFigures {
 /** Figures of a relay. */
 export class RelayMetrics implements RelayTelemetry {
   private readonly names: BoundedNames;
-  private readonly servers: BoundedNames;
   private readonly queueing = new OperationMetrics('enqueue');
-  private readonly consumed = new Counter({
-    name: 'messaging.client.consumed.messages',
-    description: 'Attempts that began, by destination',
-  });
-  private readonly process = new Histogram({
-    name: 'messaging.process.duration',
-    description: 'How long attempts took',
-    unit: 's',
-  });
-  private readonly request = new Histogram({
-    name: 'http.client.request.duration',
-    description: 'How long requests to receivers took',
-    unit: 's',
-  });
-  private readonly latency = new Histogram({
-    name: 'analytics_relay.delivery.latency',
-    description: 'From the acceptance of a message to its delivery',
-    unit: 's',
-  });
-  private readonly attempts = new Counter({
-    name: 'analytics_relay.delivery.attempts',
-    description: 'Attempts that ended, by outcome',
-  });
+  private readonly attempts: AttemptMetrics;
   private readonly rejected = new Counter({
     name: 'analytics_relay.ingest.rejected',
     description: 'Messages and requests that ingest refused, by code',
@@ -66,7 +37,7 @@ export class RelayMetrics implements RelayTelemetry {
     maxDestinations: number,
   ) {
     this.names = new BoundedNames(maxDestinations);
-    this.servers = new BoundedNames(maxDestinations);
+    this.attempts = new AttemptMetrics(this.names, new BoundedNames(maxDestinations), () => relay.now());
     const count = {
       name: 'analytics_relay.delivery.count',
       description: 'Deliveries in the queue and on record, by state',
@@ -81,8 +52,7 @@ export class RelayMetrics implements RelayTelemetry {
       description: '1 while a destination counts as down, else 0',
     };
     this.all = [
-      ...[...this.queueing.all, this.consumed, this.process, this.request],
-      ...[this.latency, this.attempts, this.rejected],
+      ...[...this.queueing.all, ...this.attempts.all, this.rejected],
       new Gauge(count, () => this.counts()),
       new Gauge(oldest, () => this.ages(), 'max'),
       new Gauge(circuit, () => this.circuits(), 'max'),
@@ -108,35 +78,8 @@ export class RelayMetrics implements RelayTelemetry {
     }
   }
 
-  attempt({ destination, acceptedAt }: AttemptedDelivery): AttemptSpan {
-    const start = performance.now();
-    const name = this.names.valueOf(destination);
-    this.consumed.add(1, { 'messaging.destination.name': name });
-    return {
-      request: (target) => this.begin(target),
-      end: (state) => {
-        this.process.record((performance.now() - start) / 1_000, { 'messaging.destination.name': name });
-        this.attempts.add(1, { destination: name, outcome: state });
-        if (state !== 'delivered') return;
-        this.latency.record(Math.max(this.relay.now() - acceptedAt, 0) / 1_000, { destination: name });
-      },
-    };
-  }
-
-  private begin({ shown }: RequestTarget): RequestSpan {
-    const start = performance.now();
-    return {
-      trace: undefined,
-      end: (status, error) => {
-        const errorType = errorTypeOf(status, error);
-        this.request.record((performance.now() - start) / 1_000, {
-          'http.request.method': 'POST',
-          'server.address': this.servers.valueOf(hostOf(shown)),
-          ...(status !== undefined && { 'http.response.status_code': String(status) }),
-          ...(errorType !== undefined && { 'error.type': errorType }),
-        });
-      },
-    };
+  attempt(delivery: AttemptedDelivery): AttemptSpan {
+    return this.attempts.begin(delivery);
   }
 
   private counts(): Promise<Sample[] | undefined> {
@@ -177,11 +120,4 @@ export class RelayMetrics implements RelayTelemetry {
 /** While the store does not answer, the other figures are there all the same. */
 function read(collect: () => Promise<Sample[]>): Promise<Sample[] | undefined> {
   return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => undefined);
-}
-
-/** Host of a URL that is known to be one. */
-function hostOf(url: string): string {
-  const start = url.indexOf('//') + 2;
-  const end = url.indexOf('/', start);
-  return url.slice(start, end < 0 ? undefined : end);
 }
