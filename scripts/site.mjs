@@ -39,7 +39,7 @@ function withSiteLinks(markdown, file) {
 function readGroups(readme) {
   const [, documentation] = /\n## Documentation\n([^]*?)\n## /.exec(readme);
   return documentation.split(/\n### /).flatMap((section) => {
-    const rows = [...section.matchAll(/^\| \[docs\/([\w-]+)\.md\]\([^)]*\) *\| (.*?) *\|$/gm)];
+    const rows = [...section.matchAll(/^\| \[[^\]]*\]\(docs\/([\w-]+)\.md\) *\| (.*?) *\|$/gm)];
     if (rows.length === 0) return [];
     const listed = rows.map(([, page, covers]) => ({
       page,

@@ -24,6 +24,7 @@ export class WebhooksController {
       name: `${customer}/${toName(name)}`,
       integration: 'Webhooks',
       sources: [customer],
+      types: ['track'], // `events` filters these alone: traits of identify would pass
       metadata: { customer },
       urls: [url] as string[],
       ...(events && { events }),
