@@ -52,7 +52,9 @@ export class RelayMetrics implements RelayTelemetry {
       description: '1 while a destination counts as down, else 0',
     };
     this.all = [
-      ...[...this.queueing.all, ...this.attempts.all, this.rejected],
+      ...this.queueing.all,
+      ...this.attempts.all,
+      this.rejected,
       new Gauge(count, () => this.counts()),
       new Gauge(oldest, () => this.ages(), 'max'),
       new Gauge(circuit, () => this.circuits(), 'max'),

@@ -6,6 +6,7 @@ import { type CanActivate, Injectable } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
 
 import { EventStream } from '../../../../lib/webhook-destination/admin/live/event-stream.js';
+import type { LiveEvent } from '../../../../lib/webhook-destination/admin/live/live.event.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -16,7 +17,8 @@ const REQUEST = `GET /relay/api/events HTTP/1.1\r\nHost: relay\r\nAuthorization:
 describe('EventStream', () => {
   const cleanUp = useCleanUps();
 
-  it('ends, though its reader takes nothing', async () => {
+  /** A reader that does not read yet, and the response that it gets. */
+  async function open() {
     const server = createServer().listen(0, '127.0.0.1');
     cleanUp(() => server.close());
     await once(server, 'listening');
@@ -24,6 +26,34 @@ describe('EventStream', () => {
     cleanUp(() => reader.destroy());
     reader.on('error', () => undefined).write(REQUEST);
     const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    return { reader, response };
+  }
+
+  it('skips what it has no room for, counts it, and takes events again after a pause', async () => {
+    const { reader, response } = await open();
+    let text = '';
+    reader.on('data', (chunk: Buffer) => (text += chunk.toString())).resume();
+    const stream = new EventStream(response, {}, 'process', () => undefined);
+    const event: LiveEvent = { kind: 'message', at: 1, source: 'shop' };
+    while (!stream.skips(7)) stream.send(event);
+    expect(stream.skips(5)).toBe(true);
+    await waitFor(() => text.includes('data: {"count":12}'));
+    await waitFor(() => !stream.skips(0));
+    const shown = () => text.split('event: message\n').length;
+    const before = shown();
+    stream.send(event);
+    await waitFor(() => shown() === before + 1);
+  });
+
+  it('looks at every event where it has a filter', async () => {
+    const { response } = await open();
+    const stream = new EventStream(response, { source: 'shop' }, 'process', () => undefined);
+    for (let count = 0; count < 1_000; count++) stream.send({ kind: 'message', at: 1, source: 'shop' });
+    expect(stream.skips(1)).toBe(false);
+  });
+
+  it('ends, though its reader takes nothing', async () => {
+    const { response } = await open();
     let hasEnded = false;
     const stream = new EventStream(response, {}, 'process', () => (hasEnded = true));
     response.write(Buffer.alloc(64 * 1024 * 1024)); // more than the kernel takes
