@@ -28,7 +28,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByRole('row').filter({ hasText: 'Webhooks' }).filter({ hasText: 'code' }).waitFor();
     await button(page, 'New destination').click();
     await heading(page, 'New destination').waitFor();
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await page.waitForFunction("document.activeElement.tagName === 'H1'");
     await page.getByLabel('Name', { exact: true }).fill('crm');
     await page.getByLabel('URL 1').fill('ftp://receiver.example');
     await page.getByLabel('Concurrency').fill('many');

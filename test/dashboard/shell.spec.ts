@@ -142,7 +142,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await page.waitForFunction("document.activeElement.tagName === 'H1'");
     const menu = page.getByRole('button', { name: 'Menu' });
     await menu.focus();
     await page.keyboard.press('Enter');
@@ -177,6 +177,6 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     await heading(page, 'Unknown page').waitFor();
     await page.getByRole('link', { name: 'Go to the first page' }).click();
     await heading(page, 'Overview').waitFor();
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await page.waitForFunction("document.activeElement.tagName === 'H1'");
   });
 });

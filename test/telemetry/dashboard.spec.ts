@@ -27,6 +27,9 @@ const queries = [...dashboard.panels.flatMap(({ targets }) => targets.map(({ exp
 /** Labels that Prometheus adds. */
 const ADDED = ['instance'];
 
+const hasAge = (families: PrometheusFamily[]) =>
+  families.some(({ name, metrics }) => name === 'analytics_relay_delivery_oldest_age_seconds' && metrics.length > 0);
+
 describe('The dashboard and the alert rules', () => {
   const afterwards = useCleanUps();
 
@@ -51,6 +54,11 @@ describe('The dashboard and the alert rules', () => {
     await receiver.stop();
     await post(`${host}/v1/batch`, { batch: [{ type: 'none' }, { type: 'track', userId: 'u1', event: 'Ordered' }] });
     await attempted('waiting');
+    // Figures of the queue are shared for a while.
+    await waitFor(async () => {
+      families = await readMetrics(host, 'secret');
+      return sumOf(families, 'analytics_relay_delivery_count', { state: 'waiting' }) === 1 && hasAge(families);
+    });
     return families;
   }
 
