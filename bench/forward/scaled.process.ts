@@ -13,7 +13,9 @@ const [kind, prefix, receiver] = process.argv.slice(2) as [SharedEngine | 'hand-
 async function start(): Promise<void> {
   if (kind === 'hand-written') return startWorker(prefix, receiver);
   const queue = bullmqQueue(sharedOptions(kind, prefix));
-  const app = await NestFactory.create(RelayModule.with(queue, receiver, 'undici', { mode: 'deliver' }), { logger: ['error'] });
+  const app = await NestFactory.create(RelayModule.with(queue, receiver, 'undici', { mode: 'deliver' }), {
+    logger: ['error'],
+  });
   await app.init();
 }
 
