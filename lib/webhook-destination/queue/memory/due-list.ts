@@ -44,11 +44,9 @@ export class DueList {
 
   /** Adds an entry behind all that fall due no later. */
   add(entry: Entry): void {
-    let place = this.entries.push(entry) - 1;
-    for (; place > this.head && this.entries[place - 1]!.dueAt > entry.dueAt; place--) {
-      this.entries[place] = this.entries[place - 1]!;
-    }
-    this.entries[place] = entry;
+    let place = this.entries.length;
+    while (place > this.head && this.entries[place - 1]!.dueAt > entry.dueAt) place--;
+    this.entries.splice(place, 0, entry);
   }
 
   /** Drops all others. */
