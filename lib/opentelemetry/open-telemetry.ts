@@ -125,14 +125,13 @@ export class OpenTelemetry implements Telemetry {
           [OPERATION_NAME]: 'process',
           [OPERATION_TYPE]: 'process',
           [DESTINATION_NAME]: destination,
+          [MESSAGE_ID]: messageId,
+          [SOURCE]: source,
+          [ATTEMPT]: attempts.length + 1,
         },
       },
       parent,
     );
-    // The SDK checks every attribute before it asks the sampler, to which these say nothing.
-    if (span.isRecording()) {
-      span.setAttributes({ [MESSAGE_ID]: messageId, [SOURCE]: source, [ATTEMPT]: attempts.length + 1 });
-    }
     return new OpenTelemetryAttempt(this.tracer, span, parent, attempts.length);
   }
 }
