@@ -28,7 +28,6 @@ export class EventStream {
   private allowance = MAX_BURST;
   private allowedAt = performance.now();
   private gathering: NodeJS.Timeout | undefined;
-  private readonly isUnfiltered: boolean;
   private readonly timers: NodeJS.Timeout[];
 
   /**
@@ -41,7 +40,6 @@ export class EventStream {
     scope: 'process' | 'queue',
     onEnd: () => void,
   ) {
-    this.isUnfiltered = Object.keys(filter).length === 0;
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-cache, no-store, no-transform',
@@ -58,12 +56,18 @@ export class EventStream {
     response.on('error', () => undefined);
   }
 
-  /** Counts events without a look at them, where none of them could be sent; says whether it did. */
+  /**
+   * Counts events as missed before they are made, if all of them would be.
+   *
+   * @returns whether it did
+   */
   skips(count: number): boolean {
-    if (!this.isUnfiltered) return false;
+    const isFiltered = Object.keys(this.filter).length > 0;
+    if (isFiltered) return false;
     this.gather();
-    if (this.isFull) this.missed += count;
-    return this.isFull;
+    if (!this.isFull) return false;
+    this.missed += count;
+    return true;
   }
 
   send(event: LiveEvent): void {
