@@ -23,6 +23,7 @@ import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
 import { MessageCompleter } from './context/message.completer.js';
+import { currentRecorder } from './context/recorder.util.js';
 import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
@@ -46,6 +47,8 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private readonly completer: MessageCompleter;
   private readonly plan: PlanEnforcer;
   private isConnected: boolean;
+  /** Whether events go to a relay in this process, which may know what recorded them. */
+  private isInProcess = false;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
   private lost = 0;
@@ -160,9 +163,10 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   }
 
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
+    const recordedBy = this.isInProcess ? currentRecorder() : undefined;
     this.completer.complete(type, message, (complete) => {
       const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-      this.record(type, complete, callback, refusal);
+      this.record(type, complete, callback, refusal, recordedBy);
     });
   }
 
@@ -187,6 +191,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const ingests = host == null ? this.findIngests() : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
+      this.isInProcess = true;
       const transport = new InProcessTransport(ingest, writeKey);
       return this.startDelivery(transport, flushInterval == null ? IN_PROCESS_FLUSH_INTERVAL : undefined);
     }

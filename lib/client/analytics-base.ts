@@ -156,10 +156,20 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     this.queue.start(this.isDisabled ? NO_TRANSPORT : transport, flushInterval);
   }
 
-  /** @internal @param refusal Why the event is not delivered although it is valid. */
-  protected record(type: MessageType, params: unknown, callback: Callback | undefined, refusal?: Error): void {
+  /**
+   * @internal
+   * @param refusal Why the event is not delivered although it is valid.
+   * @param recordedBy The method or route that records it.
+   */
+  protected record(
+    type: MessageType,
+    params: unknown,
+    callback: Callback | undefined,
+    refusal?: Error,
+    recordedBy?: string,
+  ): void {
     const trace = this.telemetry?.create?.(type) ?? activeTrace();
-    const message = createMessage(type, params, trace);
+    const message = createMessage(type, params, trace, recordedBy);
     if (this.isClosed) {
       this.emit('call_after_close', message);
       return;

@@ -23,6 +23,7 @@ const message = (messageId: string): NewDelivery => ({
   body: Buffer.from(JSON.stringify({ messageId })),
   acceptedAt: 1_700_000_000_000,
   trace,
+  recordedBy: 'OrdersController.create',
 });
 
 const attempt = { startedAt: 1_700_000_000_500, results: [] };
@@ -75,7 +76,15 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(moved).toHaveLength(602);
       const { nextAttemptAt } = outcomes.waiting as { nextAttemptAt: number };
       expect(moved.filter(({ messageId }) => messageId === 'waiting')).toMatchObject([
-        { state: 'waiting', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls, nextAttemptAt, trace },
+        {
+          state: 'waiting',
+          attempts: [attempt],
+          firstAttemptAt: attempt.startedAt,
+          failedUrls,
+          nextAttemptAt,
+          trace,
+          recordedBy: 'OrdersController.create',
+        },
       ]);
       expect(moved.filter(({ messageId }) => messageId === 'retry')).toMatchObject([
         { state: 'queued', attempts: [attempt], firstAttemptAt: attempt.startedAt, failedUrls },

@@ -37,7 +37,8 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       const { relay, receiver } = api;
       receiver.statuses = [500, 404, 200];
       const context = { page: { path: '/orders' }, library: { name: 'shop-api', version: '3.1.0' } };
-      await relay.accept('wk_shop', [track('m1', { event: 'Order Completed', context })]);
+      const _metadata = { recordedBy: 'OrdersController.complete' };
+      await relay.accept('wk_shop', [track('m1', { event: 'Order Completed', context, _metadata })]);
       await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
       await relay.accept('wk_shop', [track('m2', { userId: 'u2' }), track('m3', { type: 'identify' })]);
       await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 2);
@@ -142,7 +143,9 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.getByText('What happened').waitFor();
       expect(await steps(page)).toEqual(['Recorded', 'Accepted', 'Routed', 'Attempt 1', 'Attempt 2', 'Dead']);
       const [recorded, , routed, first, second, dead] = await page.locator('.timeline > li').allInnerTexts();
-      expect(recorded).toContain('at /orders, with shop-api 3.1.0.');
+      expect(recorded).toContain(
+        'By the sender’s clock, in OrdersController.complete, at /orders, with shop-api 3.1.0.',
+      );
       expect(routed).toContain('To crm. Its options select this message.');
       expect(first).toMatch(/HTTP 500 can be tried again, after \d+ ms/);
       expect(first).toContain(receiver.url);
@@ -265,7 +268,12 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
         destination: { name: HOSTILE },
       });
       receiver.statuses = [404];
-      const odd = { userId: HOSTILE, event: HOSTILE, context: { page: 7, library: [HOSTILE] } };
+      const odd = {
+        userId: HOSTILE,
+        event: HOSTILE,
+        context: { page: 7, library: [HOSTILE] },
+        _metadata: { recordedBy: HOSTILE },
+      };
       const long = LONG.slice(0, 20_000);
       const { accepted } = await relay.accept('wk_shop', [
         track(HOSTILE, { ...odd, properties: { [HOSTILE]: deep(40), long } }),

@@ -22,7 +22,8 @@ export class AnalyticsContextInterceptor implements NestInterceptor {
     const request = requestOf(context);
     // Another scope may be open: brokers' clients call back in the one that connected them.
     if (!request || scopes.getStore()?.request === request) return next.handle();
-    return new Observable((subscriber) => scopes.run({ request }, () => next.handle().subscribe(subscriber)));
+    const method = `${context.getClass().name}.${context.getHandler().name}`;
+    return new Observable((subscriber) => scopes.run({ request, method }, () => next.handle().subscribe(subscriber)));
   }
 }
 

@@ -11,6 +11,8 @@ export interface ContextScope {
   named?: NamedIds | undefined;
   /** On Fastify, Node's own request until its middleware has run. */
   request?: AnalyticsRequest | undefined;
+  /** The decorated method that records, while it does, or the handler of a gateway or microservice. */
+  method?: string | undefined;
   /** Set in the scope of an HTTP request, and in those within it. */
   readonly visitor?: AnonymousVisitor | undefined;
   groupId?: string | undefined;

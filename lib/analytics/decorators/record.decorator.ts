@@ -2,6 +2,7 @@ import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
+import { recordAs } from '../context/recorder.util.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated-methods.registry.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';
@@ -37,7 +38,9 @@ export function recordCall<Options extends RecordOptions>(
       try {
         const isRecorded = when?.(call);
         refusePromises('when', isRecorded);
-        if (isRecorded !== false) record(analytics, toFields(call));
+        if (isRecorded === false) return true;
+        const message = toFields(call);
+        recordAs(subject, () => record(analytics, message));
       } catch (error) {
         faultLogOf(analytics).once(`${subject} was not recorded: ${errorMessage(error)}`);
       }

@@ -48,9 +48,10 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
  * serialise it before the application changes them.
  *
  * @param trace goes into the context, unless that has one already
+ * @param recordedBy the method or route that records it, for a relay in the same process
  * @throws {ValidationError} when a rule is broken.
  */
-export function createMessage(type: MessageType, params: unknown, trace?: TraceFields): Message {
+export function createMessage(type: MessageType, params: unknown, trace?: TraceFields, recordedBy?: string): Message {
   if (!isPlainObject(params)) {
     throw new ValidationError({ field: 'message', code: 'message_not_object', message: 'message must be an object' });
   }
@@ -65,7 +66,7 @@ export function createMessage(type: MessageType, params: unknown, trace?: TraceF
     anonymousId: text(params.anonymousId),
     context: { ...trace, ...object(params.context), library: LIBRARY },
     integrations: object(params.integrations) as IntegrationsOptions,
-    _metadata: METADATA,
+    _metadata: recordedBy === undefined ? METADATA : { ...METADATA, recordedBy },
   };
   fill[type](message, params);
   return message;

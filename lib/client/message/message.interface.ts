@@ -98,5 +98,5 @@ export interface Message {
   context?: ExtraContext;
   integrations?: IntegrationsOptions;
   /** Facts about the sender's runtime; never forwarded. */
-  _metadata?: { nodeVersion?: string };
+  _metadata?: { nodeVersion?: string; recordedBy?: string };
 }

@@ -13,6 +13,7 @@ import {
 import type { RoutableMessage } from '../routing/destination.router.js';
 import type { BodyField } from '../routing/webhook-body.util.js';
 import { MAX_DEPTH } from './json-depth.util.js';
+import { recorderIn } from './message-recorder.util.js';
 import { takeTrace } from './message-trace.util.js';
 import type { PostedMessage } from './posted-message.interface.js';
 
@@ -54,6 +55,8 @@ export class AcceptedMessage implements RoutableMessage {
   readonly userId: string | undefined;
   /** The trace that it was recorded in, as `NewDelivery` has it. */
   readonly trace: string | undefined;
+  /** What recorded it, as `NewDelivery` has it. */
+  readonly recordedBy: string | undefined;
   private readonly fields: Record<string, unknown>;
   /** JSON of its context, without the trace. */
   private readonly context: string | undefined;
@@ -72,6 +75,7 @@ export class AcceptedMessage implements RoutableMessage {
     const context = posted.json('context');
     const traced = takeTrace(context);
     this.trace = traced?.trace;
+    this.recordedBy = recorderIn(posted.json('_metadata'));
     this.context = traced ? traced.context : context;
   }
 

@@ -1,8 +1,7 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
-import type { BodyField } from '../routing/webhook-body.util.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
-import type { PostedMessage } from './posted-message.interface.js';
+import type { PostedMessage, TextField } from './posted-message.interface.js';
 
 /** How much longer JSON gets at most when it is written anew: `1e20` becomes 21 digits. */
 const MAX_GROWTH = 21 / 4;
@@ -54,7 +53,7 @@ export class ParsedMessage implements PostedMessage {
     return size > MAX_MESSAGE_BYTES;
   }
 
-  json(field: BodyField): string | undefined {
+  json(field: TextField): string | undefined {
     if (field === 'context' && this.context !== undefined) return toLatin1(this.context);
     const value = this.fields[field];
     const json = value === null || value === '' ? undefined : JSON.stringify(value);

@@ -22,6 +22,8 @@ export interface NewDelivery {
   acceptedAt: number;
   /** The trace that it was recorded in, if any: `traceparent`, and after a space `tracestate`, of W3C Trace Context. */
   trace?: string | undefined;
+  /** The method or route that recorded it, where that is known: `OrdersController.create`, or `POST /orders/:id`. */
+  recordedBy?: string | undefined;
 }
 
 /** A delivery in the queue. */

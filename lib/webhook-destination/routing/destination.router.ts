@@ -12,6 +12,8 @@ export interface RoutableMessage extends MessageJson {
   readonly userId: string | undefined;
   /** The trace that it was recorded in, as `NewDelivery` has it. */
   readonly trace: string | undefined;
+  /** What recorded it, as `NewDelivery` has it. */
+  readonly recordedBy: string | undefined;
   /** Name of the event, of a track message. */
   readonly event: string | undefined;
   /** What its `integrations` say of a destination, or of `All`; null and undefined say nothing. */
@@ -76,11 +78,12 @@ export class DestinationRouter {
     const bodies = toWebhookBodies(taken);
     const deliveries: NewDelivery[] = [];
     for (let index = 0; index < taken.length; index++) {
-      const { messageId, userId, trace = ambient } = taken[index]!;
+      const { messageId, userId, recordedBy, trace = ambient } = taken[index]!;
       const body = bodies[index]!;
       for (const destination of served) {
         if (!takes(destination, taken[index]!)) continue;
-        deliveries.push({ destination: destination.name, source, messageId, userId, body, acceptedAt, trace });
+        const { name } = destination;
+        deliveries.push({ destination: name, source, messageId, userId, body, acceptedAt, trace, recordedBy });
       }
     }
     return deliveries;

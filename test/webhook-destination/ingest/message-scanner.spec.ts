@@ -4,7 +4,7 @@ import { toJsonText } from '../../../lib/webhook-destination/ingest/body.reader.
 import { UNUSABLE } from '../../../lib/webhook-destination/ingest/scan/json-scanner.js';
 import { MessageScanner } from '../../../lib/webhook-destination/ingest/scan/message-scanner.js';
 import { SCANNED_FIELDS, ScannedMessage } from '../../../lib/webhook-destination/ingest/scan/scanned-message.js';
-import { BODY_FIELDS } from '../../../lib/webhook-destination/routing/webhook-body.util.js';
+import { TEXT_FIELDS } from '../../../lib/webhook-destination/ingest/posted-message.interface.js';
 import { type Json, RandomJson } from '../../support/random-json.js';
 
 type Message = Record<string, Json>;
@@ -50,7 +50,7 @@ function faultOf(text: string): string | undefined {
       const kind = message.value[field];
       if (JSON.stringify(kind) !== (isPassedOn ? '{}' : JSON.stringify(value))) return `another ${field}`;
     }
-    for (const field of BODY_FIELDS) {
+    for (const field of TEXT_FIELDS) {
       const value = Object.hasOwn(expected, field) ? expected[field] : undefined;
       const isAbsent = value === undefined || value === null || value === '';
       const json = message.json(field);

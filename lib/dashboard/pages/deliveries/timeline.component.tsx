@@ -17,6 +17,11 @@ export function Timeline({ delivery }: { delivery: Delivery }) {
           <Step title="Recorded" at={recordedAt}>
             <p class="hint">
               By the sender’s clock
+              {delivery.recordedBy !== undefined && (
+                <>
+                  , in <PlainText value={delivery.recordedBy} />
+                </>
+              )}
               {path !== undefined && (
                 <>
                   , at <PlainText value={path} />

@@ -1,9 +1,8 @@
 import type { MessageType } from '../../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../../client/message/message.limits.js';
-import { BODY_FIELDS, type BodyField } from '../../routing/webhook-body.util.js';
 import type { JsonText } from '../body.reader.js';
 import { memberOf } from '../parsed-message.js';
-import type { PostedMessage } from '../posted-message.interface.js';
+import { type PostedMessage, TEXT_FIELDS, type TextField } from '../posted-message.interface.js';
 
 const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
@@ -11,7 +10,7 @@ const N_OF_NULL = 0x6e;
 
 /** Fields of a message, in their order in the table of spans. */
 export const SCANNED_FIELDS = [
-  ...BODY_FIELDS,
+  ...TEXT_FIELDS,
   'type',
   'messageId',
   'integrations',
@@ -40,7 +39,7 @@ const SHORTEST_SLICE = 13;
  */
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
-  private readonly texts: Partial<Record<BodyField, string>> = {};
+  private readonly texts: Partial<Record<TextField, string>> = {};
 
   /**
    * @param size in bytes
@@ -55,7 +54,7 @@ export class ScannedMessage implements PostedMessage {
     private readonly escaped: boolean,
     type?: MessageType,
   ) {
-    for (const field of BODY_FIELDS) {
+    for (const field of TEXT_FIELDS) {
       const start = spans[PLACES[field]]!;
       const end = spans[PLACES[field] + 1]!;
       if (end > 0 && !this.isAsGoodAsAbsent(start, end)) this.texts[field] = source.text.slice(start, end);
@@ -74,6 +73,7 @@ export class ScannedMessage implements PostedMessage {
       traits: this.read(spans, 'traits'),
       context: this.read(spans, 'context'),
       timestamp: this.read(spans, 'timestamp'),
+      _metadata: this.read(spans, '_metadata'),
       originalTimestamp: this.read(spans, 'originalTimestamp'),
       integrations: this.parse(spans, 'integrations'),
       sentAt: this.read(spans, 'sentAt'),
@@ -89,7 +89,7 @@ export class ScannedMessage implements PostedMessage {
     return this.size > MAX_MESSAGE_BYTES;
   }
 
-  json(field: BodyField): string | undefined {
+  json(field: TextField): string | undefined {
     return this.texts[field];
   }
 

@@ -23,6 +23,7 @@ interface JobData {
   seq: number;
   body: string;
   trace?: string | undefined;
+  recordedBy?: string | undefined;
   /** When it was replayed last, in ms since the epoch. */
   replayedAt?: number;
   /** The attempts before that, or in the queue that it was taken over from. */
@@ -65,10 +66,11 @@ function toJobId(source: string, messageId: string): string {
  *
  * @param isOnce whether a repeated message is to find the job that is there
  */
-export function toJob({ source, messageId, userId, body, acceptedAt, trace }: NewDelivery, isOnce: boolean): NewJob {
+export function toJob(delivery: NewDelivery, isOnce: boolean): NewJob {
+  const { source, messageId, userId, body, acceptedAt, trace, recordedBy } = delivery;
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
   const jobId = isOnce ? toJobId(source, messageId) : randomUUID();
-  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), trace };
+  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), trace, recordedBy };
   const job = { id: jobId, name: 'delivery', data: JSON.stringify(data), opts: {}, timestamp: acceptedAt } as JobJson;
   return { jobId, job };
 }
@@ -140,7 +142,7 @@ export function stateOf({ finishedOn, failedReason }: StoredJob, found: Delivery
 /** The delivery that a job stands for. */
 export function toDelivery(destination: string, job: StoredJob): Delivery {
   const data = parseData(job);
-  const { source, messageId, userId, body, trace } = data;
+  const { source, messageId, userId, body, trace, recordedBy } = data;
   return {
     id: placeOf(destination, job).id,
     destination,
@@ -150,6 +152,7 @@ export function toDelivery(destination: string, job: StoredJob): Delivery {
     body: Buffer.from(body),
     acceptedAt: job.timestamp,
     trace,
+    recordedBy,
     ...toProgress(job, data),
   };
 }

@@ -99,13 +99,18 @@ export class DeliveryAdditions {
       deliveries.map(({ destination }) => encodeText(destination)),
       deliveries.map(({ source }) => encodeText(source)),
       deliveries.map(({ messageId }) => encodeText(messageId)),
-      deliveries.map(({ userId }) => (userId === undefined ? null : encodeText(userId))),
+      deliveries.map(({ userId }) => toColumn(userId)),
       deliveries.map(({ acceptedAt }) => acceptedAt),
       starts,
       sizes,
       deliveries.map(({ trace }) => trace ?? null),
+      deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
       ...toLists(deliveries, list),
     ]);
     row!.places.forEach((place, index) => (list[place]!.id = row!.ids[index]));
   }
+}
+
+function toColumn(text: string | undefined): string | null {
+  return text === undefined ? null : encodeText(text);
 }

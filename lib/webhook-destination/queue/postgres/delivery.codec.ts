@@ -19,6 +19,7 @@ export interface DeliveryRow {
   attempts: string | null;
   failed_urls: string | null;
   trace: string | null;
+  recorded_by: string | null;
 }
 
 /** A row of a delivery with its state. */
@@ -30,7 +31,7 @@ export interface RecordRow extends DeliveryRow {
 
 /** The columns of a `DeliveryRow`. */
 export const DELIVERY_COLUMNS = `id, destination, source, message_id, user_id, body, accepted_at::float8,
-  first_attempt_at::float8, attempts, failed_urls, trace`;
+  first_attempt_at::float8, attempts, failed_urls, trace, recorded_by`;
 
 /** A delivery that this process has leased. */
 export class LeasedDelivery implements Delivery {
@@ -41,6 +42,7 @@ export class LeasedDelivery implements Delivery {
   readonly body: Buffer;
   readonly acceptedAt: number;
   readonly trace: string | undefined;
+  readonly recordedBy: string | undefined;
   /** What its lease is marked with. */
   readonly #mark: string;
 
@@ -59,6 +61,7 @@ export class LeasedDelivery implements Delivery {
     this.body = accepted.body;
     this.acceptedAt = accepted.acceptedAt;
     this.trace = accepted.trace;
+    this.recordedBy = accepted.recordedBy;
     this.#mark = mark;
   }
 
@@ -82,7 +85,7 @@ export function toRecord(row: RecordRow): DeliveryRecord {
     body: row.body.toString(),
     state,
     nextAttemptAt: state === 'queued' || state === 'waiting' ? due_at : undefined,
-    reason: reason === null ? undefined : decodeText(reason),
+    reason: toText(reason),
   };
 }
 
@@ -92,10 +95,11 @@ function toDelivery(row: DeliveryRow): Delivery {
     destination: decodeText(row.destination),
     source: decodeText(row.source),
     messageId: decodeText(row.message_id),
-    userId: row.user_id === null ? undefined : decodeText(row.user_id),
+    userId: toText(row.user_id),
     body: row.body,
     acceptedAt: row.accepted_at,
     trace: row.trace ?? undefined,
+    recordedBy: toText(row.recorded_by),
     firstAttemptAt: row.first_attempt_at ?? undefined,
     attempts: row.attempts === null ? NONE : (JSON.parse(row.attempts) as AttemptRecord[]),
     failedUrls: row.failed_urls === null ? NONE : (JSON.parse(row.failed_urls) as string[]),
@@ -105,6 +109,10 @@ function toDelivery(row: DeliveryRow): Delivery {
 /** A text as PostgreSQL can hold it, which has no place for NUL and lone surrogates: as within the quotes of JSON. */
 export function encodeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+function toText(column: string | null): string | undefined {
+  return column === null ? undefined : decodeText(column);
 }
 
 /** The text that was encoded. */

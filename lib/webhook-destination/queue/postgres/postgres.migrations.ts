@@ -51,6 +51,7 @@ const STEPS: readonly string[] = [
   ${REGISTRY_TABLES}
   `,
   SERIES_TABLE,
+  'ALTER TABLE relay_delivery ADD recorded_by text COLLATE "C"',
 ];
 
 /** One process at a time holds this lock while it migrates, the others wait for it. */

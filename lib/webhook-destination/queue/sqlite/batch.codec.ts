@@ -8,18 +8,23 @@ const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PAR
 /** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
 
-/** A delivery within its batch: who and what, the length of its body, and its trace; null once no record of it is left. */
-export type BatchItem = [messageId: string, userId: string | null, length: number, trace?: string | null] | null;
+/**
+ * A delivery within its batch: who and what, the length of its body, and where it was recorded; null once no record of it
+ * is left.
+ */
+export type BatchItem =
+  [messageId: string, userId: string | null, length: number, trace?: string | null, recordedBy?: string | null] | null;
 
 /** What became of a delivery of a batch: delivered, with its attempt, or gone into a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
 
-/** The items as they are stored; the traces only where one has a trace. */
+/** The items as they are stored; without the last two where nothing is known of them. */
 type Columns = [
   messageIds: (string | null)[],
   userIds: (string | null)[],
   lengths: number[],
   traces?: (string | null)[],
+  recorders?: (string | null)[],
 ];
 
 /** The deliveries of a batch as its columns hold them. */
@@ -51,10 +56,15 @@ export function encodeBatch(deliveries: NewDelivery[]): EncodedBatch {
   const userIds = JSON.stringify(deliveries.map(({ userId }) => userId ?? null));
   const bodies = deliveries.map(({ body }) => body);
   const lengths = JSON.stringify(bodies.map(({ length }) => length));
-  const traces = deliveries.some(({ trace }) => trace !== undefined)
-    ? `,${JSON.stringify(deliveries.map(({ trace }) => trace ?? null))}`
-    : '';
-  return { messageIds, items: `[${messageIds},${userIds},${lengths}${traces}]`, bodies: joinBodies(bodies) };
+  const origins = encodeOrigins(deliveries);
+  return { messageIds, items: `[${messageIds},${userIds},${lengths}${origins}]`, bodies: joinBodies(bodies) };
+}
+
+function encodeOrigins(deliveries: NewDelivery[]): string {
+  if (deliveries.every(({ trace, recordedBy }) => trace === undefined && recordedBy === undefined)) return '';
+  const traces = deliveries.map(({ trace }) => trace ?? null);
+  const recorders = deliveries.map(({ recordedBy }) => recordedBy ?? null);
+  return `,${JSON.stringify(traces)},${JSON.stringify(recorders)}`;
 }
 
 /** In memory of their own: a part of a shared pool would reach the other thread with all of the pool. */
@@ -92,18 +102,20 @@ export function stripItems(items: BatchItem[], positions: ReadonlySet<number>): 
 }
 
 export function decodeItems(items: string): BatchItem[] {
-  const [messageIds, userIds, lengths, traces] = JSON.parse(items) as Columns;
+  const [messageIds, userIds, lengths, traces, recorders] = JSON.parse(items) as Columns;
   return messageIds.map((messageId, position) => {
     if (messageId === null) return null;
     const item: BatchItem = [messageId, userIds[position]!, lengths[position]!];
-    if (traces) item.push(traces[position]);
+    if (traces) item.push(traces[position], recorders?.[position]);
     return item;
   });
 }
 
 export function encodeItems(items: BatchItem[]): string {
-  const hasTraces = items.some((item) => item?.[3]);
-  const columns = (hasTraces ? [0, 1, 2, 3] : [0, 1, 2]).map((column) => items.map((item) => item?.[column] ?? null));
+  const hasOrigins = items.some((item) => item?.[3] ?? item?.[4]);
+  const columns = (hasOrigins ? [0, 1, 2, 3, 4] : [0, 1, 2]).map((column) =>
+    items.map((item) => item?.[column] ?? null),
+  );
   return JSON.stringify(columns);
 }
 

@@ -43,10 +43,10 @@ export class BatchReader {
     return this.statements.contents.get(batch) as { items: string; bodies: Uint8Array };
   }
 
-  /** The rows with their bodies and traces. A batch is read once for all of its rows: where many are retried, they come mixed. */
+  /** The rows with what stays in their batches. A batch is read once for all of its rows: where many are retried, they come mixed. */
   withBodies(rows: DeliveryRow[]): WholeRows {
     const starts = new Map<number, number>();
-    const traces = new Map<number, string>();
+    const origins = new Map<number, Pick<DeliveryRow, 'trace' | 'recordedBy'>>();
     let size = 0;
     for (const { id, bytes } of rows) {
       starts.set(id, size);
@@ -60,12 +60,12 @@ export class BatchReader {
       for (const position of positions) {
         const id = batch * BATCH_SLOTS + position;
         bodies.set(all[position]!, starts.get(id));
-        const trace = items[position]?.[3];
-        if (trace) traces.set(id, trace);
+        const [, , , trace, recordedBy] = items[position] ?? [];
+        if (trace ?? recordedBy) origins.set(id, { trace: trace ?? undefined, recordedBy: recordedBy ?? undefined });
       }
     }
-    const traced = traces.size > 0 ? rows.map((row) => ({ ...row, trace: traces.get(row.id) })) : rows;
-    return { rows: JSON.stringify(traced), bodies };
+    const whole = origins.size > 0 ? rows.map((row) => ({ ...row, ...origins.get(row.id) })) : rows;
+    return { rows: JSON.stringify(whole), bodies };
   }
 }
 

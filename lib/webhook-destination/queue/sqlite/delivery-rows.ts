@@ -3,7 +3,7 @@ import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { EncodedBatch } from './batch.codec.js';
 
-/** A delivery as a row of its own, but for its body and its trace, which stay in the batch. */
+/** A delivery as a row of its own, but for its body and where it was recorded, which stay in the batch. */
 export interface DeliveryRow extends Omit<Delivery, 'id' | 'body' | 'attempts' | 'failedUrls'> {
   id: number;
   state: DeliveryState;

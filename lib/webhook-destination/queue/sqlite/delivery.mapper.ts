@@ -41,7 +41,7 @@ export function toUnattempted(destination: string, { id, source, acceptedAt, ...
   const deliveries: Delivery[] = [];
   items.forEach((item, position) => {
     if (item === null) return;
-    const [messageId, userId, , trace] = item;
+    const [messageId, userId, , trace, recordedBy] = item;
     const accepted = {
       destination,
       source,
@@ -50,6 +50,7 @@ export function toUnattempted(destination: string, { id, source, acceptedAt, ...
       body: bodies[position]!,
       acceptedAt,
       trace: trace ?? undefined,
+      recordedBy: recordedBy ?? undefined,
     };
     deliveries.push(toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
   });
@@ -79,6 +80,7 @@ function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
       body: Buffer.from(bodies.subarray(start, end)), // a copy: a part would hold the memory of all others
       acceptedAt,
       trace: row.trace,
+      recordedBy: row.recordedBy,
       firstAttemptAt,
       attempts: JSON.parse(row.attempts) as AttemptRecord[],
       failedUrls: JSON.parse(row.failedUrls) as string[],

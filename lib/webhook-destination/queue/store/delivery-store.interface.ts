@@ -44,7 +44,7 @@ export interface Settlement {
 
 /** A delivery that nobody has attempted; copied field by field, as this is done for each one accepted. */
 export function toDelivery(accepted: NewDelivery, id: string): Delivery {
-  const { destination, source, messageId, userId, body, acceptedAt, trace } = accepted;
+  const { destination, source, messageId, userId, body, acceptedAt, trace, recordedBy } = accepted;
   return {
     destination,
     source,
@@ -53,6 +53,7 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
     body,
     acceptedAt,
     trace,
+    recordedBy,
     id,
     firstAttemptAt: undefined,
     attempts: NONE,

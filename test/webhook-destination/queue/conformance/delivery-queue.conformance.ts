@@ -403,32 +403,38 @@ export function itConforms(engine: QueueEngine): void {
         ]);
       });
 
-      it('keeps the trace of each message: at first, for a retry, across a restart, in the listing, and for a replay', async () => {
-        const traces: Record<string, string | undefined> = {
-          m0: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-          m1: undefined,
-          m2: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01 vendor=1,other=2',
-          m3: undefined,
+      it('keeps where each message was recorded: at first, for a retry, across a restart, in the listing, and for a replay', async () => {
+        const origins: Record<string, Pick<NewDelivery, 'trace' | 'recordedBy'>> = {
+          m0: { trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', recordedBy: 'Orders\\.größe\0' },
+          m1: {},
+          m2: { trace: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01 vendor=1,other=2' },
+          m3: { recordedBy: 'POST /orders/:id' },
         };
-        const expectTraces = (deliveries: { messageId: string; trace?: string | undefined }[], names: string[]) => {
-          const wanted = names.map((name) => [name, traces[name]]);
-          expect(deliveries.map(({ messageId, trace }) => [messageId, trace]).sort()).toEqual(wanted);
+        const expectOrigins = (deliveries: NewDelivery[], names: string[]) => {
+          const wanted = names.map((name) => [name, origins[name]!.trace, origins[name]!.recordedBy]);
+          const got = deliveries.map(({ messageId, trace, recordedBy }) => [messageId, trace, recordedBy]);
+          expect(got.sort()).toEqual(wanted);
         };
         const deliveriesOf = (leases: Lease[]) => leases.map(({ delivery }) => delivery);
-        await queue.add(messages(4).map((one) => ({ ...one, trace: traces[one.messageId] })));
+        await queue.add(messages(4).map((one) => ({ ...one, ...origins[one.messageId] })));
         await reopen();
         const { leases, subscription } = consume();
-        expectTraces(deliveriesOf(await leased(4, leases)), ['m0', 'm1', 'm2', 'm3']);
+        expectOrigins(deliveriesOf(await leased(4, leases)), ['m0', 'm1', 'm2', 'm3']);
         await leases[0]!.settle(dead());
         await leases[1]!.settle(delivered());
         await leases[2]!.settle(waiting(20));
-        await queue.purge({ messageId: 'm3' });
+        await queue.purge({ messageId: 'm1' });
+        await leases[3]!.settle(delivered());
         subscription.unsubscribe();
         await reopen();
-        expectTraces(await queue.list({}), ['m0', 'm1', 'm2']);
+        const records = await queue.list({});
+        expectOrigins(
+          records.map((record) => ({ ...record, body: Buffer.from(record.body) })),
+          ['m0', 'm2', 'm3'],
+        );
         const again = consume();
         await queue.replay({ messageId: 'm0' });
-        expectTraces(deliveriesOf(await leased(2, again.leases)), ['m0', 'm2']);
+        expectOrigins(deliveriesOf(await leased(2, again.leases)), ['m0', 'm2']);
       });
 
       it('puts one back, or gives it up, without an attempt', async () => {
