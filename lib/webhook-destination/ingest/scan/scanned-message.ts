@@ -39,7 +39,8 @@ const SHORTEST_SLICE = 13;
  */
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
-  private readonly texts: Partial<Record<TextField, string>> = {};
+  /** In the order of `TEXT_FIELDS`. */
+  private readonly texts = new Array<string | undefined>(TEXT_FIELDS.length);
 
   /**
    * @param size in bytes
@@ -54,30 +55,30 @@ export class ScannedMessage implements PostedMessage {
     private readonly escaped: boolean,
     type?: MessageType,
   ) {
-    for (const field of TEXT_FIELDS) {
-      const start = spans[PLACES[field]]!;
-      const end = spans[PLACES[field] + 1]!;
-      if (end > 0 && !this.isAsGoodAsAbsent(start, end)) this.texts[field] = source.text.slice(start, end);
+    for (let index = 0; index < TEXT_FIELDS.length; index++) {
+      const start = spans[2 * index]!;
+      const end = spans[2 * index + 1]!;
+      this.texts[index] = end === 0 || this.isAsGoodAsAbsent(start, end) ? undefined : source.text.slice(start, end);
     }
     this.value = {
-      type: type ?? this.read(spans, 'type'),
-      messageId: this.read(spans, 'messageId', true),
-      userId: this.read(spans, 'userId', true),
-      anonymousId: this.read(spans, 'anonymousId'),
-      previousId: this.read(spans, 'previousId'),
-      groupId: this.read(spans, 'groupId'),
-      event: this.read(spans, 'event'),
-      name: this.read(spans, 'name'),
-      category: this.read(spans, 'category'),
-      properties: this.read(spans, 'properties'),
-      traits: this.read(spans, 'traits'),
-      context: this.read(spans, 'context'),
-      timestamp: this.read(spans, 'timestamp'),
-      _metadata: this.read(spans, '_metadata'),
-      originalTimestamp: this.read(spans, 'originalTimestamp'),
-      integrations: this.parse(spans, 'integrations'),
-      sentAt: this.read(spans, 'sentAt'),
-      writeKey: this.read(spans, 'writeKey'),
+      type: type ?? this.read(spans, PLACES.type),
+      messageId: this.read(spans, PLACES.messageId, true),
+      userId: this.read(spans, PLACES.userId, true),
+      anonymousId: this.read(spans, PLACES.anonymousId),
+      previousId: this.read(spans, PLACES.previousId),
+      groupId: this.read(spans, PLACES.groupId),
+      event: this.read(spans, PLACES.event),
+      name: this.read(spans, PLACES.name),
+      category: this.read(spans, PLACES.category),
+      properties: this.read(spans, PLACES.properties),
+      traits: this.read(spans, PLACES.traits),
+      context: this.read(spans, PLACES.context),
+      timestamp: this.read(spans, PLACES.timestamp),
+      _metadata: this.read(spans, PLACES._metadata),
+      originalTimestamp: this.read(spans, PLACES.originalTimestamp),
+      integrations: this.parse(spans, PLACES.integrations),
+      sentAt: this.read(spans, PLACES.sentAt),
+      writeKey: this.read(spans, PLACES.writeKey),
     };
   }
 
@@ -90,7 +91,7 @@ export class ScannedMessage implements PostedMessage {
   }
 
   json(field: TextField): string | undefined {
-    return this.texts[field];
+    return this.texts[PLACES[field] / 2];
   }
 
   integration(name: string): unknown {
@@ -103,10 +104,10 @@ export class ScannedMessage implements PostedMessage {
   }
 
   /** @param isKept whether it outlives the request: a slice of the request's text would keep all of that */
-  private read(spans: Int32Array, field: ScannedField, isKept = false): unknown {
-    const end = spans[PLACES[field] + 1]!;
+  private read(spans: Int32Array, place: number, isKept = false): unknown {
+    const end = spans[place + 1]!;
     if (end === 0) return undefined;
-    const start = spans[PLACES[field]]!;
+    const start = spans[place]!;
     const { bytes } = this.source;
     if (bytes[start] === OPEN_BRACE) return AN_OBJECT;
     if (bytes[start] === QUOTE) {
@@ -117,9 +118,9 @@ export class ScannedMessage implements PostedMessage {
     return JSON.parse(this.decode(start, end));
   }
 
-  private parse(spans: Int32Array, field: ScannedField): unknown {
-    const start = spans[PLACES[field]]!;
-    const end = spans[PLACES[field] + 1]!;
+  private parse(spans: Int32Array, place: number): unknown {
+    const start = spans[place]!;
+    const end = spans[place + 1]!;
     if (end === 0) return undefined;
     const isEmpty = end - start === 2 && this.source.bytes[start] === OPEN_BRACE;
     return isEmpty ? AN_OBJECT : JSON.parse(this.decode(start, end));
