@@ -161,7 +161,7 @@ const rows = async (page: Page) => {
       allowRefusals(404);
       const { url } = await startWithDead(0);
       const page = await visit(url, { hash: '#/dead/replays/none' });
-      await page.getByText('Only the process that started a replay knows it').waitFor();
+      await page.getByText('A replay is known until the process that started it ends').waitFor();
     });
 
     it('show names and filters as text, whatever they are', async () => {

@@ -45,7 +45,7 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
       </PageHeading>
       <Problem error={error} onRetry={reload} />
       {error?.code === 'replay_unknown' && (
-        <p class="hint">Only the process that started a replay knows it, until it ends or restarts.</p>
+        <p class="hint">A replay is known until the process that started it ends.</p>
       )}
       {answer && <Progress progress={answer} />}
       <section class="panel">

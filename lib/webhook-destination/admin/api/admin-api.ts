@@ -33,7 +33,7 @@ export class AdminApi {
     const series = new SeriesRecorder(this.writer);
     const sources = new SourceRecorder(this.writer);
     this.feed = new LiveFeed(own.accepted$, relay.events$, own.peers);
-    this.jobs = new ReplayJobs(relay);
+    this.jobs = new ReplayJobs(relay, own.peers);
     const routes = [
       ...sessionRoutes(gate),
       ...overviewRoutes(own, series),
@@ -56,6 +56,7 @@ export class AdminApi {
   /** Comes once the queue is open. */
   open(): void {
     this.feed.open();
+    this.jobs.open();
   }
 
   /** Ends the streams. Comes before the server closes, which waits for them. */

@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../../../common/error.util.js';
 import { RequestError } from '../../ingest/request.error.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
+import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { AdminRelay } from './admin-services.interface.js';
+import { ReplayPeers } from './replay.peers.js';
 
 /** Most deliveries of one replay. */
 const MAX_REPLAYED = 1_000_000;
@@ -32,12 +34,24 @@ export interface ReplayProgress {
   error?: string;
 }
 
-/** Replays of many deliveries, each a portion after the other; this process alone knows them. */
+/** Replays of many deliveries, each a portion after the other. The process that starts one runs it, and others ask there. */
 export class ReplayJobs {
   private readonly jobs = new Map<string, ReplayProgress>();
+  private readonly peers: ReplayPeers | undefined;
   private isClosed = false;
 
-  constructor(private readonly relay: Pick<AdminRelay, 'search' | 'replay'>) {}
+  /** @param channel to the processes that share the queue; undefined where there are none */
+  constructor(
+    private readonly relay: Pick<AdminRelay, 'search' | 'replay'>,
+    channel?: PeerChannel,
+  ) {
+    if (channel) this.peers = new ReplayPeers(channel, (id, cancel) => this.find(id, cancel));
+  }
+
+  /** Answers other processes from now on. Comes once the queue is open. */
+  open(): void {
+    this.peers?.open();
+  }
 
   /**
    * Starts to replay the dead deliveries that match.
@@ -49,7 +63,7 @@ export class ReplayJobs {
     if (expected > MAX_REPLAYED) {
       throw new RequestError(400, 'expected_invalid', `expected must be ${MAX_REPLAYED} at most`, 'expected');
     }
-    const ids = await this.find({ ...search, state: 'dead' }, expected + 1);
+    const ids = await this.search({ ...search, state: 'dead' }, expected + 1);
     if (ids.length !== expected) {
       const count = ids.length > expected ? `more than ${expected}` : String(ids.length);
       const rule = `expected must be the number of dead deliveries that match, which is ${count}`;
@@ -71,28 +85,38 @@ export class ReplayJobs {
   }
 
   /** @throws {RequestError} 404 */
-  get(id: string): ReplayProgress {
-    const job = this.jobs.get(id);
-    if (job) return job;
-    throw new RequestError(404, 'replay_unknown', 'this process has no replay of this id', 'id');
+  get(id: string): Promise<ReplayProgress> {
+    return this.findAnywhere(id, false);
   }
 
   /**
    * Replays no more; what is replayed stays so.
    * @throws {RequestError} 404
    */
-  cancel(id: string): ReplayProgress {
-    const job = this.get(id);
-    if (job.state === 'running') this.end(job, 'cancelled');
-    return job;
+  cancel(id: string): Promise<ReplayProgress> {
+    return this.findAnywhere(id, true);
   }
 
   close(): void {
     this.isClosed = true;
+    this.peers?.close();
+  }
+
+  private async findAnywhere(id: string, cancel: boolean): Promise<ReplayProgress> {
+    const job = this.find(id, cancel) ?? (await this.peers?.ask(id, cancel));
+    if (job) return job;
+    throw new RequestError(404, 'replay_unknown', 'no process that shares the queue has a replay of this id', 'id');
+  }
+
+  /** One of this process. */
+  private find(id: string, cancel: boolean): ReplayProgress | undefined {
+    const job = this.jobs.get(id);
+    if (cancel && job?.state === 'running') this.end(job, 'cancelled');
+    return job;
   }
 
   /** Ids of those that match, at most so many. */
-  private async find(search: DeliverySearch, limit: number): Promise<string[]> {
+  private async search(search: DeliverySearch, limit: number): Promise<string[]> {
     const ids: string[] = [];
     let after: string | undefined;
     do {

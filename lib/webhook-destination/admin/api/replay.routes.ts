@@ -30,11 +30,11 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
         },
       },
     ),
-    readRoute('replays/:id', 'Progress of a replay of many', ({ params }) => Promise.resolve(jobs.get(params.id!))),
-    changeRoute('DELETE', 'replays/:id', 'Cancel a replay of many', ({ params, audit }) => {
-      const job = jobs.cancel(params.id!);
+    readRoute('replays/:id', 'Progress of a replay of many', ({ params }) => jobs.get(params.id!)),
+    changeRoute('DELETE', 'replays/:id', 'Cancel a replay of many', async ({ params, audit }) => {
+      const job = await jobs.cancel(params.id!);
       audit({ action: 'deliveries.replay.cancel', target: job.id, details: { done: job.done, left: job.left } });
-      return Promise.resolve(job);
+      return job;
     }),
   ];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
-import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import type { AuditEntry, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -20,6 +20,8 @@ const FOREIGN_TEXTS = [
   '{"events":[],"missed":"1"}',
   '{"events":[null,{"kind":"x\\n"},{"kind":"dead","at":1,"source":"s","destinations":1}],"missed":0}',
   '{"ask":true,"from":1,"filters":[null,{"kind":1}]}',
+  '{"replay":1,"cancel":true}',
+  '{"replayed":{"id":"none"}}',
   '{"other":true}',
 ];
 
@@ -125,6 +127,36 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await acceptUntilSeen('after');
       await waitFor(() => isSeen('after', 'delivered'));
       expect(new Set(events.map(({ name }) => name))).toEqual(new Set(['hello', 'message', 'delivered']));
+    });
+
+    it('show and cancel the replays of each other', async () => {
+      const { start } = create();
+      const [owner, other] = [await start(), await start({ mode: 'ingest' })];
+      owner.receiver.statuses = Array.from({ length: 3 }, () => 404);
+      await owner.relay.accept('wk_shop', [track('m1'), track('m2'), track('m3')]);
+      await waitFor(async () => (await owner.relay.deliveries({ state: 'dead' })).length === 3);
+      const release: (() => void)[] = [];
+      const held = new Promise<void>((resolve) => release.push(resolve));
+      const replay = owner.relay.replay.bind(owner.relay);
+      jest.spyOn(owner.relay, 'replay').mockImplementation((query) => held.then(() => replay(query)));
+      const audit: AuditEntry[] = [];
+      other.relay.audit$.subscribe((entry) => audit.push(entry));
+      const { answer } = await owner.json('POST', 'replays', { body: { query: { userId: 'u1' }, expected: 3 } });
+      const cancelled = answer.id;
+      expect(await other.get(`replays/${cancelled}`)).toMatchObject({ id: cancelled, state: 'running', left: 3 });
+      expect(await other.json('DELETE', `replays/${cancelled}`)).toMatchObject({
+        status: 200,
+        answer: { id: cancelled, state: 'cancelled' },
+      });
+      expect(audit).toMatchObject([{ action: 'deliveries.replay.cancel', target: cancelled }]);
+      expect(await owner.get(`replays/${cancelled}`)).toMatchObject({ state: 'cancelled' });
+
+      release[0]!();
+      await waitFor(async () => (await owner.get(`replays/${cancelled}`)).left === 0);
+      expect(await other.json('GET', 'replays/none')).toMatchObject({
+        status: 404,
+        answer: { code: 'replay_unknown' },
+      });
     });
 
     it('add up their figures, which outlive them', async () => {

@@ -1,0 +1,74 @@
+import { filter, firstValueFrom, map, type Observable, type Subscription, timeout } from 'rxjs';
+
+import { isPlainObject } from '../../../client/message/message.rules.js';
+import { parseJson } from '../../../common/value.util.js';
+import type { PeerChannel } from '../../queue/peer-channel.interface.js';
+import type { ReplayProgress } from './replay.jobs.js';
+
+/** How long the process that runs a replay has to answer, in ms. */
+const ANSWER_TIME = 1_000;
+
+/** Asks for the progress of a replay, and cancels it if so desired. */
+interface Ask {
+  replay: string;
+  cancel: boolean;
+}
+
+/** Lets the processes that share a queue show and cancel each other's replays. */
+export class ReplayPeers {
+  private readonly asks$: Observable<Ask>;
+  private readonly answers$: Observable<ReplayProgress>;
+  private subscription: Subscription | undefined;
+
+  /** @param find a replay of this process, cancelled if so desired */
+  constructor(
+    private readonly channel: PeerChannel,
+    private readonly find: (id: string, cancel: boolean) => ReplayProgress | undefined,
+  ) {
+    const received$ = channel.received$.pipe(map(parseJson), filter(isPlainObject));
+    this.asks$ = received$.pipe(filter(isAsk));
+    this.answers$ = received$.pipe(
+      map(({ replayed }) => replayed),
+      filter(isProgress),
+    );
+  }
+
+  /** Answers others from now on. Comes once the queue is open. */
+  open(): void {
+    this.subscription = this.asks$.subscribe(({ replay, cancel }) => {
+      const replayed = this.find(replay, cancel);
+      if (replayed) this.send({ replayed });
+    });
+  }
+
+  close(): void {
+    this.subscription?.unsubscribe();
+  }
+
+  /** Resolves with undefined when no other process answers in time. */
+  ask(replay: string, cancel: boolean): Promise<ReplayProgress | undefined> {
+    const answer$ = this.answers$.pipe(
+      // One that is running was the answer to somebody who only looked.
+      filter(({ id, state }) => id === replay && !(cancel && state === 'running')),
+      timeout({ first: ANSWER_TIME, with: () => [undefined] }),
+    );
+    const answer = firstValueFrom(answer$);
+    this.send({ replay, cancel });
+    return answer;
+  }
+
+  /** A text that is lost has no answer. */
+  private send(text: Ask | { replayed: ReplayProgress }): void {
+    this.channel.send(JSON.stringify(text)).catch(() => undefined);
+  }
+}
+
+function isAsk(value: Record<string, unknown>): value is Record<string, unknown> & Ask {
+  return typeof value.replay === 'string' && typeof value.cancel === 'boolean';
+}
+
+function isProgress(value: unknown): value is ReplayProgress {
+  if (!isPlainObject(value)) return false;
+  const { id, state, total, done, left } = value;
+  return [id, state].every((text) => typeof text === 'string') && [total, done, left].every(Number.isSafeInteger);
+}
