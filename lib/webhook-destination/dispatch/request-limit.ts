@@ -2,12 +2,12 @@ import { Fifo } from '../../client/delivery/fifo.js';
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 
-/** Most requests of a limit: the times of as many are kept. */
+/** Maximum of `requests`: a timestamp is kept for each. */
 export const MAX_LIMITED_REQUESTS = 100_000;
 
-/** How many requests a destination gets in how much time, from each process. */
+/** Limit on the rate of requests to a destination, for each process. */
 export interface DestinationRateLimit {
-  /** Requests within any `per` ms, at most; from 1 to 100,000. An attempt makes one to each URL. */
+  /** Maximum number of requests within any `per` ms, from 1 to 100,000. An attempt makes one request to each URL. */
   requests: number;
   /** Length of the window, in ms. */
   per: number;

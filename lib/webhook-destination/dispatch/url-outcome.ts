@@ -9,7 +9,7 @@ const NOT_TRUSTED = new RegExp(
     'UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$',
 );
 
-/** Which answers are retried: `'spec'` 5xx, 408, 425 and 429; `'any-failure'` all but 2xx. */
+/** Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: all except 2xx. */
 export type RetryOn = 'spec' | 'any-failure';
 
 /** Whether a value is one of the two. */
