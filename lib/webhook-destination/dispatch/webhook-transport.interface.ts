@@ -39,22 +39,22 @@ export interface WebhookTransport {
  */
 export type TransportOption = 'undici' | 'axios' | { axios: InjectionToken } | WebhookTransport;
 
-/** Whether a transport is the application's; an `HttpService` also has a method `post`, but is not one. */
+/** Returns whether a transport is the application's; an `HttpService` also has a method `post`, but is not one. */
 export function isWebhookTransport(value: unknown): value is WebhookTransport {
   const { post, axiosRef } = (value ?? {}) as { post?: unknown; axiosRef?: unknown };
   return typeof value === 'object' && typeof post === 'function' && axiosRef === undefined;
 }
 
-/** One POST to a URL that is known. */
+/** One POST to a given URL. */
 export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
 
-/** How requests to one URL go out: one at a time, over a connection of its own. */
+/** Sends requests to one URL: one at a time, over its own connection. */
 export interface TargetTransport {
-  /** Resolves with any answer, a redirect included, once its body has ended; rejects when there is none. */
+  /** Resolves with any answer, including a redirect, once its body has ended; rejects if there is none. */
   post(request: TargetRequest): Promise<WebhookResponse>;
-  /** Drops the connection; what is under way rejects, and nothing goes out any more. */
+  /** Drops the connection; a pending request rejects, and no more requests are sent. */
   close(reason?: Error): Promise<void>;
 }
 
-/** Most that is read of an answer before its connection is given up, in bytes. */
+/** Maximum size of an answer that is read before its connection is dropped, in bytes. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
