@@ -48,7 +48,7 @@ class SharedMetric {
 
 /** Connects metrics to the meter of one provider, which reads counters and gauges and records each histogram value. */
 class MetricsBridge {
-  /** Disconnects each metric. */
+  /** Functions that disconnect each metric. */
   private readonly ends = new Map<Metric, () => void>();
   private readonly shared = new Map<string, SharedMetric>();
 
@@ -102,7 +102,7 @@ class MetricsBridge {
 /**
  * Connects metrics to a provider, by default the global one.
  *
- * @returns disconnects the metrics that this call connected
+ * @returns a function that disconnects the metrics that this call connected
  */
 export function bridge(metrics: readonly Metric[], provider: MeterProvider = api.getMeterProvider()): () => void {
   const bridges = processWide('metrics-bridges', () => new WeakMap<MeterProvider, MetricsBridge>());

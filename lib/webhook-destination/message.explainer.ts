@@ -13,7 +13,7 @@ import { toWebhookBodies } from './routing/webhook-body.util.js';
 /** Maximum number of destinations in an explanation. */
 const MAX_DESTINATIONS = 200;
 
-/** Whether a destination receives a message, and why not. */
+/** Whether a destination receives a message and, if not, why. */
 export interface DestinationExplanation {
   destination: string;
   selected: boolean;

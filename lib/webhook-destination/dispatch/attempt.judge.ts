@@ -46,7 +46,7 @@ export function judgeAttempt(
       now: endedAt,
       attempts: attempts.length + 1,
       firstAttemptAt: firstAttemptAt + paused,
-      // The earliest Retry-After applies, so one URL does not delay the others. It is by the system's clock.
+      // The earliest Retry-After applies, so one URL does not delay the others. It is converted to the queue's time.
       retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + endedAt - Date.now(),
     },
     options,

@@ -70,7 +70,7 @@ export class CircuitBreaker {
     return this.isOpen ? Math.max(acceptedAt, this.openedAt) : undefined;
   }
 
-  /** Records an attempt that the receiver answered, so it is not down. */
+  /** Records an attempt that the receiver answered: the receiver is not down. */
   succeed(): CircuitChange {
     this.failures = 0;
     if (!this.isOpen) return undefined;

@@ -90,7 +90,8 @@ export class DeliveryOptions {
   allowedNetworks: string[] = [];
 
   /**
-   * Public addresses that webhooks may not reach, in the notation of `allowedNetworks`; takes precedence over it.
+   * Public addresses that webhooks may not reach, in the same notation as `allowedNetworks`, over which they take
+   * precedence.
    * @default []
    */
   @Must(NETWORKS, areNetworks)

@@ -93,8 +93,8 @@ async function toAddresses(answer: Promise<string[]>, family: number): Promise<L
 }
 
 /**
- * Returns whether IPv6 comes first: by default, as in the system's look-up, if this machine has a public IPv6 address
- * (RFC 6724).
+ * Returns whether IPv6 addresses come first. By default, as in the system's look-up, they do if this machine has a
+ * public IPv6 address (RFC 6724).
  */
 function prefersIpv6(): boolean {
   const order: string = getDefaultResultOrder();

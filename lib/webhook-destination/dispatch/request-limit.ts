@@ -50,7 +50,7 @@ export class RequestLimit {
     this.per = per;
   }
 
-  /** Admits this number of requests, if all may be made now. */
+  /** Admits this number of requests if all may be made now; returns whether it did. */
   admits(count: number): boolean {
     this.admitWaiting();
     if (this.waiting.length > 0 || this.free < count) return false;

@@ -12,7 +12,7 @@ const DEFAULT_LIMIT = 1_024;
  */
 const PATIENCE = 5;
 
-/** How long a connection must be idle before it makes room for a URL that already has some, in ms. */
+/** How long a connection must be idle before it makes room for a URL that already has connections, in ms. */
 const MIN_IDLE = 1_000;
 
 /** Number of exchanges on the last connection of a URL before it makes room for a URL that has none. */
@@ -107,7 +107,7 @@ export class SocketBudget {
   }
 
   private assign(): void {
-    // A request that is not made releases its connection immediately: thousands of them must not nest.
+    // A request that is not made releases its connection immediately: thousands of such releases must not nest.
     if (this.assigning) return;
     this.assigning = true;
     for (let pool = this.next(); pool; pool = this.next()) {

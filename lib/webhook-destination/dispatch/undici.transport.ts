@@ -23,7 +23,8 @@ export class UndiciTransport implements TargetTransport {
     private readonly target: WebhookTarget,
     connect: buildConnector.connector,
   ) {
-    // ConnectionPool sets one deadline for the exchange: undici's two timeouts would let a dripping answer stay open.
+    // ConnectionPool sets one deadline for the exchange: undici's two timeouts would let a slowly dripping answer stay
+    // open.
     this.client = new Client(target.origin, {
       connect: withoutInterim(connect),
       headersTimeout: 0,

@@ -70,7 +70,7 @@ export class WebhookDispatcher {
     private readonly telemetry?: RelayTelemetry,
   ) {}
 
-  /** Names of the destinations whose deliveries are sent, now or once resumed, or are ended. */
+  /** Names of the destinations that this process serves: enabled ones, including paused ones, and removed ones. */
   get servedNames(): Set<string> {
     const enabled = [...this.#destinations.values()].filter((destination) => destination.enabled);
     return new Set([...enabled.map(({ name }) => name), ...this.removedNames]);
@@ -207,7 +207,7 @@ export class WebhookDispatcher {
   }
 
   private end(name: string): void {
-    if (!this.removedNames.has(name)) return; // it may be one that only another process knows yet
+    if (!this.removedNames.has(name)) return; // possibly a destination that only another process knows yet
     const running = this.removed.get(name);
     if (running) return running.look();
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));

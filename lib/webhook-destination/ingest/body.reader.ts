@@ -35,7 +35,7 @@ export interface JsonText {
   isAscii: boolean;
 }
 
-/** Wraps JSON in UTF-8. */
+/** Converts the UTF-8 bytes of JSON. */
 export function toJsonText(bytes: Buffer): JsonText {
   return { bytes, text: bytes.toString('latin1'), isAscii: isAscii(bytes) };
 }

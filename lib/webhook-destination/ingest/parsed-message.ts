@@ -14,7 +14,7 @@ export interface SharedIntegrations {
 }
 
 interface ParsedMessageOptions {
-  /** Maximum size when it was posted, in bytes. */
+  /** Upper bound of its posted size, in bytes. */
   size?: number;
   /** Overrides the message's own type. */
   type?: MessageType;

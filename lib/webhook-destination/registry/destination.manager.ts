@@ -45,7 +45,7 @@ const FIELDS: PatchRules<DestinationOptions> = {
 /** A new destination. Its secret is generated unless given. */
 export type NewDestination = Omit<GivenDestination, 'transform'>;
 
-/** Fields of a destination to change. undefined leaves a field unchanged; null resets it to its default. */
+/** Fields of a destination to change. `undefined` leaves a field unchanged; `null` resets it to its default. */
 export type DestinationPatch = {
   [K in keyof Omit<DestinationOptions, 'name' | 'sharedSecret' | 'transform'>]?: DestinationOptions[K] | null;
 };

@@ -2,7 +2,7 @@
 export type PatchRules<T> = Record<keyof T, true | string>;
 
 /**
- * Returns the options with a patch applied. undefined leaves a field unchanged; null removes it, so its default
+ * Returns the options with a patch applied. `undefined` leaves a field unchanged; `null` removes it, so its default
  * applies.
  */
 export function patched<T extends object>(options: T, patch: object): T {

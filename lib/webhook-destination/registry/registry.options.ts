@@ -26,7 +26,7 @@ export function isRegistryOption(value: unknown): boolean {
   return PROVIDERS[name]!(given) && (inject === undefined || (name === 'useFactory' && Array.isArray(inject)));
 }
 
-/** Returns whether a value is a long enough secret, or a list of different ones. */
+/** Returns whether a value is a secret of sufficient length, or a list of different ones. */
 export function areRegistrySecrets(value: unknown): boolean {
   const secrets: unknown[] = [value].flat();
   return (

@@ -17,7 +17,7 @@ const FIELDS: PatchRules<SourceOptions> = {
 /** A new source. Its write key is generated unless given. */
 export type NewSource = Omit<SourceOptions, 'writeKey'> & Partial<Pick<SourceOptions, 'writeKey'>>;
 
-/** Fields of a source to change. undefined leaves a field unchanged; null resets it to its default. */
+/** Fields of a source to change. `undefined` leaves a field unchanged; `null` resets it to its default. */
 export type SourcePatch = {
   [K in keyof Omit<SourceOptions, 'name' | 'writeKey'>]?: SourceOptions[K] | null;
 };

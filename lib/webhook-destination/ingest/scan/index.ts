@@ -12,7 +12,7 @@ interface ScannedBody {
 }
 
 /**
- * Finds the messages of posted JSON, most of them without parsing, which takes four times as long.
+ * Finds the messages of posted JSON, most of them without parsing, which would take four times as long.
  *
  * @param most maximum number of messages in a batch
  * @returns undefined if the text must be parsed instead

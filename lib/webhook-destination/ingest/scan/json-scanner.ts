@@ -32,7 +32,7 @@ const WHITE_SPACE = membersOf(Buffer.from(' \t\r\n'));
 const SIGNS_AND_EXPONENTS = membersOf(Buffer.from('.eE+-'));
 const LITERALS = new Map(['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]));
 
-/** Number of digits that a double holds exactly, so it is serialized as it was read. */
+/** Number of digits that a double holds exactly, so a number is serialized as it was read. */
 const EXACT_DIGITS = 15;
 
 /** Maximum number of keys of one object that are compared with each other. */

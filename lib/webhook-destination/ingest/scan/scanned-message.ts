@@ -42,7 +42,7 @@ export class ScannedMessage implements PostedMessage {
   private readonly texts: Partial<Record<TextField, string>> = {};
 
   /**
-   * @param size size in bytes
+   * @param size size of the message, in bytes
    * @param spans spans of its fields; the table is reused for the next message
    * @param escaped whether one of its strings may have a backslash
    * @param type overrides the message's own type
