@@ -92,7 +92,6 @@ export class ConnectionPool {
     return this.busy < this.size && this.hasWaiting;
   }
 
-  /** Whether a connection is idle. */
   get hasIdle(): boolean {
     return this.idle.length > 0;
   }

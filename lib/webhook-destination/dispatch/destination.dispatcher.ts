@@ -31,7 +31,6 @@ import { isFailure } from './url-outcome.js';
  */
 const PROBE_CONCURRENCY = 8;
 
-/** The options of a destination's dispatcher. */
 interface DispatcherOptions extends DeliveryOptions {
   transform?: BodyTransform | undefined;
   /** Periods in which the destination was paused. */

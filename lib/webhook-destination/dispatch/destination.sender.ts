@@ -32,7 +32,6 @@ export interface Route {
 /** Returns whether an attempt may begin; its span if it is traced. */
 type MayBegin = () => boolean | AttemptSpan;
 
-/** An attempt that has begun. */
 interface Begun {
   /** The headers of all its requests. */
   headers: Record<string, string>;

@@ -18,7 +18,6 @@ export class SourceRegistry {
     for (const source of sources) this.put(source);
   }
 
-  /** The names of all sources. */
   get names(): string[] {
     return [...this.digests.keys()];
   }

@@ -6,7 +6,6 @@ import type { EntryDocuments } from './entry.document.js';
 import type { LiveEntries } from './live.entries.js';
 import type { EntryOrigin } from './registry-entry.interface.js';
 
-/** An entry of the registry. */
 export interface RegisteredEntry<K extends RegistryKind = RegistryKind> {
   /** Absent if it cannot be read. */
   document?: EntryDocuments[K];

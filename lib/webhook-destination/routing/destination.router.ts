@@ -108,7 +108,6 @@ export class DestinationRouter {
     }));
   }
 
-  /** The enabled destinations of a source. */
   private servedBy(source: string): RoutedDestination[] {
     let served = this.served.get(source);
     if (!served) {

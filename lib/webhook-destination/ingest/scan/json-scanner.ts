@@ -196,7 +196,6 @@ export abstract class JsonScanner {
     return this.space(at);
   }
 
-  /** Skips white space. */
   protected space(at: number): number {
     while (WHITE_SPACE[this.bytes[at]!] === 1) at++;
     return at;
