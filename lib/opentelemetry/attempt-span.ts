@@ -14,15 +14,15 @@ import {
 } from './attributes.js';
 import { fail, fieldsOf } from './span-context.util.js';
 
-/** The attributes of a URL, which are the same for each request to it. */
+/** Span attributes by URL, cached because every request to a URL has the same ones. */
 const ofTarget = new WeakMap<RequestTarget, Attributes>();
 
-/** The span of one attempt, and of its requests below it. */
+/** The span of one attempt, with a child span for each request. */
 export class OpenTelemetryAttempt implements AttemptSpan {
-  /** Why the last request failed. */
+  /** `error.type` of the last request; undefined if it succeeded. */
   private errorType: string | undefined;
 
-  /** @param earlier attempts before this one */
+  /** @param earlier number of attempts before this one */
   constructor(
     private readonly tracer: Tracer,
     private readonly span: Span,
@@ -31,7 +31,7 @@ export class OpenTelemetryAttempt implements AttemptSpan {
   ) {}
 
   request(target: RequestTarget): RequestSpan {
-    // What is not recorded has no children either; its trace goes on all the same.
+    // An unrecorded span has no child spans, but its trace is still propagated.
     if (!this.span.isRecording()) return new UnrecordedRequest(this.span);
     const attributes = { ...attributesOf(target), ...(this.earlier > 0 && { [RESEND_COUNT]: this.earlier }) };
     const context = trace.setSpan(this.parent, this.span);

@@ -1,4 +1,4 @@
-// Of OpenTelemetry's semantic conventions 1.44, copied: their package has 9.9 MB.
+// Copied from OpenTelemetry's semantic conventions 1.44, whose package has 9.9 MB.
 
 /** Value of `messaging.system`. */
 export const SYSTEM = 'nestjs_analytics_relay';
@@ -17,11 +17,11 @@ export const SERVER_ADDRESS = 'server.address';
 export const SERVER_PORT = 'server.port';
 export const URL_FULL = 'url.full';
 
-// Of this package.
+// Attributes defined by this package.
 
 /** Number of the attempt, from 1. */
 export const ATTEMPT = 'analytics_relay.delivery.attempt';
-/** What became of the delivery: `delivered`, `waiting` or `dead`. */
+/** Outcome of the delivery: `delivered`, `waiting` or `dead`. */
 export const STATE = 'analytics_relay.delivery.state';
 /** Name of the message's source. */
 export const SOURCE = 'analytics_relay.source';

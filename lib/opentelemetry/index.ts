@@ -14,10 +14,11 @@ export type { Telemetry } from '../common/telemetry/telemetry.interface.js';
 export type { OpenTelemetryOptions } from './open-telemetry.options.js';
 
 /**
- * Spans and figures by OpenTelemetry, for the option `telemetry` of `AnalyticsModule`, `WebhookDestinationModule` and
- * `Analytics`. It needs the package `@opentelemetry/api`, and an SDK that the application sets up.
+ * Reports spans and metrics through OpenTelemetry. The result is for the option `telemetry` of `AnalyticsModule`,
+ * `WebhookDestinationModule` and `Analytics`. Requires the package `@opentelemetry/api`, and an SDK that the
+ * application sets up.
  *
- * @throws {OptionsError} that names each option at fault and its rule
+ * @throws {OptionsError} naming each invalid option and its rule
  * @see docs/observability.md
  */
 export function openTelemetry(given: Partial<OpenTelemetryOptions> = {}): Telemetry {

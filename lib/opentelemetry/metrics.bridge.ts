@@ -6,13 +6,13 @@ import { BOUNDS, Counter, type Gauge, type Histogram, type Metric, type Sample }
 
 const NAME = 'nestjs-analytics-relay';
 
-/** A metric that is read. */
+/** A metric whose values are read on demand. */
 type Read = Counter | Gauge;
 
-/** The metrics of one name: of several instruments of it, the SDK would keep the last value alone. */
+/** Merges the metrics with one name: the SDK would keep only the last value of several instruments with that name. */
 class SharedMetric {
   readonly metrics = new Set<Read>();
-  /** What counters had counted that are read no more: a sum must not go back. */
+  /** Totals of removed counters, because a sum must not decrease. */
   private readonly ended = new Counter({ name: '', description: '' });
   private last: ReadonlyMap<string, Sample> = new Map();
 
@@ -22,7 +22,10 @@ class SharedMetric {
     for (const { attributes, value } of metric.collect()) this.ended.add(value, attributes);
   }
 
-  /** A series that is gone is 0 once: the SDK goes on reporting the last value that it got. */
+  /**
+   * Returns the merged samples. A series that has ended is reported as 0 once: the SDK would keep reporting its last
+   * value.
+   */
   async collect(): Promise<Sample[]> {
     const merged = new Map<string, Sample>();
     let isComplete = true;
@@ -43,15 +46,15 @@ class SharedMetric {
   }
 }
 
-/** Has the meter of one provider read metrics, and record each value of the histograms. */
+/** Connects metrics to the meter of one provider, which reads counters and gauges and records each histogram value. */
 class MetricsBridge {
-  /** What ends the reading of each metric. */
+  /** Functions that disconnect each metric. */
   private readonly ends = new Map<Metric, () => void>();
   private readonly shared = new Map<string, SharedMetric>();
 
   constructor(private readonly meter: Meter) {}
 
-  /** @returns whether it is not read yet */
+  /** @returns false if the metric is connected already */
   add(metric: Metric): boolean {
     if (this.ends.has(metric)) return false;
     this.ends.set(metric, metric.kind === 'histogram' ? this.record(metric) : this.read(metric));
@@ -97,9 +100,9 @@ class MetricsBridge {
 }
 
 /**
- * Bridges the metrics to a provider: the global one, unless another is given.
+ * Connects metrics to a provider, by default the global one.
  *
- * @returns ends it for those that were not bridged before
+ * @returns a function that disconnects the metrics that this call connected
  */
 export function bridge(metrics: readonly Metric[], provider: MeterProvider = api.getMeterProvider()): () => void {
   const bridges = processWide('metrics-bridges', () => new WeakMap<MeterProvider, MetricsBridge>());

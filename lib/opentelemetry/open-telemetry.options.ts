@@ -7,26 +7,26 @@ const hasMethod = (name: string) => (value: unknown) =>
 
 /** Options of `openTelemetry`. */
 export class OpenTelemetryOptions {
-  /** Creates the spans. Default: the global one of `@opentelemetry/api`, whenever it is set. */
+  /** Creates the spans. Default: the global provider of `@opentelemetry/api`, which may be set later. */
   @IfGiven()
   @Must('be a tracer provider', hasMethod('getTracer'))
   tracerProvider?: TracerProvider;
 
-  /** Receives the metrics. Default: the global one of `@opentelemetry/api`, as it is when the application starts. */
+  /** Receives the metrics. Default: the global provider of `@opentelemetry/api` when the application starts. */
   @IfGiven()
   @Must('be a meter provider', hasMethod('getMeter'))
   meterProvider?: MeterProvider;
 
   /**
-   * How the span of a delivery attempt relates to the trace that its message was recorded in: `'link'` is a trace of its
-   * own with a link to that one, `'child'` a child span, recorded if that trace is.
+   * How the span of a delivery attempt relates to the trace in which its message was recorded. `'link'` starts a new
+   * trace with a link to that trace; `'child'` adds a child span, which is recorded if that trace is.
    * @default 'link'
    */
   @Must("be 'link' or 'child'", (value) => value === 'link' || value === 'child')
   attempts: 'link' | 'child' = 'link';
 
   /**
-   * Whether each recorded message has a span of its own, `create {source}`.
+   * Whether each recorded message gets its own span, `create {source}`.
    * @default false
    */
   @Must('be true or false', (value) => typeof value === 'boolean')

@@ -27,12 +27,12 @@ import { fail, fieldsOf, toLinks, toParent } from './span-context.util.js';
 
 const NAME = 'nestjs-analytics-relay';
 
-/** The spans of a client and of a relay: the table of docs/observability.md. */
+/** Creates the spans of clients and relays, as listed in docs/observability.md. */
 export class OpenTelemetry implements Telemetry {
   private readonly tracer: Tracer;
 
   constructor(private readonly options: OpenTelemetryOptions) {
-    // The global one passes calls on to the provider that is set later.
+    // The global tracer passes calls on to a provider that is set later.
     this.tracer = (options.tracerProvider ?? trace).getTracer(NAME, VERSION);
   }
 

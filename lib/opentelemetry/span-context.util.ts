@@ -13,10 +13,10 @@ import {
 import { toTraceFields, type TraceFields } from '../client/telemetry/trace-context.js';
 import { ERROR_TYPE } from './attributes.js';
 
-/** The most links that the SDK keeps of a span. */
+/** Maximum number of links that the SDK keeps for a span. */
 const MAX_LINKS = 128;
 
-/** The context of the span that the fields name, which ended elsewhere. */
+/** Returns the context of the remote span that the fields identify. */
 export function toSpanContext({ traceparent, tracestate }: TraceFields): SpanContext {
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
   return {
@@ -36,7 +36,7 @@ export function toLinks(traces: readonly TraceFields[]): Link[] {
   return traces.slice(0, MAX_LINKS).map((fields) => ({ context: toSpanContext(fields) }));
 }
 
-/** The fields that name a span; undefined where no SDK made it. */
+/** Returns the fields that identify a span; undefined if no SDK created it. */
 export function fieldsOf(span: Span): TraceFields | undefined {
   const context = span.spanContext();
   return isSpanContextValid(context) ? toTraceFields(context) : undefined;

@@ -9,8 +9,8 @@ import { RELAY_HEALTH } from '../webhook-destination/webhook-destination.tokens.
 import { RelayHealthOptions } from './relay-health.options.js';
 
 /**
- * Health of the application's relays for `@nestjs/terminus` 11 and 12, as a provider of the module that has the health
- * route.
+ * Health indicator for the application's relays, for `@nestjs/terminus` 11 and 12. Provide it in the module with the
+ * health route.
  * @see docs/observability.md, "Health"
  */
 @Injectable()
@@ -21,12 +21,13 @@ export class RelayHealthIndicator {
   ) {}
 
   /**
-   * Resolves within 2 s: with `down` while a queue cannot be written, with `degraded` while a destination is down, a queue
-   * is full or a bound is passed, and with `up` otherwise. Terminus 11 knows no `degraded`: there it is `up` with
-   * `degraded: true`. Only `down` makes the application unready; a receiver that is down never does.
+   * Checks all relays of the application within 2 s. Resolves with `down` while a queue cannot be written to, with
+   * `degraded` while a destination is down, a queue is full or a bound is violated, and with `up` otherwise. Terminus
+   * 11 has no `degraded`; there, the result is `up` with `degraded: true`. Only `down` makes the application unready; a
+   * receiver that is down never does.
    *
    * @param key name of the relay in the result
-   * @throws {OptionsError} that names each bound at fault and its rule
+   * @throws {OptionsError} naming each invalid bound and its rule
    */
   async isHealthy<Key extends string = 'relay'>(
     key: Key = 'relay' as Key,
@@ -55,7 +56,7 @@ export class RelayHealthIndicator {
     try {
       return this.moduleRef.get<RelayHealth>(RELAY_HEALTH, { strict: false, each: true });
     } catch {
-      return []; // Nest found none
+      return []; // no module provides a relay
     }
   }
 }

@@ -1,14 +1,14 @@
 import { isAtLeast } from '../common/peer.check.js';
 import { PackageError } from '../common/relay.errors.js';
 
-/** Oldest Bun that passes the tests of the transports. */
+/** Oldest Bun version that passes the transport tests. */
 const OLDEST = '1.4.0';
 
 /**
- * Refuses a Bun that does not keep the rules of delivery: before 1.4.0 it connects to addresses that the network policy
- * refuses, and takes the certificate of another host.
+ * Refuses Bun versions before 1.4.0, which connect to addresses that the network policy refuses, and accept
+ * certificates of other hosts.
  *
- * @throws {PackageError} that says which version is needed
+ * @throws {PackageError} naming the required version
  */
 export function checkBun(version: string | undefined = process.versions.bun): void {
   if (version === undefined || isAtLeast(version, OLDEST)) return;

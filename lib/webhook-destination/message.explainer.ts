@@ -10,42 +10,42 @@ import { findRouteReason, type RoutableMessage } from './routing/destination.rou
 import type { RouteReason } from './routing/route.reason.js';
 import { toWebhookBodies } from './routing/webhook-body.util.js';
 
-/** Destinations that an explanation has, at most: those that get the message first. */
+/** Maximum number of destinations in an explanation. */
 const MAX_DESTINATIONS = 200;
 
-/** Whether a destination gets a message, and why not. */
+/** Whether a destination receives a message and, if not, why. */
 export interface DestinationExplanation {
   destination: string;
   selected: boolean;
-  /** Why it does not get it. */
+  /** Why the destination does not receive the message. */
   reason?: RouteReason;
-  /** What it would be sent. */
+  /** The request that the destination would receive. */
   request?: RequestPreview;
 }
 
-/** What would become of a message. */
+/** How a message would be handled. */
 export interface Explanation {
   /** Name of its source. */
   source: string;
   accepted: boolean;
-  /** The rule that it breaks, if it is not accepted. */
+  /** The rule that the message breaks, if it is not accepted. */
   fault?: Omit<RejectedMessage, 'index'>;
   messageId?: string;
-  /** Those that get it first, then in the order of their names; 200 at most. */
+  /** At most 200 destinations: those that receive the message first, then the others, each sorted by name. */
   destinations: DestinationExplanation[];
   /** Number of destinations left out. */
   left: number;
 }
 
-/** What today's options would do with a message that is queued. */
+/** How the current options would handle a queued message. */
 export interface DeliveryExplanation {
   /** As in {@link Explanation}; empty for a delete notification, which is not routed. */
   routing: DestinationExplanation[];
-  /** What its destination would be sent now; absent where the destination is not in use any more. */
+  /** The request that its destination would receive now; absent if the destination is no longer in use. */
   request?: RequestPreview;
 }
 
-/** Says what would become of a message, and sends nothing. */
+/** Explains how a message would be handled, without sending it. */
 export class MessageExplainer {
   constructor(
     private readonly sourceNames: () => string[],
@@ -53,7 +53,7 @@ export class MessageExplainer {
     private readonly queue: DeliveryQueue,
   ) {}
 
-  /** @throws {ArgumentError} where the source does not exist, or none is named and there are several */
+  /** @throws {ArgumentError} if the source does not exist, or none is given and there are several */
   async explain(message: unknown, source?: string): Promise<Explanation> {
     const names = this.sourceNames();
     const name = source ?? (names.length === 1 ? names[0]! : undefined);
@@ -67,7 +67,7 @@ export class MessageExplainer {
     return { source: name, accepted: true, messageId: accepted.messageId, ...explained };
   }
 
-  /** What today's options would do with a queued message; its `integrations` are not known any more. */
+  /** Explains how the current options would handle a queued message, whose `integrations` are no longer known. */
   async explainDelivery(record: DeliveryRecord): Promise<DeliveryExplanation> {
     const options = (await this.destinations()).find(({ name }) => name === record.destination);
     const request = options && this.preview(options, { ...record, body: Buffer.from(record.body) });

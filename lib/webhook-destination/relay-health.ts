@@ -4,33 +4,33 @@ import type { DeliveryQueue, QueueCondition } from './queue/delivery-queue.inter
 import { firstAcceptedAt, type QueueFigures } from './queue/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
 
-/** How long the queue may take to write, and to read each figure, in ms. */
+/** Time limit for a write to the queue, and for reading each figure, in ms. */
 const TIMEOUT = 1_500;
 
-/** Figures beyond which a relay is impaired; those that are left out are not read. */
+/** Bounds beyond which a relay is impaired. A figure without a bound is not read. */
 export interface HealthBounds {
-  /** Age of the oldest delivery that waits, in ms. */
+  /** Maximum age of the oldest waiting delivery, in ms. */
   oldestWaiting?: number | undefined;
-  /** Number of dead deliveries on record. */
+  /** Maximum number of dead deliveries on record. */
   dead?: number | undefined;
-  /** Free space of the queue's disk, in bytes. */
+  /** Minimum free space of the queue's disk, in bytes. */
   freeDisk?: number | undefined;
 }
 
-/** How a relay does. */
+/** Result of a health check. */
 export interface HealthReport {
-  /** Why the queue cannot be written; undefined where it can. */
+  /** Why the queue cannot be written to; undefined if it can. */
   fault?: string;
-  /** What is wrong with a relay that works. */
+  /** Problems of a relay that still works. */
   impairments: string[];
 }
 
-/** Checks whether a relay can do its work. A check ends within 2 s. */
+/** Checks the health of a relay. A check ends within 2 s. */
 export class RelayHealth {
-  /** What is under way: while the queue hangs, further checks share it. */
+  /** Operations in progress: while the queue hangs, further checks share them. */
   private readonly running = new Map<string, Promise<unknown>>();
 
-  /** @param countDown number of destinations that are down */
+  /** @param countDown returns the number of destinations that are down */
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly figures: QueueFigures,
@@ -54,7 +54,7 @@ export class RelayHealth {
 
   private async write(): Promise<QueueCondition> {
     if (this.queue.check) return this.queue.check();
-    await this.queue.counts(); // not the shared figures: those may be from before it broke
+    await this.queue.counts(); // not the shared figures, which may predate an outage
     return { isFull: false, freeDisk: undefined };
   }
 
@@ -83,7 +83,9 @@ export class RelayHealth {
     );
   }
 
-  /** A figure that cannot be read is an impairment. Checks share the figure, each with a bound of its own. */
+  /**
+   * Reports a figure that cannot be read as an impairment. Concurrent checks share one read and apply their own bounds.
+   */
   private find(
     what: string,
     read: () => Promise<number>,

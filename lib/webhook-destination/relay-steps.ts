@@ -29,7 +29,7 @@ import { SourceManager } from './registry/source.manager.js';
 import { DestinationRouter } from './routing/destination.router.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 
-/** A message's way, step by step: source, rules, routing, queue, dispatch; and the ways in. */
+/** The steps of a message through the relay (source, rules, routing, queue, dispatch), and the entry points. */
 export class RelaySteps {
   readonly queue: DeliveryQueue;
   readonly figures: QueueFigures;
@@ -40,9 +40,9 @@ export class RelaySteps {
   readonly sourceManager: SourceManager;
   readonly destinationManager: DestinationManager;
   readonly deletion: UserDeletion;
-  /** First part of all routes. */
+  /** Path prefix of all routes. */
   readonly prefix: string;
-  /** Undefined where the options leave it out. */
+  /** Undefined if the options disable ingest. */
   readonly ingest: IngestMount | undefined;
   readonly gate: AdminGate | undefined;
   readonly admin: AdminMount | undefined;
@@ -50,7 +50,7 @@ export class RelaySteps {
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
   readonly explainer: MessageExplainer;
-  /** Of this relay, and of all clients of the process. */
+  /** Metrics of this relay and of all clients in the process. */
   readonly metrics: readonly Metric[];
   private readonly observe: () => (() => void) | void;
   private unobserve: (() => void) | void = undefined;
@@ -114,12 +114,12 @@ export class RelaySteps {
     );
   }
 
-  /** Comes once the queue is open. */
+  /** Called once the queue is open. */
   startMetrics(): void {
     this.unobserve = this.observe();
   }
 
-  /** Comes before the queue closes: what is gone has no figures. */
+  /** Called before the queue closes, because a closed queue has no figures. */
   endMetrics(): void {
     this.unobserve?.();
   }

@@ -8,7 +8,7 @@ import { describeIngest } from './ingest/ingest.openapi.js';
 import { INGEST_PATHS, type IngestRoute } from './ingest/ingest.routes.js';
 import { RelaySteps } from './relay-steps.js';
 
-/** A controller, and what its routes call. */
+/** A controller class with the steps that its routes call. */
 export type RelayController = Type<{ steps: RelaySteps }>;
 
 type Handler = NodeHandler<{ steps: RelaySteps }>;
@@ -16,9 +16,9 @@ type Handler = NodeHandler<{ steps: RelaySteps }>;
 type Route = NodeRoute<{ steps: RelaySteps }>;
 
 /**
- * The relay's routes as Nest knows them: under the application's global prefix, and in its OpenAPI document. Without a
- * global prefix, requests are answered before they reach it.
- * Each module has a class of its own: its prefix is an option, known only once the application starts.
+ * Creates the controller of the relay's routes under the application's global prefix and in its OpenAPI document.
+ * Without a global prefix, requests are answered before they reach the controller.
+ * Each module has its own class, because its prefix is an option that is known only when the application starts.
  */
 export function createRelayController(): RelayController {
   @Controller()
@@ -28,7 +28,7 @@ export function createRelayController(): RelayController {
   return WebhookDestinationController;
 }
 
-/** Gives the controller the routes that the options select. */
+/** Adds the routes that the options select to the controller. */
 export async function placeRelayController(controller: RelayController, steps: RelaySteps): Promise<void> {
   const routes = [
     ...(steps.ingest ? ingestRoutes(steps.prefix) : []),

@@ -12,7 +12,7 @@ import { webhookDestinationProviders, withController } from './webhook-destinati
 import { WebhookDestinationService } from './webhook-destination.service.js';
 import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
-/** An endpoint that SDKs post messages to, and a dispatcher that forwards them as signed webhooks. */
+/** Provides an endpoint that accepts messages from SDKs, and a dispatcher that forwards them as signed webhooks. */
 @Module({ providers: webhookDestinationProviders, exports: [WebhookDestinationService] })
 export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule {
   constructor(
@@ -32,12 +32,15 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
     new ApiMount(this.host, this.config, api.endpoint, new DashboardEndpoint(gate)).mount();
   }
 
-  /** Wrong options stop the application at bootstrap with an error that names each option and its rule. */
+  /**
+   * Registers the relay. Invalid options stop the application at bootstrap with an error that names each option and its
+   * rule.
+   */
   static override forRoot(options: WebhookDestinationModuleOptions): DynamicModule {
     return withController(concealOptions(super.forRoot(options), MODULE_OPTIONS));
   }
 
-  /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
+  /** Same as {@link forRoot}, with options from a factory, a class or an existing provider. */
   static override forRootAsync(options: WebhookDestinationModuleAsyncOptions): DynamicModule {
     return withController(concealOptions(super.forRootAsync(options), MODULE_OPTIONS));
   }

@@ -23,12 +23,12 @@ import { SourceOptions } from './ingest/source.options.js';
 import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
 import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
 
-/** Whether a process takes messages, delivers them, or both. */
+/** Whether a process accepts messages, delivers them, or both. */
 export type RelayMode = 'all' | 'ingest' | 'deliver';
 
 const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
 
-/** The module's options, checked and with their defaults. */
+/** The module's options after validation, with defaults filled in. */
 export class WebhookDestinationOptions {
   @IsArray({ message: 'must be an array' })
   @ValidateNested({ message: 'must hold objects' })
@@ -46,10 +46,10 @@ export class WebhookDestinationOptions {
   queue: DeliveryQueueFactory = sqliteQueue();
 
   /**
-   * Keeps sources and destinations that change while the application runs: `'store'` beside the deliveries of the queue,
-   * where `service.sources` and `service.destinations` change them; or the application's own {@link DestinationRegistry},
-   * as a provider. The options `sources` and `destinations` take precedence over entries with the same name.
-   * Default: none.
+   * Where sources and destinations that change at run time are kept. `'store'` keeps them in the store of the queue,
+   * where `service.sources` and `service.destinations` change them. A provider supplies the application's own
+   * {@link DestinationRegistry}. The options `sources` and `destinations` take precedence over entries with the same
+   * name. Default: none.
    * @see docs/destinations.md, "Changing destinations at run time"
    */
   @IfGiven()
@@ -60,9 +60,9 @@ export class WebhookDestinationOptions {
   registry?: RegistryOption;
 
   /**
-   * Encrypts what `registry: 'store'` keeps, by AES-256-GCM: at least 16 characters. Of a list, the first secret encrypts
-   * and each decrypts; entries that are not encrypted under the first one are rewritten at start. `undefined` is refused.
-   * Default: entries are not encrypted.
+   * Encrypts the entries of `registry: 'store'` with AES-256-GCM. At least 16 characters. In a list, the first secret
+   * encrypts and every secret decrypts; entries not encrypted with the first secret are rewritten at start. `undefined`
+   * is refused. Default: entries are not encrypted.
    * @see docs/destinations.md, "Encryption at rest"
    */
   @MustIfPresent(
@@ -79,8 +79,8 @@ export class WebhookDestinationOptions {
   delivery: DeliveryOptions = new DeliveryOptions();
 
   /**
-   * Which half of the work this process does, where processes share a queue: `'ingest'` takes messages and delivers
-   * none, `'deliver'` delivers and adds no ingest routes. An embedded queue needs `'all'`.
+   * Which half of the work this process does when processes share a queue. `'ingest'` accepts messages and delivers
+   * none; `'deliver'` delivers and adds no ingest routes. An embedded queue requires `'all'`.
    * @default 'all'
    * @see docs/scaling.md, "Ingest and delivery apart"
    */
@@ -88,7 +88,7 @@ export class WebhookDestinationOptions {
   mode: RelayMode = 'all';
 
   /**
-   * Authentication of the admin API and of `POST /v1/delete`. Default: no such routes.
+   * Authentication for the admin API and `POST /v1/delete`. Default: these routes do not exist.
    * @see docs/admin-api.md, "Who may call it"
    */
   @IfGiven()
@@ -96,8 +96,8 @@ export class WebhookDestinationOptions {
   admin?: AdminOptions;
 
   /**
-   * Receives spans and metrics of ingest and delivery: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
-   * Default: none.
+   * Receives the spans and metrics of ingest and delivery: `openTelemetry()` from
+   * `nestjs-analytics-relay/opentelemetry`. Default: none.
    * @see docs/observability.md, "Traces"
    */
   @IfGiven()
@@ -105,8 +105,8 @@ export class WebhookDestinationOptions {
   telemetry?: Telemetry;
 
   /**
-   * How many destinations, and how many hosts of receivers, have metrics of their own: those used first. All others
-   * share the name `_other`. Whole number above 0.
+   * Maximum number of destinations, and of receiver hosts, with their own metric series, in order of first use. All
+   * others share the name `_other`. Whole number above 0.
    * @default 200
    */
   @Must('be a whole number above 0', isPositiveInteger)
@@ -114,9 +114,8 @@ export class WebhookDestinationOptions {
 }
 
 /**
- * Options of {@link WebhookDestinationModule}. `undefined` selects the default, except in `registrySecret`, and in
- * `sharedSecret`, `sources`, `types` and `events` of a destination, where it is refused because a missing value could go
- * unnoticed.
+ * Options of {@link WebhookDestinationModule}. `undefined` selects the default. It is refused for `registrySecret`, and
+ * for `sharedSecret`, `sources`, `types` and `events` of a destination, where a missing value could go unnoticed.
  */
 export interface WebhookDestinationModuleOptions extends Partial<
   Pick<
@@ -124,9 +123,9 @@ export interface WebhookDestinationModuleOptions extends Partial<
     'queue' | 'mode' | 'admin' | 'registry' | 'registrySecret' | 'telemetry' | 'maxMetricDestinations'
   >
 > {
-  /** Where messages come from, each with its write key. Default: required, unless `registry` is set. */
+  /** The sources of messages, each with its write key. Default: required, unless `registry` is set. */
   sources?: SourceOptions[];
-  /** Where messages go. Default: required, unless `registry` is set. */
+  /** The destinations of messages. Default: required, unless `registry` is set. */
   destinations?: GivenDestination[];
   /**
    * The routes that SDKs post to; `false` adds none.
@@ -139,8 +138,8 @@ export interface WebhookDestinationModuleOptions extends Partial<
 }
 
 /**
- * The options with their defaults.
- * @throws {OptionsError} that names each option at fault and its rule.
+ * Validates the options and fills in defaults.
+ * @throws {OptionsError} naming each invalid option and its rule.
  */
 export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDestinationOptions {
   const absence = findAbsence(given);
@@ -161,7 +160,7 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   return options;
 }
 
-/** The options, but for sources and destinations without a fault, of which there may be many. */
+/** Returns the options without their valid sources and destinations, of which there may be many. */
 function withoutFaultless(options: WebhookDestinationOptions): WebhookDestinationOptions {
   const { sources, destinations } = options;
   const left = Object.assign(new WebhookDestinationOptions(), options);
@@ -170,7 +169,7 @@ function withoutFaultless(options: WebhookDestinationOptions): WebhookDestinatio
   return left;
 }
 
-/** Faults of options that are each valid on their own. */
+/** Returns the faults between options that are each valid on their own. */
 function findRelationFaults(options: WebhookDestinationOptions): string[] {
   const { sources, destinations, delivery, queue, mode, registry, registrySecret } = options;
   const names = new Set(sources.map(({ name }) => name));
@@ -184,7 +183,7 @@ function findRelationFaults(options: WebhookDestinationOptions): string[] {
     ...(registrySecret !== undefined && registry !== 'store'
       ? ["registrySecret must come with registry: 'store'"]
       : []),
-    // Those of a registry are not known yet.
+    // The sources of a registry are not known yet.
     ...(registry === undefined ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
       wanted
         .filter((name) => !names.has(name))

@@ -27,7 +27,6 @@ import {
 
 type CheckedOptions = Concealed<WebhookDestinationOptions>;
 
-/** What Nest injects, and whose lifecycle hooks it calls. */
 export const webhookDestinationProviders: Provider[] = [
   {
     provide: CHECKED_OPTIONS,
@@ -57,7 +56,7 @@ export const webhookDestinationProviders: Provider[] = [
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
 ];
 
-/** Loads the admin API, if the options have it. */
+/** Loads the admin API if the option `admin` is set. */
 async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationService): Promise<AdminApi | undefined> {
   const { gate, audit, acceptor, ingest, queue, figures, dispatcher, explainer, metrics } = steps;
   if (!gate) return undefined;
@@ -77,7 +76,7 @@ async function loadAdminApi(steps: RelaySteps, service: WebhookDestinationServic
   return steps.api;
 }
 
-/** Adds the controller of one module, which finds its place once the options are known. */
+/** Adds the controller of one module. Its routes are added once the options are known. */
 export function withController(module: DynamicModule): DynamicModule {
   const controller = createRelayController();
   const placed: Provider = {

@@ -49,14 +49,17 @@ export class WebhookDestinationService
   private createPool!: PoolFactory;
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
-  /** Fulfilled once the queue is open: what other providers record while the application starts waits for it. */
+  /** Fulfilled once the queue is open. Events that other providers record during startup wait for it. */
   private readonly opened: Promise<void>;
   private stopped: Promise<void> | undefined;
 
-  /** What became of each attempt to deliver; completes when the application closes. */
+  /** Emits the outcome of each delivery attempt; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
 
-  /** Changes, deletions and replays by the administrative routes, and refused sign-ins; completes when the application closes. */
+  /**
+   * Emits refused sign-ins, and changes, deletions and replays made through the admin routes; completes when the
+   * application closes.
+   */
   readonly audit$: Observable<AuditEntry>;
 
   constructor(
@@ -70,14 +73,15 @@ export class WebhookDestinationService
       this.resolveOpened = resolve;
       this.rejectOpened = reject;
     });
-    this.opened.catch(() => undefined); // it may be that nobody waits
+    this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
   }
 
   /**
-   * Takes messages as `POST /v1/batch` does. Resolves once the good ones are in the queue, durably, and names the bad
-   * ones; rejects, with none accepted, when no source has the write key or the queue takes no messages.
+   * Accepts messages as `POST /v1/batch` does. Resolves once the valid messages are stored durably in the queue; the
+   * result names the invalid ones. Rejects, with no message accepted, if no source has the write key or the queue
+   * accepts no messages.
    *
-   * @param sentAt when the sender posted them, by its own clock
+   * @param sentAt when the sender posted the messages, by its own clock
    */
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
@@ -90,37 +94,37 @@ export class WebhookDestinationService
   }
 
   /**
-   * Removes the deliveries of a user, or of up to 1,000 users, from the queue, and sends a delete notification for each
-   * user and affected source to each enabled destination of it. Resolves once the notifications are in the queue,
-   * durably, and the deliveries are removed; rejects when one of them fails, and must then be repeated.
-   * Messages that name the user by `anonymousId` or `previousId` alone are not found.
+   * Removes the deliveries of up to 1,000 users from the queue, and queues a delete notification for each user and
+   * affected source to each enabled destination of that source. Resolves once the notifications are stored durably and
+   * the deliveries are removed. Rejects if either fails; the request must then be repeated.
+   * Messages that identify the user only by `anonymousId` or `previousId` are not found.
    *
-   * @throws {RelayError} that names the field at fault
+   * @throws {RelayError} naming the invalid field
    * @see docs/specification.md, "Deletion"
    */
   requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
     return this.steps.deletion.request(request);
   }
 
-  /** The deliveries that match, with their attempts, the newest first. */
+  /** Returns the matching deliveries with their attempts, newest first. */
   deliveries(query: DeliveryQuery = {}, page?: DeliveryPage): Promise<DeliveryRecord[]> {
     return this.steps.queue.list(query, page);
   }
 
   /**
-   * The next deliveries that match, the newest first, as far as they are found in a short time: a search that must read
-   * much answers in portions, and does not hold up deliveries.
+   * Returns the next matching deliveries, newest first, as far as they are found in a short time. A search that reads
+   * many records returns its results in portions, and does not delay deliveries.
    */
   search(search: DeliverySearch = {}, page?: DeliveryPage): Promise<DeliveryPortion> {
     return searchDeliveries(this.steps.queue, search, page);
   }
 
   /**
-   * What would become of a message: whether it breaks a rule, which destinations would get it, why others would not, and
-   * what would be sent, without secrets. Sends nothing.
+   * Explains how a message would be handled, without sending it: whether it breaks a rule, which destinations would
+   * receive it, why the others would not, and what would be sent, without secrets.
    *
    * @param message as for `accept`
-   * @param source name of its source; may be left out where there is one
+   * @param source name of its source; optional if there is only one
    * @throws {RelayError} `argument_invalid`
    */
   async explain(message: unknown, source?: string): Promise<Explanation> {
@@ -129,20 +133,20 @@ export class WebhookDestinationService
   }
 
   /**
-   * Sends dead deliveries again: the one with this id, or all that match. Each gets a new retry window.
-   * Resolves with their number.
+   * Resends dead deliveries: the one with this id, or all that match the query. Each gets a new retry window.
+   * Resolves with the number of deliveries.
    */
   replay(idOrQuery: string | DeliveryQuery): Promise<number> {
     return this.steps.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);
   }
 
-  /** How many deliveries wait, are under way or were given up, by destination. */
+  /** Returns the number of deliveries for each destination and state. */
   stats(): Promise<DeliveryCount[]> {
     return this.steps.queue.counts();
   }
 
   /**
-   * The destinations: those of the options, and those of the registry, which can be changed.
+   * Manager of the destinations: those of the options, and those of the registry, which can be changed.
    * @see docs/destinations.md
    */
   get destinations(): DestinationManager {
@@ -150,7 +154,7 @@ export class WebhookDestinationService
   }
 
   /**
-   * The sources: those of the options, and those of the registry, which can be changed.
+   * Manager of the sources: those of the options, and those of the registry, which can be changed.
    * @see docs/destinations.md
    */
   get sources(): SourceManager {
@@ -161,7 +165,7 @@ export class WebhookDestinationService
   async acceptBatch(writeKey: string, json: string): Promise<AcceptResult> {
     const source = await this.sourceOf(writeKey);
     const { messages } = readPostedBody('batch', toJsonText(Buffer.from(json)));
-    return this.steps.acceptor.accept(source, messages(), new Date()); // the sender's clock is this one
+    return this.steps.acceptor.accept(source, messages(), new Date()); // in process, sender and relay share a clock
   }
 
   /** @internal */
@@ -169,7 +173,7 @@ export class WebhookDestinationService
     return this.steps.sources.names;
   }
 
-  /** @internal Events that in-process recording lost before they reached ingest. */
+  /** @internal Number of events that in-process recording lost before they reached ingest. */
   get lostCount(): number {
     return [...this.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
   }
@@ -181,7 +185,7 @@ export class WebhookDestinationService
 
   /** @internal */
   attach(writeKey: string, producer: InProcessProducer): boolean {
-    // Whether the registry has it is known once that is open.
+    // The registry may have the key, which is known only once it is open.
     if (this.steps.sources.find(writeKey) === undefined && !this.options.reveal().registry) return false;
     this.producers.add(producer);
     return true;
@@ -203,7 +207,7 @@ export class WebhookDestinationService
       await this.steps.admin?.open();
       this.steps.api?.open();
     } catch (error) {
-      await this.onApplicationShutdown(); // the queue is open by now, and would keep the process alive
+      await this.onApplicationShutdown(); // the open queue would keep the process alive
       throw error;
     }
     if (this.options.reveal().mode === 'ingest') return;
@@ -211,7 +215,7 @@ export class WebhookDestinationService
     this.steps.dispatcher.start(this.createPool, await this.count());
   }
 
-  /** Comes before the server closes. */
+  /** Called before the server closes. */
   onModuleDestroy(): void {
     this.rejectOpened(new ClosedError('the application closed before its queue was open'));
     this.steps.ingest?.endpoint.close();
@@ -230,13 +234,13 @@ export class WebhookDestinationService
       this.steps.startMetrics();
     } catch (error) {
       this.steps.registry.close();
-      await this.steps.queue.close(); // it would keep the process alive
+      await this.steps.queue.close(); // the open queue would keep the process alive
       throw error;
     }
   }
 
   private async sourceOf(writeKey: unknown): Promise<string> {
-    if (this.options.reveal().registry) await this.opened; // it has sources of its own
+    if (this.options.reveal().registry) await this.opened; // its sources are known only once it is open
     const source = this.find(writeKey);
     await this.opened;
     return source;
@@ -253,13 +257,13 @@ export class WebhookDestinationService
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
     await this.steps.api?.close();
-    await this.reportQueued().catch(() => undefined); // what keeps them from being counted has been logged
+    await this.reportQueued().catch(() => undefined); // the queue has logged why it cannot be read
     this.steps.endMetrics();
     await this.steps.queue.close();
     this.steps.audit.close();
   }
 
-  /** A queue that this process alone serves: nobody delivers what is left until the next start. */
+  /** Warns of deliveries left in an embedded queue, which are not delivered until the next start. */
   private async reportQueued(): Promise<void> {
     if (this.options.reveal().queue.isShared) return;
     const open = (await this.steps.queue.counts()).filter(isOpen);
@@ -270,7 +274,10 @@ export class WebhookDestinationService
     );
   }
 
-  /** Warns of deliveries that nobody will make; resolves with what the queue holds, or undefined where it cannot tell. */
+  /**
+   * Warns of deliveries to destinations that are not enabled. Resolves with the queue's counts; undefined if they
+   * cannot be read.
+   */
   private async count(): Promise<DeliveryCount[] | undefined> {
     const served = this.steps.dispatcher.servedNames;
     try {

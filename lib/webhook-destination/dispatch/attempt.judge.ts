@@ -11,11 +11,11 @@ const DESTINATION_REMOVED = 'destination removed';
 export const WINDOW_OVER = 'the retry window is over';
 
 /**
- * The outcome of a delivery from each URL's result of one attempt.
+ * Returns the outcome of a delivery from each URL's result of one attempt.
  *
  * @param startedAt when the attempt began, by the queue's time, in ms since the epoch
- * @param now that time
- * @param paused how long the destination was paused since the first attempt, in ms: the window is so much longer
+ * @param now returns the queue's time, in ms since the epoch
+ * @param paused how long the destination was paused since the first attempt, in ms; it extends the retry window
  * @see docs/specification.md, "Delivery attempts"
  */
 export function judgeAttempt(
@@ -34,7 +34,7 @@ export function judgeAttempt(
   const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ urlId }) => urlId)];
   const retryable = ended('temporary');
   if (retryable.length === 0) {
-    // Earlier attempts were made before the delivery was replayed.
+    // Attempts before this window were made before the delivery was replayed.
     const ofWindow = attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt);
     const reason = [...ofWindow, attempt].some(isRefused) ? ADDRESS_NOT_ALLOWED : 'every URL failed permanently';
     return { state: 'dead', attempt, reason, failedUrls };
@@ -46,7 +46,7 @@ export function judgeAttempt(
       now: endedAt,
       attempts: attempts.length + 1,
       firstAttemptAt: firstAttemptAt + paused,
-      // The earliest Retry-After counts, so that one URL does not hold up the others. It is by the system's clock.
+      // The earliest Retry-After applies, so one URL does not delay the others. It is converted to the queue's time.
       retryAfter: Math.min(...retryable.map(({ retryAfter }) => retryAfter ?? 0)) + endedAt - Date.now(),
     },
     options,
@@ -55,7 +55,7 @@ export function judgeAttempt(
   return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls, firstAttemptAt };
 }
 
-/** What becomes of a delivery whose destination was removed: what was not delivered, by its last attempt at most, is dead. */
+/** Returns the outcome of a delivery whose destination was removed: dead, unless its last attempt delivered it. */
 export function endOfRemoved({ failedUrls }: Readonly<Delivery>, outcome?: DeliveryOutcome): DeliveryOutcome {
   if (outcome && outcome.state !== 'waiting') return outcome;
   const attempt = outcome?.attempt && { attempt: outcome.attempt };

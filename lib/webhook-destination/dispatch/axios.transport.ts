@@ -17,8 +17,8 @@ const NOT_INHERITED = { Authorization: null, Cookie: null, 'Proxy-Authorization'
 const asItIs = (data: unknown): unknown => data;
 
 /**
- * Runs the interceptors of an `HttpService` around requests to one URL, which use the relay's own connections: no setting
- * of axios decides where a request goes, or how.
+ * Runs the interceptors of an `HttpService` around requests to one URL. The requests use the relay's own connections:
+ * no axios setting decides where or how they are sent.
  */
 export class AxiosTransport implements WebhookTransport {
   constructor(
@@ -56,7 +56,7 @@ export class AxiosTransport implements WebhookTransport {
   }
 }
 
-/** The headers that the relay does not set itself, and that do not belong to the connection. */
+/** Returns the headers that neither the relay nor the connection sets. */
 function added(given: object, own: Record<string, string>): Record<string, string> {
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
   return Object.fromEntries(

@@ -4,14 +4,14 @@ import { toPrintable } from '../../common/printable.util.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 
-/** Most characters of an error's message in the reason of a dead delivery. */
+/** Maximum length of an error message in the reason of a dead delivery, in characters. */
 const MAX_REASON_LENGTH = 500;
 
 /** The message whose body a {@link BodyTransform} receives. */
 export interface TransformedMessage {
   /** `delete` for a delete notification. */
   type: MessageType | 'delete';
-  /** Name of the event, of a track message. */
+  /** Event name of a `track` message. */
   event?: string | undefined;
   userId?: string | undefined;
   messageId: string;
@@ -22,12 +22,12 @@ export interface TransformedMessage {
 }
 
 /**
- * Makes the body that is sent from the body of a message, which it may change. Returns an object that JSON can hold, or
- * undefined to send nothing.
+ * Creates the body that is sent from the body of a message, which it may change. Returns an object that can be
+ * serialized as JSON, or undefined to send nothing.
  */
 export type BodyTransform = (body: Record<string, unknown>, message: TransformedMessage) => object | undefined;
 
-/** The body that is sent in place of the delivery's, or the outcome of a delivery of which nothing is sent. */
+/** Returns the body that is sent instead of the delivery's, or the outcome of the delivery if nothing is sent. */
 export function transformBody(
   transform: BodyTransform,
   delivery: Readonly<Delivery>,
@@ -52,7 +52,7 @@ function toJson(made: unknown): Buffer {
   return Buffer.from(json);
 }
 
-/** The message of whatever was thrown, as text that every queue can store. */
+/** Returns the message of any thrown value, as text that every queue can store. */
 function messageOf(error: unknown): string {
   try {
     return toPrintable(errorMessage(error).slice(0, MAX_REASON_LENGTH));

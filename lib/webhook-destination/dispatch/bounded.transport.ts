@@ -7,7 +7,7 @@ import type {
   WebhookTransport,
 } from './webhook-transport.interface.js';
 
-/** Ends the request of a transport, which may run the application's code, at the deadline and at shutdown. */
+/** Ends a transport's request at the deadline and at shutdown, because the transport may run the application's code. */
 export class BoundedTransport implements TargetTransport {
   private end: (reason: Error) => void = () => undefined;
 

@@ -1,7 +1,7 @@
 /** Consecutive failed attempts after which a destination counts as down. */
 const THRESHOLD = 10;
 
-/** Longest wait between two probes, in ms: the longest a recovery goes unnoticed. */
+/** Maximum wait between two probes, in ms: the longest time that a recovery goes unnoticed. */
 const MAX_PROBE_INTERVAL = 60_000;
 
 /** How the circuit changed at the end of an attempt. */
@@ -34,20 +34,21 @@ export class CircuitBreaker {
     return this.interval > 0;
   }
 
-  /** Whether it has been open since then, in ms since the epoch. */
+  /** Returns whether the circuit has been open since a moment, in ms since the epoch. */
   isOpenSince(moment: number): boolean {
     return this.isOpen && this.openedAt <= moment;
   }
 
-  /** Number of the probe that is under way; 0 while none is. */
+  /** Number of the probe in progress; 0 if there is none. */
   get probe(): number {
     return this.currentProbe;
   }
 
   /**
-   * Whether an attempt may be made; while the circuit is open, the caller then has the probe and must end it.
+   * Returns whether an attempt may be made. While the circuit is open, an admitted attempt is the probe, whose result
+   * the caller must report.
    *
-   * @param isLast whether the delivery has no other chance: it need not wait for the moment of the next probe
+   * @param isLast whether this is the delivery's last chance: it need not wait for the time of the next probe
    */
   admits(now: number, isLast = false): boolean {
     if (!this.isOpen) return true;
@@ -56,20 +57,20 @@ export class CircuitBreaker {
     return true;
   }
 
-  /** When a delivery that was not admitted may ask again, in whole ms since the epoch: at the next probe. */
+  /** Returns when a delivery that was not admitted may try again, in whole ms since the epoch: at the next probe. */
   holdUntil(now: number): number {
     return Math.ceil(this.currentProbe > 0 ? now + this.interval : this.probeAt);
   }
 
   /**
-   * When the window of a delivery that was never attempted began, in ms since the epoch: when the destination kept it
-   * from its first attempt. Undefined while it does not.
+   * Returns when the window of a delivery without attempts began, in ms since the epoch: when the open circuit first
+   * held it back. Undefined while the circuit is closed.
    */
   windowStart(acceptedAt: number): number | undefined {
     return this.isOpen ? Math.max(acceptedAt, this.openedAt) : undefined;
   }
 
-  /** The receiver answered an attempt, so it is not down. */
+  /** Records an attempt that the receiver answered: the receiver is not down. */
   succeed(): CircuitChange {
     this.failures = 0;
     if (!this.isOpen) return undefined;
@@ -79,9 +80,9 @@ export class CircuitBreaker {
   }
 
   /**
-   * An attempt failed with a retryable error.
+   * Records an attempt that failed with a retryable error.
    *
-   * @param probe its number, if it was a probe; one from before the circuit last closed is ignored
+   * @param probe number of the probe, if it was one; a probe from before the circuit last closed is ignored
    */
   fail(now: number, probe = 0): CircuitChange {
     if (probe > 0) {

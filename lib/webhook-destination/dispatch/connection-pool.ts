@@ -7,37 +7,39 @@ import { type ConnectionTransport, ReceiverConnection } from './receiver-connect
 import type { SocketBudget } from './socket-budget.js';
 import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
 
-/** Makes the request once there is a connection for it. `waited` is the part of the timeout that has elapsed, in ms. */
+/**
+ * Creates the request once there is a connection for it. `waited` is the part of the timeout that has elapsed, in ms.
+ */
 export type PrepareRequest = (waited: number) => TargetRequest;
 
-/** A request that waits or is under way. */
+/** A request that waits for a connection or is in progress. */
 interface PendingRequest {
   prepare: PrepareRequest;
   resolve: (response: WebhookResponse) => void;
   reject: (error: unknown) => void;
-  /** When its time began to run, in ms of `performance.now()`. */
+  /** When its timeout started, in ms of `performance.now()`. */
   startedAt: number;
-  /** Set while its time runs. */
+  /** Set while its timeout runs. */
   deadline: NodeJS.Timeout | undefined;
   expired: boolean;
-  /** What it is under way on. */
+  /** The connection that it uses. */
   connection: ReceiverConnection | undefined;
 }
 
 /** The keep-alive connections to one URL, opened on demand within the budget of the process. */
 export class ConnectionPool {
   private readonly connections = new Set<ReceiverConnection>();
-  /** The last one used is reused first, so that surplus connections reach their keep-alive timeout. */
+  /** Idle connections. The last one used is reused first, so surplus connections reach their keep-alive timeout. */
   private readonly idle: ReceiverConnection[] = [];
   private readonly waiting = new Fifo<PendingRequest>();
   private closed = false;
 
-  /** Connections in use. */
+  /** Number of connections in use. */
   busy = 0;
 
   /**
-   * @param size connections at most
-   * @param timeout longest exchange, in ms
+   * @param size maximum number of connections
+   * @param timeout time limit of an exchange, in ms
    */
   constructor(
     private readonly budget: SocketBudget,
@@ -49,7 +51,7 @@ export class ConnectionPool {
 
   /**
    * Resolves with any answer. Waiting for the budget of the process does not count towards the timeout; waiting for one
-   * of `size` connections does, because they are in use by the same receiver.
+   * of `size` connections does, because the same receiver occupies them.
    */
   post(prepare: PrepareRequest): Promise<WebhookResponse> {
     return new Promise((resolve, reject) => {
@@ -85,17 +87,16 @@ export class ConnectionPool {
     await Promise.all([...this.connections].map((connection) => this.end(connection)));
   }
 
-  /** Whether a request waits for a connection, and may have one. */
+  /** Whether a request waits for a connection and `size` allows one more. */
   get wants(): boolean {
     return this.busy < this.size && this.hasWaiting;
   }
 
-  /** Whether a connection is idle. */
   get hasIdle(): boolean {
     return this.idle.length > 0;
   }
 
-  /** Whether it has another connection beside an idle one. */
+  /** Whether it has more than one connection. */
   get hasSpare(): boolean {
     return this.connections.size > 1;
   }
@@ -153,7 +154,7 @@ export class ConnectionPool {
     }
   }
 
-  /** One deadline for the wait and the exchange, however the transport works. */
+  /** Sets one deadline for the wait and the exchange, independent of the transport. */
   private startTime(request: PendingRequest): void {
     request.startedAt = performance.now();
     request.deadline = setTimeout(() => {
@@ -165,7 +166,7 @@ export class ConnectionPool {
     }, this.timeout);
   }
 
-  /** Uses a connection for the next request, or keeps it for those to come. */
+  /** Uses a connection for the next request, or keeps it idle. */
   private park(connection: ReceiverConnection): void {
     if (this.hasWaiting && this.budget.lends(connection, this)) {
       void this.exchange(this.waiting.shift()!, connection);

@@ -1,24 +1,24 @@
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 
-/** The delivery, and the result of its last attempt. */
+/** A delivery with the result of its last attempt. */
 interface SettledDelivery extends Pick<Delivery, 'destination' | 'source' | 'messageId'> {
-  /** Attempts so far. */
+  /** Number of attempts so far. */
   attempt: number;
   /**
-   * Result of the last one for each URL; empty when the delivery was given up without another attempt, or `transform`
-   * sent nothing.
+   * Results of the last attempt, one for each URL; empty if the delivery was given up without another attempt, or
+   * `transform` sent nothing.
    */
   results: UrlResult[];
 }
 
-/** Outcome of an attempt to deliver. `nextAttemptAt` is in ms since the epoch. */
+/** Outcome of a delivery attempt. `nextAttemptAt` is in ms since the epoch. */
 export type DeliveryEvent =
   | (SettledDelivery & { type: 'delivered' })
   | (SettledDelivery & { type: 'retry'; nextAttemptAt: number })
   | (SettledDelivery & { type: 'dead'; reason: string });
 
-/** The event of an outcome; none when the delivery was only put back. */
+/** Returns the event for an outcome; undefined if the delivery was only put back. */
 export function toDeliveryEvent(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): DeliveryEvent | undefined {
   const { destination, source, messageId, attempts } = delivery;
   const { attempt } = outcome;

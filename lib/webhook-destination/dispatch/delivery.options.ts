@@ -63,16 +63,16 @@ export class DeliveryOptions {
   maxRetryDelay: number = 1_800_000;
 
   /**
-   * Deliveries in flight for each destination that sets no `concurrency` of its own.
+   * Maximum number of deliveries in flight to each destination without its own `concurrency`.
    * @default 64
    */
   @Must('be a whole number above 0', isPositiveInteger)
   concurrency: number = 64;
 
   /**
-   * Most open connections of the process to all receivers, idle ones included; shared fairly between the URLs. Never
-   * above three quarters of the files that the process may open. If several modules of a process set it, the lowest
-   * counts.
+   * Maximum number of open connections from this process to all receivers, including idle ones, shared fairly between
+   * URLs. Never above three quarters of the files that the process may open. If several modules in a process set it,
+   * the lowest value applies.
    * @default 1_024
    * @see docs/operations.md, "Connections and open files"
    */
@@ -90,22 +90,24 @@ export class DeliveryOptions {
   allowedNetworks: string[] = [];
 
   /**
-   * Public addresses that webhooks may not reach, in the notation of `allowedNetworks`; takes precedence over it.
+   * Public addresses that webhooks may not reach, in the same notation as `allowedNetworks`, over which they take
+   * precedence.
    * @default []
    */
   @Must(NETWORKS, areNetworks)
   deniedNetworks: string[] = [];
 
   /**
-   * Whether a destination with an `http:` URL stops the start. Otherwise, such a URL of a public address is a warning.
+   * Whether startup fails if a destination has an `http:` URL. Otherwise, such a URL with a public address only causes
+   * a warning.
    * @default false
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')
   httpsOnly: boolean = false;
 
   /**
-   * The http or https URL of a proxy that all connections go through, with credentials in it if need be; or
-   * `'environment'` for `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, as they are at start.
+   * The http or https URL of a proxy for all connections, with credentials if needed; or `'environment'` to use
+   * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, read at start.
    * Default: none, even if these variables are set.
    * @see docs/delivery.md, "Egress proxy"
    */
@@ -116,15 +118,15 @@ export class DeliveryOptions {
   )
   proxy?: string;
 
-  /** Certificates of authorities trusted in addition to the public ones, in PEM. Default: none. */
+  /** CA certificates trusted in addition to the public ones, in PEM. Default: none. */
   @IfGiven()
   @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | string[];
 
   /**
-   * Which answers are retried: `'spec'` 5xx, 408, 425 and 429; `'any-failure'` every status but 2xx, for receivers that
-   * answer 404 during a deployment. Redirects are never followed; an untrusted certificate and a refused address are not
-   * retried in either case.
+   * Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: every status except 2xx, for receivers
+   * that answer 404 during a deployment. Redirects are never followed. Untrusted certificates and refused addresses are
+   * never retried.
    * @default 'spec'
    * @see docs/delivery.md, "An attempt"
    */
@@ -132,9 +134,9 @@ export class DeliveryOptions {
   retryOn: RetryOn = 'spec';
 
   /**
-   * How requests are sent: `'undici'`; `{ axios: token }` for the interceptors and default headers of the application's
-   * `HttpService` (`@nestjs/axios`) with this token; `'axios'` for one of its own; or a {@link WebhookTransport} of the
-   * application's, which is then responsible for the connection.
+   * How requests are sent. `'undici'`: directly. `{ axios: token }`: with the interceptors and default headers of the
+   * application's `HttpService` (`@nestjs/axios`) with this token. `'axios'`: with a separate `HttpService`. A
+   * {@link WebhookTransport}: by the application, which is then responsible for the connection.
    * @default 'undici'
    * @see docs/delivery.md, "Transports"
    */

@@ -26,32 +26,31 @@ import { lastAttemptAt } from './retry.schedule.js';
 import { isFailure } from './url-outcome.js';
 
 /**
- * Deliveries taken at once while the destination is down: one becomes the probe, and those whose window has ended are
- * given up in groups of this size, because other destinations wait for the same commits.
+ * Number of deliveries leased at once while the destination is down. One becomes the probe. Those whose window has
+ * ended are given up in groups of this size, because other destinations wait for the same commits.
  */
 const PROBE_CONCURRENCY = 8;
 
-/** The options of a destination's dispatcher. */
 interface DispatcherOptions extends DeliveryOptions {
   transform?: BodyTransform | undefined;
-  /** When it was paused. */
+  /** Periods in which the destination was paused. */
   pauses?: readonly Pause[];
   telemetry?: RelayTelemetry | undefined;
 }
 
 /**
- * Takes the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination is
- * down, deliveries stay in the queue: between probes, none is taken.
+ * Leases the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination
+ * is down, deliveries stay in the queue: between probes, none are leased.
  */
 export class DestinationDispatcher {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly circuit: CircuitBreaker;
-  /** The async context of its deliveries: that in which it was made. */
+  /** Async context of its deliveries: the one in which the dispatcher was created. */
   private readonly scope = new AsyncResource('DestinationDispatcher');
   private readonly reporter: OutcomeReporter;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
-  /** Runs while no delivery is taken. */
+  /** Runs while no deliveries are leased. */
   private restTimer: NodeJS.Timeout | undefined;
   private resumesAt = Infinity;
   private inFlight = 0;
@@ -59,7 +58,7 @@ export class DestinationDispatcher {
   private isStopped = false;
   private isRemoved = false;
   private released = false;
-  /** Whether the network policy stopped the last attempt: then it is why deliveries are held back. */
+  /** Whether the network policy stopped the last attempt, which is then the reason why deliveries are held back. */
   private isRefused = false;
 
   constructor(
@@ -73,22 +72,22 @@ export class DestinationDispatcher {
     this.reporter = new OutcomeReporter(events);
   }
 
-  /** Whether deliveries are held back as the destination is down. */
+  /** Whether deliveries are held back because the destination is down. */
   get isDown(): boolean {
     return this.circuit.isOpen;
   }
 
-  /** Starts to take deliveries. */
+  /** Starts leasing deliveries. */
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
     this.queue = queue;
     this.take(this.options.concurrency);
   }
 
   /**
-   * Takes no more deliveries; requests under way continue, and deliveries that wait for the rate limit or a connection
-   * are given back.
+   * Stops leasing deliveries. Requests in flight continue; deliveries that wait for the rate limit or a connection
+   * return to the queue.
    *
-   * @param isRemoved whether the destination is no more: what is not delivered by the last attempt is dead
+   * @param isRemoved whether the destination was removed: deliveries that their last attempt does not deliver are dead
    */
   stop(isRemoved = false): void {
     this.isStopped = true;
@@ -123,7 +122,7 @@ export class DestinationDispatcher {
     });
   }
 
-  /** Drops deliveries in flight; they stay leased for the queue to release. */
+  /** Drops deliveries in flight. They stay leased until the queue releases them. */
   async close(): Promise<void> {
     this.released = true;
     this.logger.end();
@@ -138,7 +137,7 @@ export class DestinationDispatcher {
 
   private subscribe(concurrency: number, windowBefore?: number): void {
     this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
-      // The queue may hand it out in the async context of whichever request added it.
+      // The queue may emit a lease in the async context of the request that added it.
       next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
         const line = `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`;
@@ -156,8 +155,8 @@ export class DestinationDispatcher {
   }
 
   /**
-   * Takes no deliveries until then, except those whose window has ended: others would be put back. Of several moments,
-   * the earliest counts.
+   * Leases no deliveries until a moment, except those whose window has ended: others would be put back. Of several
+   * moments, the earliest counts.
    */
   private restUntil(moment: number): void {
     if (!this.queue || moment >= this.resumesAt) return;
@@ -168,12 +167,12 @@ export class DestinationDispatcher {
       delayUntil(moment, this.now()),
     );
     this.restTimer.unref();
-    // Some more may be over, if it was paused before their windows began; those are given up when they are due.
+    // The windows of more deliveries may have ended, if they began after a pause; those are given up when they are due.
     const over = this.now() - this.options.retryWindow - this.pausedSince(0);
     if (this.circuit.isOpenSince(over)) this.subscribe(PROBE_CONCURRENCY, over);
   }
 
-  /** Its outcome; undefined where it is given back as it was. */
+  /** Returns the outcome; undefined if the delivery returns to the queue unchanged. */
   private decide(
     delivery: Readonly<Delivery>,
     now: number,
@@ -189,7 +188,7 @@ export class DestinationDispatcher {
       failedUrls,
     });
     if (now >= windowStart + retryWindow) return giveUp(WINDOW_OVER);
-    // Before the circuit is asked: a delivery of which nothing is sent must not become its probe.
+    // Transformed before the circuit is asked: a delivery that sends nothing must not become its probe.
     const body = transform ? transformBody(transform, delivery, now) : delivery.body;
     if (!Buffer.isBuffer(body)) return body;
     const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
@@ -207,7 +206,7 @@ export class DestinationDispatcher {
     return { state: 'waiting', nextAttemptAt, failedUrls, firstAttemptAt };
   }
 
-  /** @param body the bytes that are sent, which are the delivery's own unless the destination has a `transform` */
+  /** @param body the bytes that are sent: the delivery's own, unless the destination has a `transform` */
   private async attempt(delivery: Readonly<Delivery>, body: Buffer, now: number): Promise<DeliveryOutcome | undefined> {
     const { probe } = this.circuit;
     let startedAt = now;
@@ -229,7 +228,9 @@ export class DestinationDispatcher {
     return outcome;
   }
 
-  /** How long the destination was paused since a moment, in ms: that time does not count towards the window. */
+  /**
+   * Returns how long the destination was paused since a moment, in ms. Paused time does not count towards the window.
+   */
   private pausedSince(moment: number): number {
     const { pauses = [] } = this.options;
     return pauses.length === 0 ? 0 : pausedTime(pauses, moment, this.now());
@@ -251,8 +252,8 @@ export class DestinationDispatcher {
 }
 
 /**
- * Whether a receiver refused this message and no URL failed: the destination is up, even if the message is retried.
- * Otherwise one kind of message could hold back all others for hours.
+ * Returns whether a receiver refused this message and no URL failed: the destination is then up, even if the message is
+ * retried. Otherwise one kind of message could hold back all others for hours.
  */
 function refuses(sent: SendResult[]): boolean {
   return (

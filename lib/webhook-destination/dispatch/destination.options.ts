@@ -8,10 +8,10 @@ import { areHeaders } from './header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';
 import { isRetryOn, type RetryOn } from './url-outcome.js';
 
-/** Most URLs of one destination. */
+/** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;
 
-/** Most entries of `metadata`, and most characters of a name and of a value in it. */
+/** Limits of `metadata`: number of entries, and characters of a name and of a value. */
 const MAX_METADATA = 50;
 const MAX_METADATA_NAME = 40;
 const MAX_METADATA_VALUE = 500;
@@ -36,7 +36,7 @@ function isSharedSecret(value: unknown): boolean {
   return value.length === 2 && value.every(isUsableSecret) && value[0] !== value[1];
 }
 
-// The URL parser would drop line breaks and tabs, and so post to another place than the one that is read here.
+// The URL parser drops line breaks and tabs, so requests would go to a different URL than the one written here.
 const isWebhookUrl = (value: unknown): boolean =>
   typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
 
@@ -65,9 +65,10 @@ export class DestinationOptions extends RoutingOptions {
   headers: Record<string, string> = {};
 
   /**
-   * Signs every request. After `whsec_`, it must be base64 of at least 24 bytes: `whsec_$(openssl rand -base64 32)`.
-   * During rotation, `[current, previous]`: `X-Signature-Previous` then has the signature under the previous one.
-   * `undefined` is refused, so that an unset variable does not disable signing. Default: requests are not signed.
+   * Secret that signs every request. After `whsec_`, it must be base64 of at least 24 bytes:
+   * `whsec_$(openssl rand -base64 32)`. During rotation, set `[current, previous]`: `X-Signature-Previous` then has the
+   * signature under the previous secret. `undefined` is refused, so an unset variable does not disable signing.
+   * Default: requests are not signed.
    * @see docs/specification.md, "Signatures"
    */
   @MustIfPresent(
@@ -77,16 +78,16 @@ export class DestinationOptions extends RoutingOptions {
   sharedSecret?: string | [current: string, previous: string];
 
   /**
-   * Whether requests also carry `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks, signed
-   * with `sharedSecret`: base64 after `whsec_`, or else its text, of at least 24 bytes. `true` refuses a shorter one.
-   * Default: `true` under a secret of 24 bytes or more.
+   * Whether requests also carry the Standard Webhooks headers `webhook-id`, `webhook-timestamp` and
+   * `webhook-signature`, signed with `sharedSecret`: the base64 after `whsec_`, or else its text, of at least 24 bytes.
+   * With `true`, a shorter secret is refused. Default: `true` if the secret has 24 bytes or more.
    */
   @IfGiven()
   @Must('be a boolean', (value) => typeof value === 'boolean')
   standardWebhooks?: boolean;
 
   /**
-   * Which answers of its URLs are retried: as `retryOn` of `delivery`.
+   * Which answers of its URLs are retried; see `delivery.retryOn`.
    * @default delivery.retryOn
    * @see docs/delivery.md, "An attempt"
    */
@@ -95,7 +96,7 @@ export class DestinationOptions extends RoutingOptions {
   retryOn?: RetryOn;
 
   /**
-   * Deliveries to this destination in flight. Whole number above 0.
+   * Maximum number of deliveries in flight to this destination. Whole number above 0.
    * @default delivery.concurrency
    */
   @IfGiven()
@@ -103,8 +104,8 @@ export class DestinationOptions extends RoutingOptions {
   concurrency?: number;
 
   /**
-   * Most requests to this destination within any `per` ms, from each process; an attempt makes one to each URL.
-   * Deliveries wait for their turn without using up an attempt. Default: no limit.
+   * Maximum number of requests to this destination from each process within any `per` ms. An attempt makes one request
+   * to each URL. Waiting deliveries use up no attempt. Default: no limit.
    * @see docs/destinations.md, "How fast"
    */
   @IfGiven()
@@ -115,8 +116,8 @@ export class DestinationOptions extends RoutingOptions {
   rateLimit?: DestinationRateLimit;
 
   /**
-   * Makes the body that is sent, synchronously, before each attempt. Where it returns undefined, nothing is sent, and the
-   * delivery counts as delivered; where it throws, the delivery is dead. Default: the body is sent as it was accepted.
+   * Creates the body that is sent, synchronously, before each attempt. If it returns undefined, nothing is sent, and
+   * the delivery counts as delivered; if it throws, the delivery is dead. Default: the body is sent as accepted.
    * @see docs/destinations.md, "In which form"
    */
   @IfGiven()
@@ -124,8 +125,8 @@ export class DestinationOptions extends RoutingOptions {
   transform?: BodyTransform;
 
   /**
-   * Whether requests carry `traceparent` and `tracestate`: those of the request's span, or without the option `telemetry`
-   * those of the trace that the message was recorded in.
+   * Whether requests carry `traceparent` and `tracestate`. They identify the request's span or, without the option
+   * `telemetry`, the trace in which the message was recorded.
    * @default false
    * @see docs/observability.md, "Traces"
    */
@@ -133,8 +134,8 @@ export class DestinationOptions extends RoutingOptions {
   propagateTrace: boolean = false;
 
   /**
-   * The application's own data about the destination, such as a tenant's id: at most 50 strings of at most 500 characters,
-   * under names of at most 40. Not sent.
+   * Application data about the destination, such as a tenant id; not sent. At most 50 strings of at most 500
+   * characters, with names of at most 40 characters.
    * @default {}
    */
   @Must(

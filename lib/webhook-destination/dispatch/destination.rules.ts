@@ -5,7 +5,10 @@ import { ENVIRONMENT, findEnvironmentFaults } from './egress-proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
 
-/** Faults of options that are each valid on their own: those of the destinations, and of how they are reached. */
+/**
+ * Returns the faults between options that are each valid on their own: of the destinations, and of how they are
+ * reached.
+ */
 export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
   return [
     ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
@@ -26,7 +29,7 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
   ];
 }
 
-/** Faults of secrets as keys of Standard Webhooks. */
+/** Returns the faults of secrets as Standard Webhooks keys. */
 function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string[] {
   if (sharedSecret === undefined) return ['standardWebhooks must come with a sharedSecret'];
   const areKeys = [sharedSecret].flat().every((secret) => toStandardKey(secret) !== undefined);
@@ -35,7 +38,7 @@ function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes, with standardWebhooks: true`];
 }
 
-/** Faults of URLs that the policy refuses, with the setting that allows them. */
+/** Returns the faults of URLs that the network policy refuses, with the setting that allows them. */
 function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
   const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
   const urls = destinations.flatMap(({ urls }, index) =>
@@ -56,7 +59,7 @@ function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOpt
   ];
 }
 
-/** Faults of the connection settings. */
+/** Returns the faults of the connection settings. */
 function findConnectionFaults({ proxy, ca, transport }: DeliveryOptions): string[] {
   const ownOnly = Object.entries({ proxy, ca }).filter(([, value]) => value !== undefined);
   return [

@@ -14,38 +14,37 @@ import type { TargetRequest } from './webhook-transport.interface.js';
 
 /** Result of one attempt against one URL. */
 export interface SendResult {
-  /** Names the URL in the delivery. */
+  /** Identifies the URL in the delivery. */
   urlId: string;
   result: UrlResult;
   /** The receiver's `Retry-After`, in ms since the epoch. */
   retryAfter: number | undefined;
 }
 
-/** One of a destination's URLs, and the way to it. */
+/** One of a destination's URLs, with its connections. */
 export interface Route {
   target: WebhookTarget;
   pool: Pick<ConnectionPool, 'post' | 'close'>;
-  /** Requests under way, those included that wait for a connection. */
+  /** Number of requests in progress, including those that wait for a connection. */
   active: number;
 }
 
-/** Whether an attempt may begin; what follows it, where it is followed. */
+/** Returns whether an attempt may begin; its span if it is traced. */
 type MayBegin = () => boolean | AttemptSpan;
 
-/** An attempt that has begun. */
 interface Begun {
   /** The headers of all its requests. */
   headers: Record<string, string>;
-  /** The trace of the message, as the delivery has it. */
+  /** The trace of the message; see `NewDelivery`. */
   trace: string | undefined;
   span: AttemptSpan | undefined;
 }
 
-/** Makes the requests of one destination. */
+/** Sends the requests of one destination. */
 export class DestinationSender {
   /**
-   * @param maxActive requests under way to one URL, at most; a slow URL beside a fast one would pile them up, as a
-   * settled delivery does not wait for it
+   * @param maxActive maximum number of requests in progress to one URL; those to a slow URL beside a fast one would
+   * pile up, because a settled delivery does not wait for them
    */
   constructor(
     private readonly headers: WebhookHeaders,
@@ -57,12 +56,13 @@ export class DestinationSender {
   ) {}
 
   /**
-   * Posts to each URL without a permanent failure, concurrently, once the rate limit admits that. Resolves at the first
-   * success with the results so far; requests already in flight are not cancelled. Without a success it resolves with all
-   * results. If nothing is sent because `endWaits` is called, or `mayBegin` declines, it resolves with undefined.
+   * Posts concurrently to each URL without a permanent failure, once the rate limit admits it. Resolves at the first
+   * success with the results so far; requests already in flight are not cancelled. Without a success, it resolves with
+   * all results. If nothing is sent because `endWaits` is called or `mayBegin` declines, it resolves with undefined.
    *
    * @param body the bytes that are signed and sent
-   * @param mayBegin asked when there is a connection for the first request; what it gives traces the requests
+   * @param mayBegin called when there is a connection for the first request; the span that it returns traces the
+   * requests
    */
   send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: MayBegin): Promise<SendResult[] | undefined> {
     const { failedUrls } = delivery;
@@ -75,7 +75,7 @@ export class DestinationSender {
     return limit.wait(count).then((isAdmitted) => (isAdmitted ? post() : undefined));
   }
 
-  /** Sends nothing of what waits for the rate limit. */
+  /** Cancels the requests that wait for the rate limit. */
   endWaits(): void {
     this.limit?.endWaits();
   }
@@ -116,7 +116,7 @@ export class DestinationSender {
     });
   }
 
-  /** One request; calls `onEnd` with its result. */
+  /** Sends one request and calls `onEnd` with its result. */
   private post(route: Route, begin: () => Begun, body: Buffer, onEnd: (result: SendResult) => void): void {
     const { id: urlId, shown: url } = route.target;
     let start = performance.now();
@@ -154,7 +154,7 @@ export class DestinationSender {
     }, fail);
   }
 
-  /** Those of the attempt, the user info of the URL, and the trace where the receiver is to have it. */
+  /** Returns the headers of the attempt, with the user info of the URL and the trace if it is propagated. */
   private headersTo(
     { authorization }: WebhookTarget,
     { headers, trace }: Begun,

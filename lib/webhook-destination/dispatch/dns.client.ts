@@ -7,16 +7,16 @@ import { systemFile } from './system-file.js';
 /** Wait for the first answer of a server, in ms; doubled for each further try. */
 const TIMEOUT = 1_000;
 
-/** Questions to each server. */
+/** Number of queries to each server. */
 const TRIES = 3;
 
 /** Wait for the addresses of one family once the other's are known, in ms: some servers never answer one of the queries. */
 const OTHER_FAMILY_TIMEOUT = 500;
 
-/** Codes of a name that DNS does not know; other failures may be temporary. */
+/** Error codes for a name that DNS does not know; other failures may be temporary. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
 
-/** The default of `ndots`: a name with fewer dots is looked for in the search domains first. */
+/** The default of `ndots`: a name with fewer dots is looked up in the search domains first. */
 const DEFAULT_NDOTS = 1;
 
 interface SearchRules {
@@ -29,7 +29,9 @@ export function isUnknown(error: unknown): boolean {
   return UNKNOWN.has(String((error as { code?: unknown }).code));
 }
 
-/** Asks the DNS servers of `dns.setServers()` or of the system over sockets, so an unresponsive one blocks no thread. */
+/**
+ * Queries the DNS servers of `dns.setServers()` or of the system over sockets, so an unresponsive one blocks no thread.
+ */
 export class DnsClient {
   private readonly search: () => SearchRules;
   /** The servers of the system when this client was made; any others in `getServers()` were set by the application. */
@@ -40,7 +42,9 @@ export class DnsClient {
     this.search = systemFile(resolvConf, parseSearchRules);
   }
 
-  /** All addresses of a name, in order of preference. Rejects with the code of the failure. */
+  /**
+   * Returns all addresses of a name, in order of preference. Rejects with an error that has the code of the failure.
+   */
   async addressesOf(hostname: string): Promise<LookupAddress[]> {
     const rules = this.search();
     const resolver = this.currentResolver(rules);
@@ -56,9 +60,9 @@ export class DnsClient {
     throw failure;
   }
 
-  /** A resolver reads the system's servers only once, so a new one is made when they have changed. */
+  /** Creates a new resolver if the system's servers have changed, because a resolver reads them only once. */
   private currentResolver(rules: SearchRules): promises.Resolver {
-    // As a named import, `getServers` would not know of servers that were set later.
+    // As a named import, `getServers` would miss servers that were set later.
     const list = promises.getServers();
     const servers = String(list);
     if (this.current?.rules !== rules || this.current.servers !== servers) {
@@ -88,7 +92,10 @@ async function toAddresses(answer: Promise<string[]>, family: number): Promise<L
   return (await answer).map((address) => ({ address, family }));
 }
 
-/** As the system's look-up does by default, IPv6 comes first where this machine has a public IPv6 address (RFC 6724). */
+/**
+ * Returns whether IPv6 addresses come first. By default, as in the system's look-up, they do if this machine has a
+ * public IPv6 address (RFC 6724).
+ */
 function prefersIpv6(): boolean {
   const order: string = getDefaultResultOrder();
   if (order !== 'verbatim') return order === 'ipv6first';

@@ -4,25 +4,25 @@ import { areNetworks, contains, toBlockList } from '../../common/network.util.js
 import { toHostname } from './network.policy.js';
 import { basicAuthorization } from './webhook-target.js';
 
-/** The value of `delivery.proxy` that selects the variables of the environment. */
+/** Value of `delivery.proxy` that selects the environment variables. */
 export const ENVIRONMENT = 'environment';
 
-/** The proxy for a URL; undefined for a direct connection. */
+/** Returns the proxy for a URL; undefined for a direct connection. */
 export type ProxyChoice = (url: URL) => EgressProxy | undefined;
 
-/** A proxy for connections. Its credentials are private, so that no inspection shows them. */
+/** A proxy for connections. Its credentials are private, so inspecting the object does not show them. */
 export class EgressProxy {
   readonly origin: string;
   readonly #authorization: string | undefined;
 
-  /** @param url one that {@link isProxyUrl} takes */
+  /** @param url a URL that {@link isProxyUrl} accepts */
   constructor(url: string) {
     const parsed = new URL(url);
     this.origin = parsed.origin;
     this.#authorization = basicAuthorization(parsed);
   }
 
-  /** The headers of a request for a connection to `authority`. */
+  /** Returns the headers of a request for a connection to `authority`. */
   headersFor(authority: string): Record<string, string> {
     return { host: authority, ...(this.#authorization && { 'proxy-authorization': this.#authorization }) };
   }
@@ -39,7 +39,7 @@ export function isProxyUrl(value: unknown): boolean {
   }
 }
 
-/** The name and the value of the variable that names the proxy for a scheme. */
+/** Returns the name and value of the environment variable with the proxy for a scheme. */
 function variable(protocol: string): [name: string, value: string | undefined] {
   const upper = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const name = process.env[upper.toLowerCase()] === undefined ? upper : upper.toLowerCase();
@@ -48,7 +48,7 @@ function variable(protocol: string): [name: string, value: string | undefined] {
   return [name, value.includes('://') ? value : `http://${value}`];
 }
 
-/** Faults of the variables that `'environment'` selects. */
+/** Returns the faults of the variables that `'environment'` selects. */
 export function findEnvironmentFaults(): string[] {
   return ['https:', 'http:']
     .map(variable)
@@ -56,7 +56,7 @@ export function findEnvironmentFaults(): string[] {
     .map(([name]) => `delivery.proxy is 'environment', so ${name} must be the http or https URL of a proxy`);
 }
 
-/** The proxies that `delivery.proxy` selects; the environment is read once. */
+/** Returns the proxy choice for `delivery.proxy`; the environment is read once. */
 export function proxyChoice(option: string | undefined): ProxyChoice {
   if (option === undefined) return () => undefined;
   if (option !== ENVIRONMENT) {
@@ -72,8 +72,8 @@ export function proxyChoice(option: string | undefined): ProxyChoice {
 }
 
 /**
- * `NO_PROXY`: `*`, or names that stand for themselves and those below them, with a leading dot or without, addresses and
- * networks in CIDR notation; each but the last may have a port.
+ * Reads `NO_PROXY`. An entry is `*`, a name that includes its subdomains, with or without a leading dot, an address, or
+ * a network in CIDR notation; all except networks may have a port.
  */
 function readNoProxy(): (url: URL) => boolean {
   const value = process.env['no_proxy'] ?? process.env['NO_PROXY'] ?? '';

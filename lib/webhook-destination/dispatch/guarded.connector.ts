@@ -1,19 +1,19 @@
 import * as tls from 'node:tls';
 
-// By its file: Bun has something of its own under the name 'undici', which connects to nothing.
+// Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { buildConnector } from 'undici/index.js';
 
 import type { NetworkPolicy } from './network.policy.js';
 
-/** Only in newer Node versions. */
+/** Available only in newer Node versions. */
 const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
 
 /**
- * Connects to allowed addresses only: names are resolved through the policy, and the address of the connected socket is
+ * Connects only to allowed addresses. Names are resolved through the policy. The address of the connected socket is
  * checked too, because an address in a URL is not resolved. An untrusted certificate fails before anything is sent.
  *
- * @param timeout longest wait for a connection, in ms
- * @param ca certificates of authorities trusted besides the public ones, PEM
+ * @param timeout maximum wait for a connection, in ms
+ * @param ca CA certificates trusted in addition to the public ones, in PEM
  */
 export function guardedConnector(
   policy: NetworkPolicy,
@@ -31,7 +31,7 @@ export function guardedConnector(
     });
 }
 
-/** Connects to any address, over TLS only with a trusted certificate. */
+/** Connects to any address; over TLS, only with a trusted certificate. */
 export function verifyingConnector(
   timeout: number,
   ca: string | string[] | undefined,

@@ -8,12 +8,12 @@ const OF_THE_RELAY =
 const OF_THE_CONNECTION =
   /^(host|content-length|transfer-encoding|(proxy-)?connection|keep-alive|upgrade|expect|te|trailer)$/i;
 
-/** Whether a header is set by the relay or the connection alone. */
+/** Returns whether only the relay or the connection may set a header. */
 export function isReserved(name: string): boolean {
   return OF_THE_RELAY.test(name) || OF_THE_CONNECTION.test(name);
 }
 
-/** Whether the value is an object of headers that a destination may add to its requests. */
+/** Returns whether a value is an object of headers that a destination may add to its requests. */
 export function areHeaders(value: unknown): boolean {
   return (
     typeof value === 'object' &&

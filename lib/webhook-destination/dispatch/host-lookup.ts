@@ -29,9 +29,7 @@ export class HostLookup {
     this.hosts = systemFile(hostsFile, parseHosts);
   }
 
-  /**
-   * All addresses of a name, in order of preference. Concurrent calls for one name share the answer.
-   */
+  /** Returns all addresses of a name, in order of preference. Concurrent calls for one name share the answer. */
   addressesOf(hostname: string): Promise<LookupAddress[]> {
     let answer = this.pending.get(hostname);
     if (!answer) {
@@ -55,7 +53,7 @@ export class HostLookup {
     }
   }
 
-  /** One name at a time: of the two threads for look-ups, one is left for the application. */
+  /** Looks up one name at a time, so one of the two threads for look-ups is left for the application. */
   private askSystem(hostname: string): Promise<LookupAddress[]> {
     const answer = this.system.then(() => dns.lookup(hostname, { all: true }));
     this.system = answer.catch(() => undefined);
@@ -75,7 +73,7 @@ function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
   return hosts;
 }
 
-/** The look-up of this process. */
+/** Returns the look-up that the process shares. */
 export function hostLookup(): HostLookup {
   return processWide('host-lookup', () => new HostLookup());
 }

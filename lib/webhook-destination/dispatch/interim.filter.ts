@@ -8,36 +8,36 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** What an interim answer begins with. */
+/** First characters of an interim answer. */
 const STARTS = ['HTTP/1.1 1', 'HTTP/1.0 1'];
 
-/** Bytes by which an interim answer is known: the version and the status. */
+/** Number of bytes that identify an interim answer: the version and the status. */
 const KNOWN_BY = 'HTTP/1.1 100'.length;
 
-/** The place of the status's first digit. */
+/** Position of the first digit of the status. */
 const DIGIT = 'HTTP/1.1 '.length;
 const ONE = 0x31;
 
 /**
- * Drops the interim answers of receivers (every 1xx but 101), which may come unasked, in any number
- * (RFC 9110, section 15.2). undici's parser takes a 100 for the end of the exchange.
+ * Drops the interim answers of receivers (every 1xx except 101), which may come unrequested, in any number (RFC 9110,
+ * section 15.2). undici's parser mistakes a 100 for the end of the exchange.
  */
 export class InterimFilter {
   private state: 'start' | 'interim' | 'final' = 'start';
-  /** The first bytes of an answer, too few to know it by. */
+  /** The first bytes of an answer, too few to identify it. */
   private held = NOTHING;
   private isLineEmpty = false;
-  /** Bytes dropped since the request. */
+  /** Number of bytes dropped since the request. */
   dropped = 0;
 
-  /** A request goes out: an answer begins with the next byte. */
+  /** Called when a request is sent: an answer begins with the next byte. */
   begin(): void {
     if (this.state !== 'final') return;
     this.state = 'start';
     this.dropped = 0;
   }
 
-  /** The bytes that are not dropped. */
+  /** Returns the bytes that are not dropped. */
   take(chunk: Buffer): Buffer {
     let rest = chunk;
     while (this.state !== 'final' && rest.length > 0) {
@@ -48,7 +48,7 @@ export class InterimFilter {
 
   private takeStart(chunk: Buffer): Buffer {
     const rest = this.held.length === 0 ? chunk : Buffer.concat([this.held, chunk]);
-    const isFinal = rest.length > DIGIT && rest[DIGIT] !== ONE; // as most are, so no text is made of them
+    const isFinal = rest.length > DIGIT && rest[DIGIT] !== ONE; // the usual case, which needs no text
     const text = isFinal ? '' : rest.toString('latin1', 0, KNOWN_BY);
     const mayBeInterim = !isFinal && STARTS.some((start) => start.startsWith(text.slice(0, start.length)));
     if (mayBeInterim && text.length < KNOWN_BY) {
@@ -78,7 +78,7 @@ export class InterimFilter {
   }
 }
 
-/** Connects as the connector does, and hides interim answers from undici: all bytes pass `push` and `write`. */
+/** Wraps a connector to hide interim answers from undici: all bytes pass `push` and `write`. */
 export function withoutInterim(connect: buildConnector.connector): buildConnector.connector {
   return (options, callback) =>
     connect(options, (...[error, socket]) => {

@@ -3,14 +3,14 @@ import type { LogFields } from '../../common/line.logger.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import type { DeliveryEvent } from './delivery-event.js';
 
-/** The fields of a line about a delivery. */
+/** Returns the fields of a log line about a delivery. */
 export function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {
   return { messageId, deliveryId: id, destination, traceId: trace && fromTraceText(trace).traceparent.split('-')[1] };
 }
 
 /**
- * The fields of a line about an attempt: of several URLs, the first status that was answered, and the time of the slowest
- * request.
+ * Returns the fields of a log line about an attempt: of several URLs, the first status answered and the duration of the
+ * slowest request.
  */
 export function attemptFields(delivery: Readonly<Delivery>, { attempt, results }: DeliveryEvent): LogFields {
   return {

@@ -8,30 +8,30 @@ import { ADDRESS_NOT_ALLOWED, type DeliveryQueue } from '../queue/delivery-queue
 import type { ProxyChoice } from './egress-proxy.js';
 import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
 
-/** How long a check may wait for others, in ms. */
+/** Maximum time that a check waits for other checks, in ms. */
 const CHECK_TIME = 30_000;
 
-/** Destinations checked concurrently, so that an unresponsive DNS server does not hold up the others. */
+/** Number of destinations checked concurrently, so an unresponsive DNS server does not delay the others. */
 const CONCURRENCY = 16;
 
 interface Check {
   destination: DestinationOptions;
-  /** When it is given up, in ms since the epoch. */
+  /** When the check is given up, in ms since the epoch. */
   end: number;
 }
 
 /**
- * Resolves destinations' names, once: warns about names that the network policy refuses and about plain
- * http URLs, and replays deliveries that the policy had stopped and allows now.
+ * Resolves the host names of destinations once. Warns about names that the network policy refuses and about plain http
+ * URLs, and replays deliveries that the policy stopped earlier and now allows.
  */
 export class NetworkCheck {
   private readonly logger = new LimitedLogger('WebhookDestination');
-  /** By name. */
+  /** Addresses by host name. */
   private readonly answers = new Map<string, Promise<string[]>>();
   private readonly warned = new Set<string>();
   private readonly known = new WeakSet<DestinationOptions>();
   private readonly added = new Subject<Check>();
-  /** Checks that have not ended. */
+  /** Number of checks that have not ended. */
   private waiting = 0;
   private readonly missing: string[] = [];
   private stopped = false;
@@ -66,11 +66,11 @@ export class NetworkCheck {
       if (this.stopped || Date.now() > end) return;
       if (await this.allowsAll(destination)) await this.replay(destination);
     } catch (error) {
-      if (this.stopped) return; // the queue closes
+      if (this.stopped) return; // the queue is closing
       const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
       this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`, { destination: destination.name });
     } finally {
-      if (--this.waiting === 0) this.answers.clear(); // a later check asks again
+      if (--this.waiting === 0) this.answers.clear(); // a later check resolves names again
     }
   }
 
@@ -92,7 +92,7 @@ export class NetworkCheck {
     return allowed;
   }
 
-  /** Empty for an unknown name. */
+  /** Returns no addresses for an unknown name. */
   private addressesOf(url: URL): Promise<string[]> {
     const hostname = toHostname(url);
     let answer = this.answers.get(hostname);

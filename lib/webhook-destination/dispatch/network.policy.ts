@@ -17,39 +17,39 @@ import { type HostLookup, hostLookup } from './host-lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** The host of a URL; an IPv6 address without brackets. */
+/** Returns the host of a URL; an IPv6 address without brackets. */
 export function toHostname({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** The addresses that a URL's host is known to have without a look-up; none for a name other than `localhost`. */
+/** Returns the addresses of a URL's host that need no look-up; none for a name other than `localhost`. */
 export function knownAddresses(url: URL): string[] {
   const hostname = toHostname(url);
   if (isLocalhost(hostname)) return LOCALHOST_ADDRESSES;
   return isIP(hostname) === 0 ? [] : [hostname];
 }
 
-/** The networks to allow for an address in a URL. */
+/** Returns the networks to allow for an address in a URL. */
 export function networksForAddress(address: string): string[] {
   return contains(toBlockList(LOOPBACK), address) ? LOOPBACK : [toCidr(address)];
 }
 
-/** The networks to allow for an address that a name has at the moment. */
+/** Returns the networks to allow for the current address of a name. */
 export function networksForName(address: string): string[] {
   const network = PRIVATE.find((cidr) => contains(toBlockList([cidr]), address));
   return network ? [network] : networksForAddress(address);
 }
 
-/** Which addresses webhooks may be sent to: the public ones and those of the allowed networks, without the denied. */
+/** Decides which addresses webhooks may be sent to: public addresses and allowed networks, except denied networks. */
 export class NetworkPolicy {
   private readonly allowed: BlockList;
-  /** Set where there are any: a look into a list costs 1 us. */
+  /** Undefined if no networks are denied: searching a list costs 1 us. */
   private readonly denied: BlockList | undefined;
 
   /**
-   * @param allowedNetworks exempt from the rule: CIDRs, addresses, `localhost`
-   * @param deniedNetworks refused in any case, written alike
-   * @param hosts looks names up
+   * @param allowedNetworks allowed even if not public: CIDRs, addresses, `localhost`
+   * @param deniedNetworks always refused, in the same notation
+   * @param hosts resolves names
    */
   constructor(
     private readonly allowedNetworks: string[],
@@ -60,41 +60,45 @@ export class NetworkPolicy {
     this.denied = deniedNetworks.length > 0 ? toBlockList(deniedNetworks) : undefined;
   }
 
-  /** Whether an IP address may be connected to; an IPv4 address mapped into IPv6 counts as the IPv4 one. */
+  /**
+   * Returns whether connections to an IP address are allowed. An IPv4-mapped IPv6 address counts as the IPv4 address.
+   */
   allows(address: string): boolean {
     return !this.denies(address) && (contains(this.allowed, address) || isPublic(address));
   }
 
-  /** Whether an IP address is refused whatever is allowed. */
+  /** Returns whether an IP address is refused even if it is in an allowed network. */
   denies(address: string): boolean {
     return this.denied !== undefined && contains(this.denied, address);
   }
 
-  /** The error for an address that is not allowed, or that is not known. */
+  /** Creates the error for an address that is not allowed or not known. */
   refusal(address = 'unknown'): AddressNotAllowedError {
     const reason = this.denies(address) ? 'is in delivery.deniedNetworks' : 'is not public';
     return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: ${address} ${reason}`);
   }
 
-  /** Whether a URL's host may be connected to, by the URL alone: any name passes, as it is resolved later. */
+  /**
+   * Returns whether a URL's host is allowed, judged by the URL alone. Any name passes, because it is resolved later.
+   */
   allowsHost(url: URL): boolean {
     const addresses = knownAddresses(url);
     return addresses.length === 0 || addresses.some((address) => this.allows(address));
   }
 
-  /** The setting that also allows these networks, for an error message. */
+  /** Returns the setting that also allows these networks, for an error message. */
   settingWith(networks: string[]): string {
     const all = new Set([...this.allowedNetworks, ...networks]);
     return `delivery.allowedNetworks: [${[...all].map((network) => `'${network}'`).join(', ')}]`;
   }
 
-  /** The addresses of a URL's host as they are now. Rejects when it has none. */
+  /** Returns the current addresses of a URL's host. Rejects if it has none. */
   async addressesOf(url: URL): Promise<string[]> {
     const known = knownAddresses(url);
     return known.length > 0 ? known : (await this.hosts.addressesOf(toHostname(url))).map(({ address }) => address);
   }
 
-  /** Takes the place of `dns.lookup`: answers with allowed addresses only, and fails when a name has none. */
+  /** Replaces `dns.lookup`: returns only allowed addresses, and fails if a name has none. */
   readonly lookup = (hostname: string, { all }: LookupOptions, callback: LookupCallback): void => {
     this.hosts.addressesOf(hostname).then(
       (addresses) => {

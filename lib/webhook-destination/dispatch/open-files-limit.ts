@@ -2,12 +2,12 @@ interface ProcessReport {
   userLimits?: { open_files?: { soft?: number | string } };
 }
 
-/** How many files and sockets the process may have open; `Infinity` where the system sets no limit or does not say. */
+/** Returns how many files and sockets the process may open; `Infinity` if the system sets or reports no limit. */
 export function openFilesLimit(): number {
   const { report } = process as { report?: NodeJS.ProcessReport & { excludeNetwork?: boolean } };
   if (!report) return Infinity;
   const { excludeNetwork } = report;
-  // Otherwise the report looks up the names of all peers, and blocks meanwhile.
+  // Otherwise the report would block while it looks up the names of all peers.
   report.excludeNetwork = true;
   try {
     const soft = Number((report.getReport() as ProcessReport).userLimits?.open_files?.soft);

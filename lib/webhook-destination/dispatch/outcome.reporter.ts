@@ -5,7 +5,7 @@ import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interfac
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
 import { attemptFields } from './log-fields.util.js';
 
-/** Tells what became of a destination's deliveries: as events, and failures as log lines too. */
+/** Reports the outcomes of a destination's deliveries as events, and failures also as log lines. */
 export class OutcomeReporter {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
 
@@ -25,7 +25,7 @@ export class OutcomeReporter {
     this.events.next(event);
   }
 
-  /** Writes how many lines were left out. */
+  /** Logs how many lines were left out. */
   end(): void {
     this.logger.end();
   }

@@ -1,6 +1,6 @@
 import type { DestinationOptions } from './destination.options.js';
 
-/** A time in which a destination was paused. */
+/** A period in which a destination was paused. */
 export interface Pause {
   /** When it was paused, in ms since the epoch. */
   from: number;
@@ -8,21 +8,21 @@ export interface Pause {
   to?: number;
 }
 
-/** A destination, with the times in which it was paused, the oldest first. */
+/** A destination with its pauses, oldest first. */
 export interface PausableDestination extends DestinationOptions {
   pauses?: readonly Pause[];
 }
 
-/** Most pauses of one destination that are kept: more than a retry window usually sees. */
+/** Maximum number of stored pauses of a destination: more than a retry window usually contains. */
 const MAX_PAUSES = 1_000;
 
-/** Whether the last of these pauses goes on. */
+/** Returns whether the last pause has not ended. */
 export function isPaused(pauses: readonly Pause[] = []): boolean {
   const last = pauses.at(-1);
   return last !== undefined && last.to === undefined;
 }
 
-/** How much of the time between two moments is paused, in ms. */
+/** Returns how long the destination was paused between two moments, in ms. */
 export function pausedTime(pauses: readonly Pause[], since: number, until: number): number {
   let paused = 0;
   for (const { from, to = Infinity } of pauses) paused += Math.max(0, Math.min(to, until) - Math.max(from, since));
@@ -30,8 +30,8 @@ export function pausedTime(pauses: readonly Pause[], since: number, until: numbe
 }
 
 /**
- * The pauses that a retry window may still contain: those after which the destination was not paused for less than
- * `retryWindow` ms altogether.
+ * Returns the pauses that a retry window may still contain: those after which the destination was active for at most
+ * `retryWindow` ms in total.
  */
 export function recentPauses(pauses: Pause[], retryWindow: number, now: number): Pause[] {
   let unpaused = 0;

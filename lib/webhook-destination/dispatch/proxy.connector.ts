@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net';
 
-// By its file: Bun has something of its own under the name 'undici', which connects to nothing.
+// Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
@@ -12,11 +12,11 @@ import { NetworkPolicy } from './network.policy.js';
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
 /**
- * Connects through a proxy, with `CONNECT` for http and https alike: TLS is between the relay and the receiver, whose
+ * Connects through a proxy, with `CONNECT` for http and https. TLS is between the relay and the receiver, whose
  * certificate is verified as without a proxy.
  *
- * The policy holds for what the proxy is asked for, as far as its addresses are known here. The proxy itself is the
- * operator's choice: of the policy, only the denied networks hold for its address.
+ * The policy applies to the receiver, as far as its addresses are known here. The proxy itself is the operator's
+ * choice: only the denied networks of the policy apply to its address.
  */
 export function proxyConnector(
   proxy: EgressProxy,
@@ -44,13 +44,16 @@ export function proxyConnector(
   };
 }
 
-/** An address by which the policy refuses a host, as the proxy may use any; none of a name that is unknown here. */
+/**
+ * Returns an address of a host that the policy refuses, because the proxy may use any; undefined for a name that is
+ * unknown here.
+ */
 async function refusedAddress(policy: NetworkPolicy, url: URL): Promise<string | undefined> {
   const addresses = await policy.addressesOf(url).catch((): string[] => []);
   return addresses.find((address) => !policy.allows(address));
 }
 
-/** A connection to `authority` that the proxy has made. */
+/** Opens a connection to `authority` through the proxy. */
 async function tunnel(
   proxy: EgressProxy,
   connect: buildConnector.connector,
@@ -58,7 +61,7 @@ async function tunnel(
   timeout: number,
 ): Promise<Socket> {
   const client: Dispatcher = new Client(proxy.origin, {
-    // undici takes the name in a request's Host header, the receiver's, for that of the TLS server.
+    // undici would use the request's Host header, which names the receiver, as the TLS server name of the proxy.
     connect: (options, callback) => connect({ ...options, servername: undefined }, callback),
     headersTimeout: 0,
   });
@@ -73,7 +76,7 @@ async function tunnel(
     socket.destroy();
     throw new RelayError('proxy_failed', `it answered ${statusCode}`);
   } catch (error) {
-    // Not with the error's own code: undici reconnects at some codes, and others would count as the receiver's.
+    // The error's own code is not kept: undici reconnects on some codes, and others would count as the receiver's.
     const fault = `the proxy ${proxy.origin} made no connection to ${authority}: ${errorMessage(error)}`;
     throw new RelayError('proxy_failed', fault, { cause: error });
   } finally {

@@ -4,16 +4,16 @@ import { ClosedError } from '../../common/relay.errors.js';
 import { untraced } from './untraced.js';
 import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
 
-/** Makes the transport of one connection, which gets its socket from the connector. */
+/** Creates the transport of one connection, which gets its socket from the connector. */
 export type ConnectionTransport = (connect: buildConnector.connector) => TargetTransport;
 
-/** A connection to one URL, with a transport of its own; it knows whether its socket is open. */
+/** A connection to one URL, with its own transport. It tracks whether its socket is open. */
 export class ReceiverConnection {
   private readonly transport: TargetTransport;
-  /** Sockets that connect or are open. */
+  /** Number of sockets that are connecting or open. */
   private sockets = 0;
   private closed = false;
-  /** Requests made on it. */
+  /** Number of requests made on it. */
   exchanges = 0;
   /** When it was last parked, in ms of `performance.now()`. */
   idleSince = 0;
@@ -49,7 +49,9 @@ export class ReceiverConnection {
     return untraced(() => this.transport.post(request));
   }
 
-  /** Drops it; a pending request rejects. Once no socket is left, `onClosed` is called instead of `onGone`. */
+  /**
+   * Drops the connection; a pending request rejects. Once no socket is left, `onClosed` is called instead of `onGone`.
+   */
   close(onClosed: () => void, reason?: Error): Promise<void> {
     this.closed = true;
     this.onGone = onClosed;

@@ -8,7 +8,7 @@ import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { endOfRemoved } from './attempt.judge.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
 
-/** Deliveries ended at once. */
+/** Number of deliveries ended concurrently. */
 const CONCURRENCY = 64;
 
 /** Wait after a failure of the queue, in ms. */
@@ -18,7 +18,7 @@ const RETRY_DELAY = 1_000;
 export class RemovedDestination {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly stopping = new AbortController();
-  /** Whether something came to be due since it began to look. */
+  /** Whether more deliveries may have become due since the last search began. */
   private isAsked = true;
 
   constructor(
@@ -27,9 +27,9 @@ export class RemovedDestination {
     private readonly reporter: OutcomeReporter,
   ) {}
 
-  /** Resolves once none is due, or after `stop`. Never rejects. */
+  /** Ends all deliveries. Resolves once none are due, or after `stop`. Never rejects. */
   async end(): Promise<void> {
-    // Once: what it makes due, the queue names as due again.
+    // Called once, because the queue announces the deliveries that it makes due.
     await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
     while (this.isAsked) {
       this.isAsked = false;
@@ -39,17 +39,17 @@ export class RemovedDestination {
     this.reporter.end();
   }
 
-  /** Tells that there may be more. */
+  /** Called when more deliveries may be due. */
   look(): void {
     this.isAsked = true;
   }
 
-  /** The destination is there again, or the application stops. */
+  /** Called when the destination is added again or the application stops. */
   stop(): void {
     this.stopping.abort();
   }
 
-  /** Does it until it succeeds. */
+  /** Repeats the work until it succeeds. */
   private async persist(work: () => Promise<void>): Promise<void> {
     while (!this.stopping.signal.aborted) {
       try {
@@ -64,7 +64,7 @@ export class RemovedDestination {
   }
 
   private async settleAll(): Promise<void> {
-    // A limited consumption completes once nothing is left.
+    // With a limit, `consume` completes once nothing is left.
     const leases = this.queue.consume(this.destination, CONCURRENCY, Number.MAX_VALUE);
     const settled = leases.pipe(
       mergeMap(async (lease) => {

@@ -2,18 +2,18 @@ import { Fifo } from '../../client/delivery/fifo.js';
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 
-/** Most requests of a limit: the times of as many are kept. */
+/** Maximum of `requests`: a timestamp is kept for each. */
 export const MAX_LIMITED_REQUESTS = 100_000;
 
-/** How many requests a destination gets in how much time, from each process. */
+/** Limit on the rate of requests to a destination, for each process. */
 export interface DestinationRateLimit {
-  /** Requests within any `per` ms, at most; from 1 to 100,000. An attempt makes one to each URL. */
+  /** Maximum number of requests within any `per` ms, from 1 to 100,000. An attempt makes one request to each URL. */
   requests: number;
   /** Length of the window, in ms. */
   per: number;
 }
 
-/** Whether a value is such a limit, and no more. */
+/** Returns whether a value is a valid limit without other properties. */
 export function isRateLimit(value: unknown): boolean {
   const { requests, per, ...others } = (value ?? {}) as Partial<DestinationRateLimit>;
   if (Object.keys(others).length > 0) return false;
@@ -29,19 +29,19 @@ interface Waiter {
 }
 
 /**
- * Bounds the requests to a destination: each one admitted takes a place, which is free again `per` ms after the request
- * was made, or at once if it was not made.
+ * Limits the requests to a destination. Each admitted request takes a slot, which is free again `per` ms after the
+ * request was made, or immediately if it was not made.
  */
 export class RequestLimit {
   private readonly per: number;
   private free: number;
-  /** Of the requests made last, the oldest first. */
+  /** Recent requests, oldest first. */
   private readonly made = new Fifo<{ endsAt: number }>();
   private readonly waiting = new Fifo<Waiter>();
   /** Runs while requests wait. */
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param now in ms; never goes back */
+  /** @param now returns a monotonic time, in ms */
   constructor(
     { requests, per }: DestinationRateLimit,
     private readonly now: () => number = () => performance.now(),
@@ -50,7 +50,7 @@ export class RequestLimit {
     this.per = per;
   }
 
-  /** Whether so many requests may be made now. */
+  /** Admits this number of requests if all may be made now; returns whether it did. */
   admits(count: number): boolean {
     this.admitWaiting();
     if (this.waiting.length > 0 || this.free < count) return false;
@@ -58,7 +58,10 @@ export class RequestLimit {
     return true;
   }
 
-  /** Resolves with true once so many requests may be made, in the order of the calls; with false when waits are ended. */
+  /**
+   * Resolves with true once this number of requests is admitted, in the order of the calls; with false if waits are
+   * ended.
+   */
   wait(count: number): Promise<boolean> {
     return new Promise((resolve) => {
       this.waiting.push({ count, resolve });
@@ -66,19 +69,19 @@ export class RequestLimit {
     });
   }
 
-  /** An admitted request is made now. */
+  /** Records that an admitted request is made now. */
   begin(): void {
     this.made.push({ endsAt: this.now() + this.per });
     this.admitWaiting();
   }
 
-  /** An admitted request is not made. */
+  /** Records that an admitted request is not made. */
   giveBack(): void {
     this.free++;
     this.admitWaiting();
   }
 
-  /** Admits none of the requests that wait. */
+  /** Declines all waiting requests. */
   endWaits(): void {
     for (const { resolve } of this.waiting.drain()) resolve(false);
     this.admitWaiting();

@@ -4,25 +4,28 @@ import type { DestinationOptions } from './destination.options.js';
 import { WebhookHeaders } from './webhook-headers.js';
 import { toWebhookTarget } from './webhook-target.js';
 
-/** Stands for a secret. */
+/** Replaces a secret. */
 const MASK = '***';
 
-/** Headers that show no secret. A signature is one: a caller who may preview any body could have it signed. */
+/**
+ * Headers whose values are shown. Signatures are hidden: a caller who may preview any body could otherwise have it
+ * signed.
+ */
 const SHOWN = ['content-type', 'user-agent', 'x-message-id', 'webhook-id', 'webhook-timestamp'];
 
 /** The request that a delivery would make. */
 export interface RequestPreview {
-  /** Without user info and query. */
+  /** The URLs, without user info and query. */
   urls: string[];
-  /** Values that are or could be secret are `***`. */
+  /** Header values; those that are or may be secret are `***`. */
   headers: Record<string, string>;
-  /** The JSON that would be sent; absent where the destination's `transform` sends nothing. */
+  /** The JSON that would be sent; absent if nothing would be sent. */
   body?: string;
   /** Why nothing would be sent. */
   note?: string;
 }
 
-/** What would be sent for a delivery now. Sends nothing. */
+/** Returns the request that a delivery would make now, without sending it. */
 export function previewRequest(destination: DestinationOptions, delivery: Delivery, now: number): RequestPreview {
   const targets = destination.urls.map(toWebhookTarget);
   const { transform } = destination;

@@ -1,22 +1,22 @@
 import type { DeliveryOptions } from './delivery.options.js';
 
-/** Share of a delay by which it varies at random, so that simultaneous retries spread out. */
+/** Fraction by which a delay varies at random, so simultaneous retries spread out. */
 const JITTER = 0.2;
 
-/** How long before the window's end the last attempt is due, in ms, so that it can wait for a connection. */
+/** How long before the window's end the last attempt is due, in ms, so it can wait for a connection. */
 const LAST_ATTEMPT_LEAD = 5_000;
 
-/** The same as a share of the window, at most. */
+/** Maximum of that lead, as a fraction of the window. */
 const LAST_ATTEMPT_SHARE = 0.1;
 
 /** Shortest wait before the last attempt, in ms. */
 const MIN_LAST_WAIT = 1_000;
 
-/** When the next attempt of a delivery is due. */
+/** State of a delivery that determines its next attempt. */
 export interface RetryState {
-  /** In ms since the epoch. */
+  /** The current time, in ms since the epoch. */
   now: number;
-  /** Attempts that ended so far, this one included. */
+  /** Number of finished attempts, including this one. */
   attempts: number;
   /** When the first attempt began, in ms since the epoch. */
   firstAttemptAt: number;
@@ -24,14 +24,15 @@ export interface RetryState {
   retryAfter?: number | undefined;
 }
 
-/** The moment of a delivery's last attempt, just before the end of the window that began with the first. */
+/** Returns the time of a delivery's last attempt, just before the end of the window that began with the first. */
 export function lastAttemptAt(firstAttemptAt: number, retryWindow: number): number {
   return firstAttemptAt + retryWindow - Math.min(LAST_ATTEMPT_LEAD, retryWindow * LAST_ATTEMPT_SHARE);
 }
 
 /**
- * The moment of the next attempt, or undefined when the window is over: a delay that doubles with each attempt, with
- * jitter, raised by the receiver's `Retry-After`; what would fall after the last moment is tried then.
+ * Returns the time of the next attempt; undefined if the window is over. The delay doubles with each attempt, has
+ * jitter, and is extended by the receiver's `Retry-After`. An attempt that would come after the last time is made at
+ * that time.
  *
  * @see docs/specification.md, "Retries"
  */

@@ -9,13 +9,13 @@ import type { PoolFactory } from './transport.factory.js';
 import { WebhookHeaders } from './webhook-headers.js';
 import { toWebhookTarget } from './webhook-target.js';
 
-/** Concurrent requests to one URL, as a multiple of the concurrency. */
+/** Maximum number of concurrent requests to one URL, as a multiple of the concurrency. */
 const ACTIVE_FACTOR = 4;
 
-/** The source of a test message. */
+/** Source name of a test message. */
 const TEST_SOURCE = 'test';
 
-/** Makes what sends to a destination: its connections, headers and limits. */
+/** Creates the sender of a destination, with its connections, headers and limits. */
 export class SenderFactory {
   // Private, because it contains keys.
   readonly #delivery: DeliveryOptions;
@@ -40,7 +40,7 @@ export class SenderFactory {
     return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
   }
 
-  /** Sends a message to a destination once, outside the queue, over connections of its own. */
+  /** Sends a message to a destination once, outside the queue, over separate connections. */
   async test(
     destination: DestinationOptions,
     body: Buffer,

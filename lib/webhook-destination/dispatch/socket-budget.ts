@@ -7,48 +7,45 @@ import type { ReceiverConnection } from './receiver-connection.js';
 const DEFAULT_LIMIT = 1_024;
 
 /**
- * How long a URL with connections in use waits for one of them before it gets as many again, in ms: a small burst is
- * over sooner than further connections for it would pay.
+ * How long a URL with connections in use waits for one of them before it may open as many again, in ms: a small burst
+ * ends before more connections pay off.
  */
 const PATIENCE = 5;
 
-/** How long a connection must be idle before a URL that has others takes its place, in ms. */
+/** How long a connection must be idle before it makes room for a URL that already has connections, in ms. */
 const MIN_IDLE = 1_000;
 
-/** Exchanges on the last connection of a URL before it makes room for a URL that has none. */
+/** Number of exchanges on the last connection of a URL before it makes room for a URL that has none. */
 const TURN = 16;
 
 /** Share of the files a process may open that is available for connections to receivers. */
 const SHARE_OF_FILES = 3 / 4;
 
-/** The open connections of the process, idle ones included: never more than its limit, and shared fairly by URL. */
+/** Limits the open connections of the process, including idle ones, and shares them fairly between URLs. */
 export class SocketBudget {
   /** `maxSockets` of each module that delivers. */
   private readonly given = new Map<object, number | undefined>();
   private limit: number;
   private open = 0;
-  /** Least recently used first. */
+  /** Idle connections, least recently used first. */
   private readonly idle = new Map<ReceiverConnection, ConnectionPool>();
-  /** Those idle ones that were not the last of their pool as they were parked. */
+  /** Idle connections that were not the last of their pool when they were parked. */
   private readonly spare = new Set<ReceiverConnection>();
   /** Pools that want a connection and have none. */
   private readonly starved = new Set<ConnectionPool>();
-  /** Pools that want more, and how many they may have now. */
+  /** Pools that want more connections, with the number that they may get now. */
   private readonly waiting = new Map<ConnectionPool, number>();
-  /** Those that will be `waiting`, unless one of their connections is free before. */
+  /** Pools that will be `waiting`, unless one of their connections becomes free first. */
   private readonly patient = new Set<ConnectionPool>();
   private timer: NodeJS.Timeout | undefined;
   private assigning = false;
 
-  /** @param ceiling the highest limit, whatever the modules set */
+  /** @param ceiling upper bound of the limit, regardless of the modules' settings */
   constructor(readonly ceiling = Math.max(1, Math.floor(openFilesLimit() * SHARE_OF_FILES))) {
     this.limit = Math.min(DEFAULT_LIMIT, ceiling);
   }
 
-  /**
-   * Takes a module's `maxSockets` into account, until the function returned is called: the lowest that a module sets
-   * counts for all.
-   */
+  /** Applies a module's `maxSockets` until the returned function is called. The lowest value of all modules applies. */
   join(maxSockets: number | undefined): () => void {
     const module = {};
     this.given.set(module, maxSockets);
@@ -59,7 +56,7 @@ export class SocketBudget {
     };
   }
 
-  /** Lets a pool start its requests, now or in turn. */
+  /** Lets a pool start its requests, immediately or in turn. */
   request(pool: ConnectionPool): void {
     if (pool.busy > 0) return this.wait(pool);
     this.waiting.delete(pool);
@@ -67,17 +64,17 @@ export class SocketBudget {
     this.assign();
   }
 
-  /** Forgets the requests of a pool. */
+  /** Drops the requests of a pool. */
   withdraw(pool: ConnectionPool): void {
     for (const pools of [this.starved, this.waiting, this.patient]) pools.delete(pool);
   }
 
-  /** Whether a pool may use a connection for its next request, and need not leave it to a pool that has none. */
+  /** Returns whether a pool may use a connection for its next request instead of leaving it to a pool that has none. */
   lends(connection: ReceiverConnection, pool: ConnectionPool): boolean {
     return this.starved.size === 0 || (pool.busy === 1 && connection.exchanges % TURN !== 0);
   }
 
-  /** A connection is idle. */
+  /** Records that a connection is idle. */
   park(connection: ReceiverConnection, pool: ConnectionPool): void {
     connection.idleSince = performance.now();
     this.idle.set(connection, pool);
@@ -85,13 +82,13 @@ export class SocketBudget {
     this.assign();
   }
 
-  /** A connection is not idle any more. */
+  /** Records that a connection is no longer idle. */
   unpark(connection: ReceiverConnection): void {
     this.idle.delete(connection);
     this.spare.delete(connection);
   }
 
-  /** A connection is closed. */
+  /** Records that a connection is closed. */
   release(): void {
     this.open--;
     this.assign();
@@ -104,13 +101,13 @@ export class SocketBudget {
       for (const patient of this.patient) this.waiting.set(patient, patient.busy);
       this.patient.clear();
       this.assign();
-      // What is idle now may be old enough then.
+      // A connection that is idle now may be idle long enough then.
       for (const waiting of this.waiting.keys()) this.wait(waiting);
     }, PATIENCE).unref();
   }
 
   private assign(): void {
-    // A request that is not made releases its connection at once: thousands of them must not nest.
+    // A request that is not made releases its connection immediately: thousands of such releases must not nest.
     if (this.assigning) return;
     this.assigning = true;
     for (let pool = this.next(); pool; pool = this.next()) {
@@ -134,7 +131,7 @@ export class SocketBudget {
     this.assigning = false;
   }
 
-  /** The next pool that may have one more connection, those that have none first. */
+  /** Returns the next pool that may get one more connection; pools that have none come first. */
   private next(): ConnectionPool | undefined {
     if (this.starved.size + this.waiting.size === 0) return undefined;
     const isFull = this.open >= this.limit;
@@ -143,7 +140,7 @@ export class SocketBudget {
       if (pool.wants) return pool;
       this.starved.delete(pool);
     }
-    // The last connection of a URL is left to it: URLs used in turn would close each other's.
+    // A URL keeps its last connection: otherwise URLs used in turn would close each other's.
     if (isFull && performance.now() - (this.firstSpare()?.idleSince ?? Infinity) < MIN_IDLE) return undefined;
     let next: ConnectionPool | undefined;
     for (const pool of this.waiting.keys()) {
@@ -151,11 +148,11 @@ export class SocketBudget {
       else if (!next || pool.busy < next.busy) next = pool;
       if (next && next.busy <= 1) break;
     }
-    // No pool takes more than it leaves: the next one must not wait until unresponsive receivers time out.
+    // A pool takes no more than it leaves, so the next one need not wait until unresponsive receivers time out.
     return next && next.busy < this.limit - this.open + this.idle.size - 1 ? next : undefined;
   }
 
-  /** The spare connection used least recently. */
+  /** Returns the least recently used spare connection. */
   private firstSpare(): ReceiverConnection | undefined {
     for (const connection of this.spare) {
       if (this.idle.get(connection)!.hasSpare) return connection;
@@ -171,7 +168,7 @@ export class SocketBudget {
   }
 }
 
-/** The budget of this process. */
+/** Returns the budget that the process shares. */
 export function socketBudget(): SocketBudget {
   return processWide('socket-budget', () => new SocketBudget());
 }

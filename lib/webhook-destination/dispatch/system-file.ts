@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 
 /**
- * Reads a configuration file of the system. The content is parsed again only when the file has changed, and is then a new
- * object; a missing or unreadable file counts as empty.
+ * Returns a reader of a system configuration file. The content is parsed again, into a new object, only if the file has
+ * changed; a missing or unreadable file counts as empty.
  *
- * @param parse takes the words of each line, without comments
+ * @param parse receives the words of each line, without comments
  */
 export function systemFile<T>(path: string, parse: (lines: string[][]) => T): () => T {
   let version = '';

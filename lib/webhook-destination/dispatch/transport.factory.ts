@@ -18,17 +18,17 @@ import { isWebhookTransport, type TargetTransport } from './webhook-transport.in
 import { UndiciTransport } from './undici.transport.js';
 import type { WebhookTarget } from './webhook-target.js';
 
-/** Makes the connections to one URL: `size` at most. */
+/** Creates the connections to one URL: `size` at most. */
 export type PoolFactory = (target: WebhookTarget, size: number) => ConnectionPool;
 
-/** Makes the transport of one connection to a URL, which gets its socket from the connector. */
+/** Creates the transport of one connection to a URL, which gets its socket from the connector. */
 type TransportFactory = (target: WebhookTarget, connect: buildConnector.connector) => TargetTransport;
 
 /**
- * The connections that the options select.
+ * Loads the transport that the options select, and returns the factory of its connections.
  *
- * @throws {PackageError} that says what to install
- * @throws {OptionsError} where no module provides the `HttpService` that the options name
+ * @throws {PackageError} naming the packages to install
+ * @throws {OptionsError} if no module provides the `HttpService` that the options name
  */
 export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
   const transport = await loadTransport(options, moduleRef);
@@ -51,7 +51,7 @@ async function loadTransport({ transport }: DeliveryOptions, moduleRef: ModuleRe
   };
 }
 
-/** How the socket of a connection is made: directly, or through the proxy for its URL. */
+/** Returns the connector for a URL: direct, or through the proxy for the URL. */
 function connectorFactory(options: DeliveryOptions): (target: WebhookTarget) => buildConnector.connector {
   const { allowedNetworks, deniedNetworks, ca, proxy, timeout } = options;
   const policy = new NetworkPolicy(allowedNetworks, deniedNetworks);
@@ -75,14 +75,14 @@ function findHttpService(token: InjectionToken, moduleRef: ModuleRef): HttpServi
   throw new OptionsError('WebhookDestinationModule', [`delivery.transport names ${name}, which is not an HttpService`]);
 }
 
-/** Resolves with a function that makes an `HttpService` independent of the application's. */
+/** Resolves with a function that creates an `HttpService` independent of the application's. */
 async function loadAxios(): Promise<() => HttpService> {
   checkPeer("delivery.transport 'axios'", 'axios');
   try {
     const { HttpService } = await import('@nestjs/axios');
     return () => {
       const instance = new HttpService().axiosRef.create();
-      // Initially the defaults that the application may have set for all instances.
+      // A new instance has the defaults that the application may have set for all instances.
       instance.defaults.headers = {} as typeof instance.defaults.headers;
       return new HttpService(instance);
     };

@@ -1,4 +1,4 @@
-// By its file: Bun has something of its own under the name 'undici', which connects to nothing.
+// Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
@@ -12,7 +12,7 @@ import {
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook-target.js';
 
-/** Longest time an idle connection is kept where the receiver asks for it, in ms; 4 s where it does not. */
+/** Maximum time that an idle connection is kept if the receiver asks for it, in ms; otherwise 4 s. */
 const MAX_KEEP_ALIVE = 10_000;
 
 /** The default transport: a keep-alive connection of undici. */
@@ -23,7 +23,8 @@ export class UndiciTransport implements TargetTransport {
     private readonly target: WebhookTarget,
     connect: buildConnector.connector,
   ) {
-    // The exchange has one deadline, in ConnectionPool: a pair of timeouts would let a dripping answer stay open.
+    // ConnectionPool sets one deadline for the exchange: undici's two timeouts would let a slowly dripping answer stay
+    // open.
     this.client = new Client(target.origin, {
       connect: withoutInterim(connect),
       headersTimeout: 0,
@@ -46,7 +47,7 @@ export class UndiciTransport implements TargetTransport {
   }
 }
 
-/** Follows one request to its end, without keeping what the receiver sends. */
+/** Handles one request without storing what the receiver sends. */
 class Exchange implements Dispatcher.DispatchHandler {
   private response: WebhookResponse = { status: 0 };
   private size = 0;
@@ -56,7 +57,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     private readonly reject: (error: Error) => void,
   ) {}
 
-  /** Without it, undici would call the handler in the way of its older versions. */
+  /** Without this method, undici would use the handler interface of its older versions. */
   onRequestStart(): void {}
 
   onResponseStart(

@@ -4,23 +4,23 @@ import { contextManager } from '../../client/telemetry/open-telemetry.global.js'
 
 const SUPPRESS_TRACING = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
 
-/** Where undici announces each request before it is sent, and agents add headers to it. */
+/** Channel on which undici announces each request before it is sent, and agents add headers to it. */
 const created = channel('undici:request:create');
 
-/** Whether the request that is being made is one of the relay's. */
+/** Whether the relay makes the current request. */
 let isOwn = false;
 let isGuarded = false;
 
-/** Runs what sends a webhook so that the instrumentation of OpenTelemetry makes no span of it, and adds no header. */
+/** Sends a webhook without OpenTelemetry's instrumentation, which would create a span and add headers. */
 export function untraced<T>(send: () => T): T {
   const manager = contextManager();
   return manager ? manager.with(manager.active().setValue(SUPPRESS_TRACING, true), send) : send();
 }
 
 /**
- * Makes a request that undici does not announce: other agents than those of OpenTelemetry do not heed {@link untraced}.
+ * Makes a request that undici does not announce, because agents other than OpenTelemetry's ignore {@link untraced}.
  *
- * @param dispatch makes the request before it returns
+ * @param dispatch makes the request synchronously
  */
 export function unannounced(dispatch: () => void): void {
   if (!created.hasSubscribers) return dispatch();
@@ -33,12 +33,12 @@ export function unannounced(dispatch: () => void): void {
   }
 }
 
-/** Only the channel knows its subscribers, so it is the channel that has to leave requests out. */
+/** Makes the channel omit the relay's requests, because only the channel knows its subscribers. */
 function guard(): void {
   if (isGuarded) return;
   isGuarded = true;
-  // The other build of the package may have been here before. Without that, it is the prototype's, which changes with the
-  // number of subscribers.
+  // The other build of the package may have replaced it already. Otherwise it is the prototype's, which changes with
+  // the number of subscribers.
   const earlier = Object.getOwnPropertyDescriptor(created, 'publish')?.value as Channel['publish'] | undefined;
   created.publish = (message) => {
     if (!isOwn) (earlier ?? (Object.getPrototypeOf(created) as Channel).publish).call(created, message);

@@ -1,19 +1,21 @@
-/** Text that a header can contain unencoded. It has no percent sign, which would look like an encoding. */
+/** Text that a header can contain unencoded. A percent sign is excluded, because it would look like an encoding. */
 const HEADER_SAFE = /^[\x21-\x24\x26-\x7e]+$/;
 
 /** A part of a webhook id: no colon, which joins the parts, and no full stop, which separates the signed fields. */
 const PART_SAFE = /^[\w-]+$/;
 
 /**
- * The messageId for `X-Message-Id`: percent-encoded as a whole if it has spaces, control characters, `%` or characters
- * outside ASCII, else as it is. No two ids become one. `decodeURIComponent` gives the id back, but throws for an id with
- * half a surrogate pair.
+ * Returns the messageId for `X-Message-Id`: percent-encoded as a whole if it has spaces, control characters, `%` or
+ * characters outside ASCII, otherwise unchanged. Different ids stay different. `decodeURIComponent` restores the id,
+ * but throws for an id with half a surrogate pair.
  */
 export function toMessageIdHeader(messageId: string): string {
   return HEADER_SAFE.test(messageId) ? messageId : encode(messageId);
 }
 
-/** The `webhook-id` of a message, such as `shop:<messageId>`: message ids are unique only within their source. */
+/**
+ * Returns the `webhook-id` of a message, such as `shop:<messageId>`: message ids are unique only within their source.
+ */
 export function toWebhookId(source: string, messageId: string): string {
   return `${toPart(source)}:${toPart(messageId)}`;
 }
@@ -22,7 +24,10 @@ function toPart(text: string): string {
   return PART_SAFE.test(text) ? text : encode(text).replaceAll('.', '%2E');
 }
 
-/** As `encodeURIComponent`, but lone surrogates, which it refuses, become the bytes that UTF-8 reserves for them. */
+/**
+ * Same as `encodeURIComponent`, except that lone surrogates, which it refuses, become the bytes that UTF-8 reserves for
+ * them.
+ */
 function encode(text: string): string {
   const parts = text.split(/(\p{Cs})/u);
   return parts.map((part, index) => (index % 2 === 0 ? encodeURIComponent(part) : encodeSurrogate(part))).join('');

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 
 /** The parts of a webhook's URL. */
 export interface WebhookTarget {
-  /** Names the URL in a delivery: `shown`, and a digest because several URLs may be shown alike. */
+  /** Identifies the URL in a delivery: `shown` and a digest, because several URLs may have the same `shown`. */
   id: string;
-  /** Without user info. */
+  /** The URL without user info. */
   url: string;
   origin: string;
   /** Path and query. */
   path: string;
-  /** The URL's user info as a header, where it has one. */
+  /** The URL's user info as an `Authorization` header, if it has any. */
   authorization: string | undefined;
   /** The URL for logs and records: without user info and query, which may contain secrets. */
   shown: string;
@@ -29,7 +29,7 @@ export function toWebhookTarget(url: string): WebhookTarget {
   };
 }
 
-/** The user info of a URL as the value of an `Authorization` header; undefined if there is none. */
+/** Returns the user info of a URL as the value of an `Authorization` header; undefined if there is none. */
 export function basicAuthorization({ username, password }: URL): string | undefined {
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;

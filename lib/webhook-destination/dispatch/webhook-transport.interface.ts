@@ -2,59 +2,59 @@ import type { InjectionToken } from '@nestjs/common';
 
 /** One POST to a receiver. */
 export interface WebhookRequest {
-  /** Where to, without user info: that is in the headers. */
+  /** The URL without user info, which is in the headers. */
   url: string;
-  /** All headers but `Host` and `Content-Length`. */
+  /** All headers except `Host` and `Content-Length`. */
   headers: Record<string, string>;
-  /** The signed bytes, to be sent as they are. */
+  /** The signed bytes; send them unchanged. */
   body: Buffer;
-  /** Aborted after `delivery.timeout`, and when the application closes: end the request then. */
+  /** Aborted after `delivery.timeout` and when the application closes; end the request then. */
   signal: AbortSignal;
 }
 
-/** A receiver's answer. Its body is read to a bound and dropped. */
+/** A receiver's answer. Its body is read up to a limit and discarded. */
 export interface WebhookResponse {
   status: number;
-  /** By lower-case name. Only `retry-after` is used. */
+  /** Headers by lower-case name. Only `retry-after` is used. */
   headers?: Record<string, string | string[] | undefined>;
 }
 
 /**
- * Sends webhooks in place of the relay's own transport (`delivery.transport`). One object serves all URLs. It is
- * responsible for the connection: `allowedNetworks` and `deniedNetworks` after name resolution, certificates, not
- * following redirects, and a bound on how much of a response is read. The relay is responsible for the deadline, the
- * retries, the signature and the number of concurrent requests.
+ * Sends webhooks instead of the relay's own transport, for the option `delivery.transport`. One object serves all URLs.
+ * The transport is responsible for the connection: it must apply `allowedNetworks` and `deniedNetworks` after name
+ * resolution, verify certificates, not follow redirects, and limit how much of a response it reads. The relay is
+ * responsible for the deadline, the retries, the signature and the number of concurrent requests.
  */
 export interface WebhookTransport {
   /**
-   * Resolves with any answer, a redirect or a 5xx included; rejects when there is none, and the URL is then tried again.
-   * It is called for many requests at a time.
+   * Resolves with any answer, including redirects and 5xx. Rejects if there is no answer; the URL is then retried.
+   * Called for many requests concurrently.
    */
   post(request: WebhookRequest): Promise<WebhookResponse>;
 }
 
 /**
- * How requests are sent: over the relay's connections, either directly (`'undici'`) or with axios around them (`'axios'`
- * for an `HttpService` of its own, `{ axios: token }` for the application's), or by a transport of the application's.
+ * How requests are sent: over the relay's connections, either directly (`'undici'`) or through axios (`'axios'` for a
+ * separate `HttpService`, `{ axios: token }` for the application's), or by the application's own transport.
  */
 export type TransportOption = 'undici' | 'axios' | { axios: InjectionToken } | WebhookTransport;
 
-/** Whether a transport is the application's; an `HttpService` also has a method `post`, but is not one. */
+/** Returns whether a transport is the application's; an `HttpService` also has a method `post`, but is not one. */
 export function isWebhookTransport(value: unknown): value is WebhookTransport {
   const { post, axiosRef } = (value ?? {}) as { post?: unknown; axiosRef?: unknown };
   return typeof value === 'object' && typeof post === 'function' && axiosRef === undefined;
 }
 
-/** One POST to a URL that is known. */
+/** One POST to a given URL. */
 export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
 
-/** How requests to one URL go out: one at a time, over a connection of its own. */
+/** Sends requests to one URL: one at a time, over its own connection. */
 export interface TargetTransport {
-  /** Resolves with any answer, a redirect included, once its body has ended; rejects when there is none. */
+  /** Resolves with any answer, including a redirect, once its body has ended; rejects if there is none. */
   post(request: TargetRequest): Promise<WebhookResponse>;
-  /** Drops the connection; what is under way rejects, and nothing goes out any more. */
+  /** Drops the connection; a pending request rejects, and no more requests are sent. */
   close(reason?: Error): Promise<void>;
 }
 
-/** Most that is read of an answer before its connection is given up, in bytes. */
+/** Maximum size of an answer that is read before its connection is dropped, in bytes. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;

@@ -27,39 +27,41 @@ import { socketBudget } from './socket-budget.js';
 import type { PoolFactory } from './transport.factory.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
 
-/** How long due deliveries are still taken during shutdown, in ms. */
+/** How long due deliveries are still leased during shutdown, in ms. */
 const DRAIN_TIME = 2_000;
 
 /** Total time limit of a shutdown, in ms; deliveries in flight are then released. */
 const STOP_TIME = 5_000;
 
-/** Most destinations whose names are resolved after the start; those of others are when they are first delivered to. */
+/**
+ * Maximum number of destinations whose host names are resolved at start; others are resolved at their first delivery.
+ */
 const MAX_CHECKED = 100;
 
-/** Takes due deliveries from the queue, each destination at its own pace and over its own connections. */
+/** Sends due deliveries from the queue, to each destination at its own pace and over its own connections. */
 export class WebhookDispatcher {
   private readonly logger = new LineLogger('WebhookDestination');
   private readonly events = new Subject<DeliveryEvent>();
   // Private, because they contain URLs, headers and keys.
   readonly #destinations = new Map<string, PausableDestination>();
   readonly #dispatchers = new Map<string, DestinationDispatcher>();
-  /** Those that were replaced, and have requests under way. */
+  /** Dispatchers that were replaced or removed, and still have requests in flight. */
   readonly #leaving = new Set<DestinationDispatcher>();
-  /** The async context of all deliveries: none runs in that of the request that accepted it, or woke its destination. */
+  /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
   private readonly scope = new AsyncResource('WebhookDispatcher');
   /** Set while this process delivers. */
   #senders: SenderFactory | undefined;
-  /** Destinations that came to have something due before the start. */
+  /** Destinations with deliveries that became due before the start. */
   private readonly due = new Set<string>();
   private dueSubscription: Subscription | undefined;
-  /** Names of those that were removed: others may accept something for them until they know of it. */
+  /** Names of removed destinations: other processes may accept messages for them until they learn of the removal. */
   private readonly removedNames = new Set<string>();
-  /** Those of them whose deliveries are being ended. */
+  /** Removed destinations whose deliveries are being ended. */
   private readonly removed = new Map<string, RemovedDestination>();
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
 
-  /** The outcome of each attempt. */
+  /** Emits the outcome of each attempt. */
   readonly events$ = this.events.asObservable();
 
   constructor(
@@ -68,23 +70,23 @@ export class WebhookDispatcher {
     private readonly telemetry?: RelayTelemetry,
   ) {}
 
-  /** The destinations whose deliveries go out, now or when they are no longer paused, or are ended. */
+  /** Names of the destinations that this process serves: enabled ones, including paused ones, and removed ones. */
   get servedNames(): Set<string> {
     const enabled = [...this.#destinations.values()].filter((destination) => destination.enabled);
     return new Set([...enabled.map(({ name }) => name), ...this.removedNames]);
   }
 
-  /** The destinations that are down, as far as this process has found. */
+  /** Names of the destinations that this process has found to be down. */
   get downNames(): string[] {
     return this.circuits.filter(({ isOpen }) => isOpen).map(({ destination }) => destination);
   }
 
-  /** Whether each destination that is delivered to counts as down. */
+  /** Circuit of each destination with a dispatcher; open while the destination counts as down. */
   get circuits(): { destination: string; isOpen: boolean }[] {
     return Array.from(this.#dispatchers, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
   }
 
-  /** Delivers to a destination from now on, in place of the one of this name. */
+  /** Adds a destination, or replaces the one with the same name. */
   put(destination: PausableDestination): void {
     const { name } = destination;
     this.removed.get(name)?.stop();
@@ -94,7 +96,7 @@ export class WebhookDispatcher {
     this.open(destination);
   }
 
-  /** Sends nothing to the destination any more, and ends its deliveries once this process delivers. */
+  /** Stops sending to a destination, and ends its deliveries once this process delivers. */
   remove(name: string): void {
     this.#destinations.delete(name);
     this.removedNames.add(name);
@@ -102,7 +104,7 @@ export class WebhookDispatcher {
     if (this.#senders) this.end(name);
   }
 
-  /** Notes from now on which destinations come to have something due. */
+  /** Starts recording which destinations have due deliveries. */
   follow(): void {
     this.dueSubscription = this.queue.due$.subscribe((name) => {
       if (this.#senders) this.wake(name);
@@ -111,9 +113,9 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Starts to deliver.
+   * Starts delivering.
    *
-   * @param counts what the queue holds; undefined where that is not known
+   * @param counts what the queue holds; undefined if unknown
    */
   start(createPool: PoolFactory, counts?: DeliveryCount[]): void {
     const { delivery } = this.options.reveal();
@@ -126,7 +128,7 @@ export class WebhookDispatcher {
     }
     const all = [...this.#destinations.keys()];
     const named = (states: DeliveryCount[]) => new Set(states.map(({ destination }) => destination));
-    // The queue tells what is due from now on: an idle destination costs nothing.
+    // From now on, the queue announces what is due: an idle destination costs nothing.
     const due = counts ? [...named(counts.filter(isOpen)), ...this.due] : [...all, ...this.removedNames];
     for (const name of due) this.wake(name);
     this.due.clear();
@@ -135,16 +137,16 @@ export class WebhookDispatcher {
   }
 
   /**
-   * Sends a message to a destination now, once, and outside the queue.
+   * Sends a message to a destination immediately, once, outside the queue.
    *
-   * @throws {RelayError} where this process does not deliver
+   * @throws {RelayError} if this process does not deliver
    */
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
     if (!this.#senders) throw new RelayError('not_delivering', 'this process does not deliver, and cannot test');
     return this.#senders.test(destination, body, messageId, timeOf(this.queue));
   }
 
-  /** Delivers what is due, for a bounded time; the rest stays in the queue. */
+  /** Sends due deliveries for a limited time; the rest stays in the queue. */
   async stop(): Promise<void> {
     this.#check?.stop();
     this.#senders = undefined;
@@ -163,7 +165,7 @@ export class WebhookDispatcher {
     this.events.complete();
   }
 
-  /** Delivers to the destination, if that is not done yet, or ends what came for one that was removed. */
+  /** Starts delivering to a destination if necessary, or ends new deliveries of a removed one. */
   private wake(name: string): void {
     const destination = this.#destinations.get(name);
     if (!destination) this.end(name);
@@ -205,7 +207,7 @@ export class WebhookDispatcher {
   }
 
   private end(name: string): void {
-    if (!this.removedNames.has(name)) return; // perhaps one that another process knows of already
+    if (!this.removedNames.has(name)) return; // possibly a destination that only another process knows yet
     const running = this.removed.get(name);
     if (running) return running.look();
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
@@ -228,7 +230,7 @@ export class WebhookDispatcher {
   }
 }
 
-/** Whether deliveries go out to it now. */
+/** Returns whether deliveries are sent to a destination now. */
 function isActive({ enabled, pauses }: PausableDestination): boolean {
   return enabled && !isPaused(pauses);
 }

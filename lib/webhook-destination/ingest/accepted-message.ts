@@ -17,7 +17,7 @@ import { recorderIn } from './message-recorder.util.js';
 import { takeTrace } from './message-trace.util.js';
 import type { PostedMessage } from './posted-message.interface.js';
 
-/** The rule that a posted message breaks, or undefined where it breaks none. */
+/** Returns the rule that a posted message breaks; undefined if it breaks none. */
 export function findPostedFault(posted: PostedMessage): MessageFault | undefined {
   const { value } = posted;
   if (!isPlainObject(value)) {
@@ -43,25 +43,25 @@ function findSizeFault(posted: PostedMessage): MessageFault | undefined {
     if (!posted.isTooLarge()) return undefined;
     return { field, code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
   } catch {
-    // One that was made in this process may hold a BigInt, or code that throws.
+    // A message made in this process may contain a BigInt, or code that throws.
     return { field, code: 'message_not_json', message: 'a message must hold nothing that JSON cannot' };
   }
 }
 
-/** A message that breaks no rule. `null` and empty strings count as absent. */
+/** A valid message. `null` and empty strings count as absent. */
 export class AcceptedMessage implements RoutableMessage {
   readonly type: MessageType;
   readonly messageId: string;
   readonly userId: string | undefined;
-  /** The trace that it was recorded in, as `NewDelivery` has it. */
+  /** The trace in which the message was recorded; see `NewDelivery`. */
   readonly trace: string | undefined;
-  /** What recorded it, as `NewDelivery` has it. */
+  /** The method or route that recorded the message; see `NewDelivery`. */
   readonly recordedBy: string | undefined;
   private readonly fields: Record<string, unknown>;
-  /** JSON of its context, without the trace. */
+  /** JSON of the message's context, without the trace. */
   private readonly context: string | undefined;
 
-  /** @param sentAt when the sender posted it, by its own clock */
+  /** @param sentAt when the sender posted the message, by its own clock */
   constructor(
     private readonly posted: PostedMessage,
     private readonly receivedAt: number,
@@ -94,8 +94,8 @@ export class AcceptedMessage implements RoutableMessage {
   }
 
   /**
-   * The message's own timestamp; else, where `sentAt` tells how wrong the sender's clock is, its original one corrected
-   * by that; else the time of receipt.
+   * Returns the message's own timestamp; else `originalTimestamp`, corrected for the sender's clock if `sentAt` is
+   * given; else the time of receipt.
    */
   private timestamp(): Date {
     const { timestamp, originalTimestamp } = this.fields;

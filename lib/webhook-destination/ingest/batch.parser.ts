@@ -6,18 +6,18 @@ import { ParsedMessage, type SharedIntegrations } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
 import { SharedContext } from './shared-context.js';
 
-/** Most messages in one batch. */
+/** Maximum number of messages in one batch. */
 export const MAX_MESSAGES = 2_500;
 
-/** Most bytes of a batch's `context` in all its messages together: a body must not become much more in the queue. */
+/** Maximum total size of a batch's `context` in all its messages, in bytes: a body must not grow much in the queue. */
 const MAX_SHARED_BYTES = 16 * 1024 * 1024;
 
 /**
- * The messages of an envelope, with its `context` and `integrations` merged into each; a message's own members take
- * precedence.
+ * Returns the messages of an envelope, with its `context` and `integrations` merged into each. A message's own members
+ * take precedence.
  *
- * @param size bytes of the envelope as it was posted
- * @throws {RequestError} 400 when the envelope breaks a rule.
+ * @param size size of the posted envelope, in bytes
+ * @throws {RequestError} 400 if the envelope breaks a rule.
  */
 export function parseBatch(envelope: Record<string, unknown>, size: number): PostedMessage[] {
   const { batch } = envelope;
@@ -39,7 +39,7 @@ export function parseBatch(envelope: Record<string, unknown>, size: number): Pos
   });
 }
 
-/** A field that an envelope sets for all its messages, if it does. */
+/** Returns a field that an envelope sets for all its messages; undefined if absent. */
 function sharedField(
   envelope: Record<string, unknown>,
   field: 'context' | 'integrations',

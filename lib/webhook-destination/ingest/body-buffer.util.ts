@@ -1,10 +1,10 @@
-/** Collects the bytes of a body in memory of at most twice their size, however many chunks bring them. */
+/** Collects the bytes of a body, using at most twice their size in memory for any number of chunks. */
 export class BodyBuffer {
   private bytes: Buffer = Buffer.alloc(0);
-  /** How many bytes have come. */
+  /** Number of bytes received. */
   size = 0;
 
-  /** @param most bytes that will come; the caller sees to it that no more do */
+  /** @param most maximum number of bytes; the caller enforces it */
   constructor(private readonly most: number) {}
 
   add(chunk: Buffer): void {
@@ -18,7 +18,7 @@ export class BodyBuffer {
     this.size = size;
   }
 
-  /** The bytes that have come, without a copy. */
+  /** Returns the received bytes without copying them. */
   content(): Buffer {
     return this.bytes.subarray(0, this.size);
   }

@@ -8,46 +8,46 @@ import { BodyBuffer } from './body-buffer.util.js';
 import { RequestError } from './request.error.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 
-/** How long a body may take for its next bytes, or its end, before it is given up, in ms. */
+/** Time within which the next `STALL_BYTES` of a body, or its end, must arrive, in ms. */
 const STALL_TIME = 1_500;
 
-/** How many bytes these are: one at a time would hold a connection for long. */
+/** Minimum bytes in each `STALL_TIME`: a sender of single bytes would hold a connection for long. */
 const STALL_BYTES = 1_024;
 
-/** How long a body may take in all, in ms. */
+/** Time limit for a whole body, in ms. */
 const MAX_TIME = 30_000;
 
-/** By how much gzip may be larger than what is in it: a header with names, and what it does not compress. */
+/** Bytes by which gzip may exceed its content: a header with names, and incompressible data. */
 const GZIP_OVERHEAD = 4_096;
 
 const gunzipWhole = promisify(gunzip);
 
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** Levels of an envelope around its messages. */
+/** Nesting levels of an envelope around its messages. */
 const DEPTH_OF_BATCH = 2;
 
 /** JSON in UTF-8. */
 export interface JsonText {
   bytes: Buffer;
-  /** The bytes as Latin-1, a character for each: what is cut out of it becomes the same bytes again, and soonest. */
+  /** The bytes as Latin-1, one character for each: the fastest form whose slices convert back to the same bytes. */
   text: string;
   isAscii: boolean;
 }
 
-/** The JSON that the bytes are in UTF-8. */
+/** Converts the UTF-8 bytes of JSON. */
 export function toJsonText(bytes: Buffer): JsonText {
   return { bytes, text: bytes.toString('latin1'), isAscii: isAscii(bytes) };
 }
 
-/** A request's body, inflated: its text, or what a parser of the host has made of it before. */
+/** An inflated request body: its text, or the value from the host's body parser. */
 export type RequestBody = JsonText | { value: unknown; size: number };
 
 /**
- * Reads a request's body, whatever its content type says: SDKs label it in many ways.
- * Bytes are counted as they come in, and as they are inflated.
+ * Reads a request's body. `Content-Type` is ignored, because SDKs label JSON differently.
+ * The limit applies to the received bytes and to the inflated ones.
  *
- * @throws {RequestError} 413 past 500 KB, 408 when it does not come in time, 400 when it is not UTF-8.
+ * @throws {RequestError} 413 above 500 KB, 408 if the body arrives too slowly, 400 if it is not UTF-8.
  */
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const early = parsedBefore(request);
@@ -58,7 +58,7 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   throw new RequestError(400, 'body_not_utf8', 'the body must be UTF-8', 'body');
 }
 
-/** @throws {RequestError} 400 when the body is not JSON. */
+/** @throws {RequestError} 400 if the body is not JSON. */
 export function parseBody(body: RequestBody): unknown {
   if ('value' in body) return body.value;
   try {
@@ -68,10 +68,11 @@ export function parseBody(body: RequestBody): unknown {
   }
 }
 
-/** The body that a parser of the host has read already; one that is put before every route does so. */
+/** Returns the body if the host's body parser has already read it, as one in front of all routes does. */
 function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknown }): RequestBody | undefined {
   if (!readableEnded || body === undefined) return undefined;
-  // Its Content-Length does not tell, as it may have been gzipped. What is too deep to be measured is refused later.
+  // Content-Length is not reliable, because the body may have been gzipped. A body too deep to measure is refused
+  // later.
   if (isDeeperThan(body, MAX_DEPTH + DEPTH_OF_BATCH)) return { value: body, size: Infinity };
   const size = Buffer.byteLength(JSON.stringify(body));
   if (size > MAX_BATCH_BYTES) throw tooLarge();
@@ -83,7 +84,7 @@ function readBytes(request: IncomingMessage): Promise<Buffer> {
   return receive(request, MAX_BATCH_BYTES + GZIP_OVERHEAD).then(inflate);
 }
 
-/** The bytes of a body as they were sent. */
+/** Receives the bytes of a body as sent. */
 function receive(request: IncomingMessage, most: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const end = Date.now() + MAX_TIME;
@@ -91,7 +92,7 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
     let expected = STALL_BYTES;
     const finish = (outcome: () => void) => {
       clearTimeout(stall);
-      // What stays on the request must not hold the body, as the request waits for its answer to be sent.
+      // Listeners left on the request would keep the body in memory until the answer is sent.
       request.off('data', take).off('end', succeed).off('close', cutOff);
       outcome();
     };
@@ -122,10 +123,10 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
   });
 }
 
-/** After an error, a request closes. */
+/** An error is followed by `close`. */
 const ignore = () => undefined;
 
-/** It comes after the last byte: a gunzip that is fed by the sender keeps an object for each chunk, be it one byte. */
+/** Inflates after the last byte: a streaming gunzip would keep an object for each chunk, even for one byte. */
 async function inflate(bytes: Buffer): Promise<Buffer> {
   try {
     return await gunzipWhole(bytes, { maxOutputLength: MAX_BATCH_BYTES });

@@ -5,10 +5,10 @@ import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { IngestOptions } from './ingest.options.js';
 
-/** What clients are told apart by: an IPv4 address, or the network of an IPv6 address. */
+/** Returns what identifies a client: an IPv4 address, or the network of an IPv6 address. */
 export type AddressReader = (request: IncomingMessage) => string;
 
-/** Reads the address of the socket, or what the application says to be the client's where that is an IP address. */
+/** Reads the address of the socket, or the application's client address if it is an IP address. */
 export function createAddressReader(clientAddress: IngestOptions['clientAddress']): AddressReader {
   if (!clientAddress) return socketNetwork;
   const faults = new LimitedLogger('WebhookDestinationIngest');
@@ -28,13 +28,13 @@ function socketNetwork({ socket }: IncomingMessage): string {
   return networkOf(socket?.remoteAddress ?? '');
 }
 
-/** In the notation of sockets, and in memory of its own: a part of a header would keep all of it. */
+/** Returns the notation of sockets as a new string: a slice would keep the whole header in memory. */
 function canonical(address: string): string {
   const [withoutZone = ''] = address.split('%', 1);
   return new SocketAddress({ address: withoutZone, family: isIP(address) === 6 ? 'ipv6' : 'ipv4' }).address;
 }
 
-/** The first 64 bits of an IPv6 address, as a client may have all addresses that begin with them. */
+/** Returns the first 64 bits of an IPv6 address, because one client may have all addresses that begin with them. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const ipv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];

@@ -4,10 +4,12 @@ import type { CorsOptions } from './ingest.options.js';
 
 const ALLOWED_HEADERS = 'authorization, content-type, content-encoding, x-retry-count';
 
-/** How long a browser may remember the answer to a preflight, in s. */
+/** How long a browser may cache the answer to a preflight, in s. */
 const MAX_AGE = 86_400;
 
-/** Which web pages may post from a browser. Credentials are never allowed: the write key is all that counts. */
+/**
+ * Decides which web pages may post from a browser. Credentials are never allowed, because only the write key counts.
+ */
 export class CorsPolicy {
   private readonly origins: Set<string> | undefined;
 
@@ -16,17 +18,17 @@ export class CorsPolicy {
     this.origins = options === true ? undefined : new Set([options.origin].flat());
   }
 
-  /** Adds the headers of an answer to a page. */
+  /** Adds the CORS headers to an answer. */
   apply({ headers: { origin } }: IncomingMessage, response: ServerResponse): void {
     if (this.origins) response.setHeader('Vary', 'Origin');
-    // The host's own policy may have been applied before, to a route under its global prefix.
+    // The host's own policy may already have been applied to a route under its global prefix.
     response.removeHeader('Access-Control-Allow-Credentials');
     if (origin === undefined || (this.origins && !this.origins.has(origin))) return;
     response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
     response.setHeader('Access-Control-Expose-Headers', 'Retry-After');
   }
 
-  /** Answers a browser's question whether a page may post. */
+  /** Answers a preflight request. */
   answerPreflight(request: IncomingMessage, response: ServerResponse): void {
     this.apply(request, response);
     if (response.hasHeader('Access-Control-Allow-Origin')) {

@@ -20,25 +20,25 @@ import { readKeyOfHeader } from './write-key-header.util.js';
 
 const SUCCESS = { success: true };
 
-/** Messages that an answer names, at most: it must not become many times the request. */
+/** Maximum number of rejected messages in an answer, which must not become many times the request. */
 const MAX_REJECTED = 100;
 
 /** A request that was refused as a whole. */
 export interface Refusal {
-  /** Whose key it had; undefined without the key of a source. */
+  /** Name of the source with the request's key; undefined if there is none. */
   source?: string | undefined;
-  /** The rule that it broke. */
+  /** Code of the rule that the request broke. */
   code: string;
 }
 
-/** Answers SDKs: authenticates a request, takes its messages, and says what became of them. */
+/** Authenticates requests of SDKs, accepts their messages, and answers with the result. */
 export class IngestEndpoint {
   private readonly logger = new LimitedLogger('WebhookDestinationIngest');
   private readonly admission: RequestAdmission;
   private closing = false;
-  /** Which web pages may post; none where it is undefined. */
+  /** Decides which web pages may post; undefined if none may. */
   readonly cors: CorsPolicy | undefined;
-  /** What was refused; costs nothing unless somebody listens. */
+  /** Emits refused requests; costs nothing without subscribers. */
   readonly refused$ = new Subject<Refusal>();
 
   constructor(
@@ -51,7 +51,7 @@ export class IngestEndpoint {
     this.admission = new RequestAdmission(sources, options);
   }
 
-  /** The server is about to close: connections end with their next answer, or a busy client would keep it open. */
+  /** Ends each connection with its next answer, because a busy client would keep the closing server open. */
   close(): void {
     this.closing = true;
     this.logger.end();
@@ -81,8 +81,8 @@ export class IngestEndpoint {
   }
 
   /**
-   * Resolves with the answer; that a message is not accepted is one, and is counted where it was found.
-   * @param sender gets the source once that is known
+   * Resolves with the answer. A rejected message is part of an answer, and was counted when it was found.
+   * @param sender receives the source once it is known
    */
   private async take(route: IngestRoute, request: IncomingMessage, sender: Pick<Refusal, 'source'>): Promise<object> {
     if (route === 'metrics') {
@@ -90,11 +90,11 @@ export class IngestEndpoint {
       parseBody(await readBody(request));
       return SUCCESS;
     }
-    // A key in the header is judged before the body is read.
+    // A key in the header is checked before the body is read.
     const key = readKeyOfHeader(request.headers.authorization);
     const known = key === undefined ? undefined : this.sourceOf(key, request, sender);
     const { writeKey, sentAt, messages } = readPostedBody(route, await readBody(request));
-    // Mobile SDKs send no header.
+    // Mobile SDKs send the key only in the body.
     const source = known ?? this.sourceOf(typeof writeKey === 'string' ? writeKey : undefined, request, sender);
 
     const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
@@ -114,7 +114,7 @@ export class IngestEndpoint {
 
   private toRequestError(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
-    // A queue says by itself when it becomes full.
+    // The queue itself logs when it becomes full.
     if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
     const rule = 'the queue takes no messages now; try again later';
     return new RequestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);

@@ -11,18 +11,20 @@ import { admitRequest } from './pipeline-limit.js';
 /** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 
-/** The prefixes that are taken in each application. */
+/** Prefixes in use in each application. */
 const taken = new WeakMap<HttpAdapterHost, Set<string>>();
 
 /**
- * Lets the endpoint see a request before the application does, and so before its body parsers, global prefix, guards
- * and pipes: SDKs post to fixed paths, in sizes and content types of their own, and the host's other routes stay as
- * they are.
+ * Passes requests to the endpoint before the application's body parsers, global prefix, guards and pipes see them. SDKs
+ * post to fixed paths, in their own sizes and content types, and the host's other routes are unaffected.
  */
 export class IngestMount {
   private readonly routes: ReturnType<typeof ingestRoutes>;
 
-  /** @throws {OptionsError} when another module of the application has the prefix: it would take this one's requests. */
+  /**
+   * @throws {OptionsError} if another module of the application has the prefix: it would receive this module's
+   * requests.
+   */
   constructor(
     private readonly host: HttpAdapterHost,
     prefix: string,
@@ -39,15 +41,15 @@ export class IngestMount {
     this.onExpress();
   }
 
-  /** Comes once the queue is open, and before the server listens. */
+  /** Called once the queue is open, before the server listens. */
   open(): void {
     this.onFastify();
     this.onServer();
   }
 
   /**
-   * Before Nest adds its body parsers: an Express application may be served by further servers of the host's own, or by
-   * none, as in serverless runtimes.
+   * Adds a middleware before Nest adds its body parsers: an Express application may be served by other servers of the
+   * host, or by none, as in serverless runtimes.
    */
   private onExpress(): void {
     const mount = () => {
@@ -62,7 +64,9 @@ export class IngestMount {
     else this.host.init$.subscribe(mount);
   }
 
-  /** As {@link onExpress}; where `localhost` has two addresses, Fastify serves one with a server of its own. */
+  /**
+   * Adds a hook, as in {@link onExpress}: if `localhost` has two addresses, Fastify serves one with a separate server.
+   */
   private onFastify(): void {
     if (this.host.httpAdapter?.getType() !== 'fastify') return;
     this.host.httpAdapter.getInstance<FastifyInstance>().addHook('onRequest', (request, reply, next) => {
@@ -72,9 +76,9 @@ export class IngestMount {
   }
 
   /**
-   * Before the platform, whose request, reply and routing take a fifth of the time of a single event, and which a host
-   * may have given a body parser of its own. What does not come through the server, such as Fastify's `inject()`, comes
-   * through the hook or the middleware.
+   * Handles requests before the platform, whose request, reply and routing take a fifth of the time of a single event,
+   * and which may have a body parser of the host. Requests that bypass the server, such as Fastify's `inject()`, reach
+   * the hook or the middleware.
    */
   private onServer(): void {
     const server = this.host.httpAdapter?.getHttpServer() as Server | undefined;
@@ -90,7 +94,7 @@ export class IngestMount {
     });
   }
 
-  /** Whether the request is one for the endpoint, which then answers it. */
+  /** Returns whether the request is for the endpoint, which then answers it. */
   private take(request: IncomingMessage, response: ServerResponse): boolean {
     const { method } = request;
     const route = this.find(request.url);

@@ -42,7 +42,7 @@ const ANSWERS: Record<number, string> = {
   503: 'The queue takes no messages now',
 };
 
-/** What the OpenAPI document of the application says of one of the endpoint's paths. */
+/** Describes one of the endpoint's paths for the application's OpenAPI document. */
 export function describeIngest(route: IngestRoute, path: string): RouteDescription {
   return {
     summary: route === 'batch' ? 'Take a batch of messages' : `Take ${route}`,

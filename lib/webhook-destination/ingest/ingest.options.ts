@@ -5,19 +5,19 @@ import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js'
 
 /** Which web pages may post from a browser. */
 export interface CorsOptions {
-  /** Their origins, such as `https://shop.example`. */
+  /** Origins of the pages, such as `https://shop.example`. */
   origin: string | string[];
 }
 
-/** How many requests a source may make. */
+/** Limit on the requests of a source. */
 export interface RateLimitOptions {
-  /** Requests in each window. */
+  /** Maximum number of requests in each window. */
   limit: number;
   /** Length of the window, in ms. */
   ttl: number;
   /**
-   * What the limit applies to: each source, or each client address of each source. Use `'address'` for a public key, such
-   * as that of a browser, so that one client cannot use up the allowance of the others.
+   * What the limit applies to: each source, or each client address of each source. Use `'address'` for a public key,
+   * such as a browser's, so one client cannot use up the limit of the others.
    * @default 'source'
    */
   by?: 'source' | 'address' | undefined;
@@ -38,10 +38,10 @@ function isRateLimit(value: unknown): boolean {
   return isPositiveInteger(limit) && isPositiveNumber(ttl) && (by === 'source' || by === 'address');
 }
 
-/** The routes that SDKs post to. */
+/** Options of the routes that SDKs post to. */
 export class IngestOptions {
   /**
-   * First part of every route, without slashes around it.
+   * Path prefix of every route, without leading and trailing slashes.
    * @default 'v1'
    */
   @Must(
@@ -51,7 +51,8 @@ export class IngestOptions {
   prefix: string = 'v1';
 
   /**
-   * Which web pages may post from a browser: `true` for all, or those of some origins. Credentials are never allowed.
+   * Which web pages may post from a browser: `true` for all, or only those of certain origins. Credentials are never
+   * allowed.
    * @default false
    * @see docs/ingest.md, "Browsers"
    */
@@ -59,8 +60,8 @@ export class IngestOptions {
   cors: boolean | CorsOptions = false;
 
   /**
-   * How many requests each source, or each address, may send to each process; those above it are answered 429 with
-   * `Retry-After`. Default: no limit.
+   * Maximum number of requests that each source, or each client address, may send to each process. Requests above it
+   * are answered with 429 and `Retry-After`. Default: no limit.
    * @see docs/ingest.md, "Limits"
    */
   @IfGiven()
@@ -71,8 +72,8 @@ export class IngestOptions {
   rateLimit?: RateLimitOptions;
 
   /**
-   * Returns the client's IP address, for applications behind a proxy. Any other value falls back to the address of the
-   * connection. Rely on a header only if the proxy sets it. Default: the address of the connection.
+   * Returns the client's IP address, for applications behind a proxy. If it returns no IP address, the address of the
+   * connection is used. Trust a header only if the proxy sets it. Default: the address of the connection.
    */
   @IfGiven()
   @Must('be a function', (value) => typeof value === 'function')

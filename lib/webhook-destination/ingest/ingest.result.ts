@@ -1,15 +1,15 @@
 /** A message that was not accepted, and why. */
 export interface RejectedMessage {
-  /** Its place among the messages posted. */
+  /** Index among the posted messages, from 0. */
   index: number;
   field: string;
   code: string;
   message: string;
 }
 
-/** What became of the messages posted together; those accepted are in the queue, durably. */
+/** Result for messages posted together. Accepted messages are stored durably in the queue. */
 export interface AcceptResult {
   accepted: number;
-  /** Every one that was not accepted; the answer to an HTTP request names the first 100. */
+  /** All messages that were not accepted. The answer to an HTTP request names only the first 100. */
   rejected: RejectedMessage[];
 }

@@ -1,9 +1,9 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 
-/** What a route for messages takes: an envelope of them, or one of a kind. */
+/** A route for messages: a batch of them, or one message of a type. */
 export type MessageRoute = 'batch' | MessageType;
 
-/** What a route takes: messages, or metrics of an SDK about itself. */
+/** A route of the endpoint: for messages, or for an SDK's metrics about itself. */
 export type IngestRoute = MessageRoute | 'metrics';
 
 /** The paths of each route, after the prefix. */
@@ -18,7 +18,7 @@ export const INGEST_PATHS: Record<IngestRoute, string[]> = {
   alias: ['alias', 'a'],
 };
 
-/** The endpoint's whole paths, each with its route; a slash at the end makes no difference. */
+/** Returns the route of each full path of the endpoint, with and without a trailing slash. */
 export function ingestRoutes(prefix: string): Map<string, IngestRoute> {
   const routes = Object.entries(INGEST_PATHS) as [IngestRoute, string[]][];
   return new Map(

@@ -1,7 +1,7 @@
-/** Deepest nesting of a message, in levels. */
+/** Maximum nesting of a message, in levels. */
 export const MAX_DEPTH = 100;
 
-/** Whether a JSON value is nested deeper than so many levels. */
+/** Returns whether a JSON value is nested deeper than this number of levels. */
 export function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

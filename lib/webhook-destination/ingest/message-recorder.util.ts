@@ -1,11 +1,11 @@
-/** Longest name that is kept. */
+/** Maximum length of a stored name, in characters. */
 const MAX_LENGTH = 200;
 
 /**
- * What recorded a message, by its `_metadata`.
+ * Returns the method or route that recorded a message, from its `_metadata`.
  *
- * @param json as `PostedMessage.json` has it
- * @returns undefined where nothing is said of it: most are not parsed
+ * @param json as returned by `PostedMessage.json`
+ * @returns undefined if `_metadata` does not name one; most metadata is not parsed
  */
 export function recorderIn(json: string | undefined): string | undefined {
   if (json === undefined || !json.includes('"recordedBy":"')) return undefined;

@@ -1,17 +1,17 @@
 import { isTraceparent, toTraceText } from '../../client/telemetry/trace-context.js';
 
-/** A context without the trace that it had. */
+/** A context with its trace taken out. */
 interface TracedContext {
-  /** JSON. */
+  /** The context as JSON. */
   context: string;
-  /** The trace, as `NewDelivery` has it; undefined where it is not recorded. */
+  /** The trace in the format of `NewDelivery`; undefined if it is not recorded. */
   trace: string | undefined;
 }
 
 /**
- * Takes `traceparent` and `tracestate` out of the JSON of a context, as they are not for receivers.
+ * Removes `traceparent` and `tracestate` from the JSON of a context, because they are not for receivers.
  *
- * @returns undefined where it has no valid `traceparent`: most have none, and are not parsed
+ * @returns undefined if it has no valid `traceparent`; most have none and are not parsed
  */
 export function takeTrace(json: string | undefined): TracedContext | undefined {
   if (json === undefined || !json.includes('"traceparent":"')) return undefined;

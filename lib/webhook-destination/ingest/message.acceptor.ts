@@ -17,9 +17,9 @@ export interface Acceptance {
   rejected: RejectedMessage[];
 }
 
-/** Takes messages of a known source: checks them, routes them, and puts them into the queue. */
+/** Checks the messages of a known source, routes them, and adds them to the queue. */
 export class MessageAcceptor {
-  /** What was accepted; costs nothing unless somebody listens. */
+  /** Emits accepted messages; costs nothing without subscribers. */
   readonly accepted$ = new Subject<Acceptance>();
 
   constructor(
@@ -30,10 +30,10 @@ export class MessageAcceptor {
   ) {}
 
   /**
-   * Resolves once the valid messages are in the queue, durably; the result names the others.
-   * Rejects, with none accepted, when the queue cannot take them.
+   * Resolves once the valid messages are stored durably in the queue; the result names the others.
+   * Rejects, with no message accepted, if the queue cannot store them.
    *
-   * @param sentAt when the sender posted them, by its own clock
+   * @param sentAt when the sender posted the messages, by its own clock
    */
   async accept(source: string, posted: PostedMessage[], sentAt?: unknown): Promise<AcceptResult> {
     const receivedAt = Date.now();
@@ -46,7 +46,7 @@ export class MessageAcceptor {
         this.refusals?.reject(fault.code);
       } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
-    const ambient = activeTrace(); // what SDKs of others record has no trace but that of the request
+    const ambient = activeTrace(); // messages of other SDKs get the trace of their request
     const deliveries = this.router.route(source, messages, timeOf(this.queue), ambient && toTraceText(ambient));
     if (this.telemetry) await this.telemetry.enqueue(deliveries, () => this.queue.add(deliveries));
     else await this.queue.add(deliveries);

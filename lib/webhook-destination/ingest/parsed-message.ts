@@ -3,28 +3,28 @@ import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 import type { PostedMessage, TextField } from './posted-message.interface.js';
 
-/** How much longer JSON gets at most when it is written anew: `1e20` becomes 21 digits. */
+/** Maximum factor by which JSON grows when it is serialized again: `1e20` becomes 21 digits. */
 const MAX_GROWTH = 21 / 4;
 
 /** The `integrations` of a batch, for all its messages. */
 export interface SharedIntegrations {
   value: Record<string, unknown>;
-  /** Size of their JSON. */
+  /** Size of their JSON, in bytes. */
   bytes: number;
 }
 
 interface ParsedMessageOptions {
-  /** Most bytes that it had when it was posted. */
+  /** Upper bound of its posted size, in bytes. */
   size?: number;
-  /** Its type, whatever it says itself. */
+  /** Overrides the message's own type. */
   type?: MessageType;
   /** JSON of its own context, merged with that of its batch. */
   context?: string | undefined;
-  /** What its batch sets for all messages; the message's own members take precedence. */
+  /** `integrations` of its batch; the message's own members take precedence. */
   integrations?: SharedIntegrations | undefined;
 }
 
-/** A message that was parsed, or that was made in this process. */
+/** A message that was parsed, or made in this process. */
 export class ParsedMessage implements PostedMessage {
   readonly value: unknown;
   private readonly fields: Record<string, unknown>;
@@ -65,13 +65,13 @@ export class ParsedMessage implements PostedMessage {
   }
 }
 
-/** The bytes of a text in UTF-8, as Latin-1. */
+/** Returns the UTF-8 bytes of a text as Latin-1. */
 function toLatin1(text: string): string {
   const bytes = Buffer.from(text);
   return bytes.length === text.length ? text : bytes.toString('latin1');
 }
 
-/** An object's own value for a name; undefined for anything else. */
+/** Returns an object's own value for a name; undefined for any other value. */
 export function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null) return undefined;
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;

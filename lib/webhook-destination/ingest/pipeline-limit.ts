@@ -3,23 +3,27 @@ import type { Socket } from 'node:net';
 
 import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
 
-/** What Node keeps of a request until its answer has been sent, in bytes, generously. */
+/** Generous estimate of what Node keeps for a request until its answer has been sent, in bytes. */
 const REQUEST_BYTES = 16_384;
 
-/** What may wait on a connection behind the request that is answered next: one of the largest bodies, or 32 small ones. */
+/**
+ * Maximum bytes that may wait on a connection behind the request answered next: one of the largest bodies, or 32 small
+ * ones.
+ */
 const MAX_BYTES = MAX_BATCH_BYTES + REQUEST_BYTES;
 
-/** What waits on each connection, in bytes. */
+/** Bytes that wait on each connection. */
 const waiting = new WeakMap<Socket, number>();
 
 /**
- * Whether a request may be taken. A client may send requests without waiting for answers (pipelining); one that sends
- * too many, or never reads the answers, would fill the memory: its connection is closed, and the request must be ignored.
+ * Returns whether a request may be handled. A client may send requests without waiting for answers (pipelining). One
+ * that sends too many, or never reads the answers, would fill the memory: its connection is closed, and the request
+ * must be ignored.
  */
 export function admitRequest(request: IncomingMessage, response: ServerResponse): boolean {
   const { socket } = request;
   if (socket?.destroyed) return false;
-  // A response has no socket as long as another is before it.
+  // A response has no socket while an earlier response is pending.
   if (response.socket !== null || !socket) return true;
   const weight = REQUEST_BYTES + bodyBytes(request);
   const bytes = (waiting.get(socket) ?? 0) + weight;
@@ -32,7 +36,7 @@ export function admitRequest(request: IncomingMessage, response: ServerResponse)
   return true;
 }
 
-/** Bytes that the body may have, by the request's head. */
+/** Returns the maximum size of the body according to the request's head, in bytes. */
 function bodyBytes({ headers }: IncomingMessage): number {
   if (headers['transfer-encoding'] !== undefined) return MAX_BATCH_BYTES;
   return Math.min(Number(headers['content-length'] ?? 0), MAX_BATCH_BYTES);

@@ -7,20 +7,20 @@ import { ParsedMessage } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
 import { scanMessages } from './scan/index.js';
 
-/** What a request posted. */
+/** The content of a posted body. */
 export interface PostedBody {
-  /** As the body names it, whatever that is. */
+  /** The write key in the body, of any type. */
   writeKey: unknown;
-  /** When the sender posted it, by its own clock. */
+  /** When the sender posted the body, by its own clock. */
   sentAt: unknown;
-  /** @throws {RequestError} 400 when what is around the messages breaks a rule. */
+  /** @throws {RequestError} 400 if the envelope around the messages breaks a rule. */
   messages: () => PostedMessage[];
 }
 
 /**
- * Reads a body: on the route of a kind one message of that kind, else an envelope of messages.
+ * Reads a body: one message on the route of a message type, else an envelope of messages.
  *
- * @throws {RequestError} 400 when the body is not JSON.
+ * @throws {RequestError} 400 if the body is not JSON.
  */
 export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBody {
   const scanned = 'bytes' in body ? scanMessages(route, body, MAX_MESSAGES) : undefined;

@@ -1,16 +1,16 @@
 import type { RateLimitOptions } from './ingest.options.js';
 
-/** Keys that are counted at a time. Past them, the one whose window ends first is forgotten. */
+/** Maximum number of counted keys. Above it, the key whose window ends first is dropped. */
 const MAX_KEYS = 50_000;
 
 /** Counts requests by a key, such as their source or address, in windows of a fixed length. */
 export class RateLimiter {
-  /** In the order in which the windows end. */
+  /** Sorted by the end of the window. */
   private readonly windows = new Map<string, { endsAt: number; requests: number }>();
 
   constructor(private readonly options: Pick<RateLimitOptions, 'limit' | 'ttl'>) {}
 
-  /** Counts a request; answers undefined when it is within the limit, else the milliseconds until the next window. */
+  /** Counts a request. Returns undefined if it is within the limit, else the milliseconds until the next window. */
   count(key: string, now: number = performance.now()): number | undefined {
     const wait = this.wait(key, now);
     if (wait !== undefined) return wait;
@@ -20,7 +20,7 @@ export class RateLimiter {
     return undefined;
   }
 
-  /** The milliseconds until the next window, where the limit is used up; counts nothing. */
+  /** Returns the milliseconds until the next window if the limit is used up, without counting a request. */
   wait(key: string, now: number = performance.now()): number | undefined {
     const window = this.windows.get(key);
     if (!window || window.endsAt <= now || window.requests < this.options.limit) return undefined;

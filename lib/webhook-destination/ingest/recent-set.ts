@@ -1,11 +1,11 @@
-/** Remembers the strings that were added last, between `most` and twice as many. */
+/** Remembers the strings added last: between `most` and twice as many. */
 export class RecentSet {
   private current = new Set<string>();
   private previous = new Set<string>();
 
   constructor(private readonly most: number) {}
 
-  /** Whether it is remembered; then it counts as added again. */
+  /** Returns whether a string is remembered. A remembered string counts as added again. */
   has(text: string): boolean {
     if (this.current.has(text)) return true;
     if (!this.previous.has(text)) return false;

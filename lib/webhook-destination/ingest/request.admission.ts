@@ -8,18 +8,18 @@ import { RateLimiter } from './rate.limiter.js';
 import { RecentSet } from './recent-set.js';
 import type { SourceRegistry } from './source.registry.js';
 
-/** Wrong or missing write keys of an address. */
+/** Limit on wrong or missing write keys from an address. */
 const WRONG_KEYS = { limit: 60, ttl: 60_000 };
 
-/** Requests of an address to the routes that want no key. */
+/** Limit on requests from an address to the routes that need no key. */
 const KEYLESS = { limit: 600, ttl: 60_000 };
 
 const WRONG_KEYS_SENT = 'the address has sent too many wrong write keys, and';
 
-/** Pairs of address and source that are remembered. */
+/** Number of remembered pairs of address and source. */
 const MAX_PAIRS = 10_000;
 
-/** Says which requests may go on: those with the write key of a source, within the limits. */
+/** Admits requests that have the write key of a source and are within the limits. */
 export class RequestAdmission {
   private readonly addressOf: AddressReader;
   private readonly sourceLimiter: RateLimiter | undefined;
@@ -27,7 +27,10 @@ export class RequestAdmission {
   private readonly keylessLimiter: RateLimiter;
   private readonly isByAddress: boolean;
   private readonly hasClientAddress: boolean;
-  /** Sources that an address has posted to: it may go on where another client at the address, or its proxy, guesses keys. */
+  /**
+   * Sources that an address has posted to. It may continue while another client at the address, or behind its proxy,
+   * guesses keys.
+   */
   private readonly pairs = new RecentSet(MAX_PAIRS);
 
   constructor(
@@ -43,10 +46,10 @@ export class RequestAdmission {
   }
 
   /**
-   * The name of the source that has the key.
+   * Returns the name of the source with the key.
    *
-   * @throws {RequestError} 401 where none has, 429 past the limit of wrong keys: an address that stands for one client
-   * then gets 429 for right keys as well, so it cannot go on guessing, but for those that it has used before.
+   * @throws {RequestError} 401 if no source has it, 429 above the limit of wrong keys. An address of one client then
+   * also gets 429 for correct keys that it has not used before, so it cannot continue guessing.
    */
   authenticate(writeKey: string | undefined, request: IncomingMessage): string {
     const address = this.addressOf(request);
@@ -64,7 +67,7 @@ export class RequestAdmission {
     return source;
   }
 
-  /** @throws {RequestError} 429 past the limit of a source. */
+  /** @throws {RequestError} 429 above the limit of a source. */
   admit(source: string, request: IncomingMessage): void {
     refuseUntil(
       this.sourceLimiter?.count(this.isByAddress ? `${this.addressOf(request)} ${source}` : source),
@@ -72,12 +75,15 @@ export class RequestAdmission {
     );
   }
 
-  /** @throws {RequestError} 429 past the limit of requests that want no key. */
+  /** @throws {RequestError} 429 above the limit of requests without a key. */
   admitKeyless(request: IncomingMessage): void {
     refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'the address', 'request');
   }
 
-  /** A loopback or private address is probably a proxy's: a stranger could use up the limit for all clients behind it. */
+  /**
+   * A loopback or private address is probably that of a proxy: a stranger could use up the limit of all clients behind
+   * it.
+   */
   private isOneClient({ socket }: IncomingMessage): boolean {
     const address = socket?.remoteAddress;
     return this.hasClientAddress || (address !== undefined && isPublic(address));

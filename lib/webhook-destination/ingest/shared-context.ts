@@ -4,7 +4,7 @@ import { isPlainObject } from '../../client/message/message.rules.js';
 export class SharedContext {
   private readonly members: [name: string, json: string][];
   private readonly json: string;
-  /** Size of its JSON. */
+  /** Size of its JSON, in bytes. */
   readonly bytes: number;
 
   constructor(value: Record<string, unknown>) {
@@ -13,7 +13,7 @@ export class SharedContext {
     this.bytes = Buffer.byteLength(this.json);
   }
 
-  /** The merged context of a message as JSON; undefined where its own is no object. */
+  /** Returns the merged context of a message as JSON; undefined if its own context is not an object. */
   mergeInto(own: unknown): string | undefined {
     if (own === undefined || own === null) return this.json;
     if (!isPlainObject(own)) return undefined;
@@ -22,7 +22,7 @@ export class SharedContext {
   }
 }
 
-/** The members as JSON, once for all messages; without `__proto__`, which JSON.parse makes a member like any other. */
+/** Returns the members as JSON, without `__proto__`, which JSON.parse makes an ordinary member. */
 function membersOf(value: Record<string, unknown>): [string, string][] {
   return Object.entries(value).flatMap(([name, member]) =>
     name === '__proto__' ? [] : [[name, `${JSON.stringify(name)}:${JSON.stringify(member)}`]],

@@ -3,14 +3,14 @@ import { isNonEmptyString } from '../../common/value.util.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
 
-/** Where messages come from: the clients that post with this write key. */
+/** A source of messages: the clients that post with this write key. */
 export class SourceOptions {
-  /** Names the source in destinations, logs and errors, and in the signed `webhook-id`. Different for each source. */
+  /** Name of the source in destinations, logs and errors, and in the signed `webhook-id`. Must be unique. */
   @Must('be a non-empty string', isNonEmptyString)
   name!: string;
 
   /**
-   * The key that its SDKs send; never logged. Different for each source, without colon and white space.
+   * Write key that the source's SDKs send; never logged. Must be unique, without colons and white space.
    * @see docs/ingest.md, "Key, content type, encoding"
    */
   @Must('be a non-empty string without colon and white space', isWriteKey)

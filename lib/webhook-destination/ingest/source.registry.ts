@@ -2,14 +2,14 @@ import { hash } from 'node:crypto';
 
 import type { SourceOptions } from './source.options.js';
 
-/** A source, with the key that it had before while that is still accepted. */
+/** A source, with its previous key while that is still accepted. */
 export interface KeyedSource extends SourceOptions {
   previousKey?: string;
 }
 
 /** Finds the source of a write key. It compares digests, so the time taken reveals nothing about a key. */
 export class SourceRegistry {
-  /** By the digest of the write key. */
+  /** Source names by digest of the write key. */
   private readonly byKey = new Map<string, string>();
   /** The digests of each source's keys. */
   private readonly digests = new Map<string, string[]>();
@@ -18,12 +18,11 @@ export class SourceRegistry {
     for (const source of sources) this.put(source);
   }
 
-  /** The names of all sources. */
   get names(): string[] {
     return [...this.digests.keys()];
   }
 
-  /** Accepts the keys of a source from now on, in place of those that it had. */
+  /** Accepts the keys of a source in place of its earlier keys. */
   put({ name, writeKey, previousKey }: KeyedSource): void {
     this.remove(name);
     const digests = [writeKey, ...(previousKey === undefined ? [] : [previousKey])].map(digest);
@@ -36,7 +35,7 @@ export class SourceRegistry {
     this.digests.delete(name);
   }
 
-  /** The name of the source that has this write key, or undefined where none has. */
+  /** Returns the name of the source with this write key; undefined if there is none. */
   find(writeKey: string): string | undefined {
     return this.byKey.get(digest(writeKey));
   }

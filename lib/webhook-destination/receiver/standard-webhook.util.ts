@@ -4,7 +4,7 @@ import { OptionsError } from '../../common/options.error.js';
 import { isBody, isEqual } from './signature.util.js';
 import { MIN_STANDARD_KEY_BYTES, toStandardKey, usableSecrets, warnOnce } from './webhook-secret.rules.js';
 
-/** How far the time in `webhook-timestamp` may be from now, in ms; that of the Standard Webhooks libraries. */
+/** Default tolerance of `webhook-timestamp`, in ms; the same as in the Standard Webhooks libraries. */
 const DEFAULT_TOLERANCE = 300_000;
 
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
@@ -14,26 +14,26 @@ const SUBJECT = 'verifyStandardWebhook';
 /** Options of {@link verifyStandardWebhook} and `WebhookSignatureGuard`. */
 export interface StandardWebhookOptions {
   /**
-   * How far `webhook-timestamp` may be from this machine's time, before or after it, in ms.
+   * Maximum difference between `webhook-timestamp` and this machine's time, in either direction, in ms.
    * @default 300_000 (5 minutes)
    */
   tolerance?: number | undefined;
 }
 
-/** A request's headers: those of Node, a `Headers` of `fetch`, or any record, whatever the case of its names. */
+/** Headers of a request: Node's headers, a `Headers` object of `fetch`, or a record with names in any case. */
 export type WebhookRequestHeaders =
   Readonly<Record<string, string | readonly string[] | undefined>> | { get(name: string): string | null };
 
 /**
- * Whether a request has the headers of Standard Webhooks, signed under the secret or one of the secrets, at a time
- * within the tolerance. They cover id, time and body; a captured request can be sent again within the tolerance, so drop
- * a repeated `webhook-id`.
- * Returns `false` for anything wrong with the request, and for a secret of less than 24 bytes, which is also a process
- * warning, once. After `whsec_`, a secret is base64; any other is text.
+ * Returns whether a request has valid Standard Webhooks headers: signed with any of the secrets, at a time within the
+ * tolerance. The signature covers id, time and body. A captured request can be replayed within the tolerance, so drop a
+ * repeated `webhook-id`.
+ * Returns `false` for any invalid request, and for a secret of less than 24 bytes, which also causes a process warning,
+ * once. After `whsec_`, a secret is base64; any other secret is text.
  *
- * @param rawBody the body's bytes as received: a body that was parsed and stringified again may differ.
- * @param secrets the shared secret, or all that are valid while it is rotated.
- * @throws {OptionsError} for a tolerance that is not a number of milliseconds.
+ * @param rawBody the body's bytes as received; a body that was parsed and serialized again may differ.
+ * @param secrets the shared secret, or all secrets that are valid during rotation.
+ * @throws {OptionsError} if the tolerance is not a number of milliseconds.
  */
 export function verifyStandardWebhook(
   rawBody: string | Uint8Array | undefined,
@@ -56,7 +56,7 @@ export function verifyStandardWebhook(
   });
 }
 
-/** A header's value; undefined where it is missing, or an array. */
+/** Returns the value of a header; undefined if it is missing or an array. */
 export function headerOf(headers: WebhookRequestHeaders | undefined, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
@@ -65,19 +65,19 @@ export function headerOf(headers: WebhookRequestHeaders | undefined, name: strin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** In whole seconds, as the header is. */
+/** Compares whole seconds, the unit of the header. */
 function isRecent(timestamp: string, tolerance: number): boolean {
   if (!/^\d{1,12}$/.test(timestamp)) return false;
   return Math.abs(Math.floor(Date.now() / 1_000) - Number(timestamp)) * 1_000 <= tolerance;
 }
 
-/** @throws {OptionsError} unless it is a number of milliseconds. */
+/** @throws {OptionsError} unless the tolerance is a number of milliseconds. */
 export function checkTolerance(subject: string, tolerance: unknown): void {
   if (typeof tolerance === 'number' && tolerance >= 0) return;
   throw new OptionsError(subject, ['tolerance must be a number of milliseconds, 0 or above']);
 }
 
-/** A signature as the `webhook-signature` header of Standard Webhooks carries it, for one key. */
+/** Returns the signature for one key, in the format of the `webhook-signature` header of Standard Webhooks. */
 export function signStandardWebhook(
   id: string,
   timestamp: string,

@@ -2,32 +2,32 @@ import { isNonEmptyString } from '../../common/value.util.js';
 
 const STANDARD_PREFIX = 'whsec_';
 
-/** Least length of a Standard Webhooks key, in bytes: its specification asks for 192 bits. */
+/** Minimum length of a Standard Webhooks key, in bytes: the specification requires 192 bits. */
 export const MIN_STANDARD_KEY_BYTES = 24;
 
-/** The rule of secrets that begin with `whsec_`, for errors. */
+/** Error message for an invalid secret that begins with `whsec_`. */
 export const STANDARD_SECRET_RULE = `after whsec_, a secret must be base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`;
 
-/** Whether a secret has the form of Standard Webhooks. */
+/** Returns whether a secret has the prefix of Standard Webhooks. */
 export function isStandardSecret(secret: string): boolean {
   return secret.startsWith(STANDARD_PREFIX);
 }
 
 /**
- * A secret as a key of Standard Webhooks: after `whsec_`, it is base64; any other secret is text. Undefined if it is not
- * base64, or too short.
+ * Returns the Standard Webhooks key of a secret: the base64 after `whsec_`, or the text of any other secret. Returns
+ * undefined if the base64 is invalid or the key is too short.
  */
 export function toStandardKey(secret: string): Buffer | undefined {
   const key = isStandardSecret(secret) ? decodeBase64(secret.slice(STANDARD_PREFIX.length)) : Buffer.from(secret);
   return key && key.length >= MIN_STANDARD_KEY_BYTES ? key : undefined;
 }
 
-/** Whether a secret may sign and verify: an empty one, or `whsec_` without a key, can be guessed. */
+/** Returns whether a secret may sign and verify. An empty one, or `whsec_` without a key, can be guessed. */
 export function isUsableSecret(value: unknown): value is string {
   return isNonEmptyString(value) && (!isStandardSecret(value) || toStandardKey(value) !== undefined);
 }
 
-/** With or without padding. Buffer skips characters that are not base64, so the result is compared. */
+/** Accepts base64 with or without padding. Compares the result, because Buffer skips invalid characters. */
 function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return withoutPadding(bytes.toString('base64')) === withoutPadding(text) ? bytes : undefined;
@@ -40,7 +40,7 @@ function withoutPadding(text: string): string {
 const warned = new Set<string>();
 
 /**
- * The valid secrets. If there is none, or one is invalid, a process warning says so once: it is the receiver that is
+ * Returns the valid secrets. Emits a process warning, once, if there is none or one is invalid: the receiver is
  * misconfigured, not the request.
  */
 export function usableSecrets(subject: string, secrets: string | readonly string[] | undefined): string[] {
@@ -51,7 +51,7 @@ export function usableSecrets(subject: string, secrets: string | readonly string
   return usable;
 }
 
-/** A process warning, once. */
+/** Emits a process warning, once per message. */
 export function warnOnce(message: string): void {
   if (warned.has(message)) return;
   warned.add(message);

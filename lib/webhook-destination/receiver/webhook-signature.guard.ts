@@ -15,7 +15,7 @@ import { verifySignature } from './signature.util.js';
 import { checkTolerance, type StandardWebhookOptions, verifyStandardWebhook } from './standard-webhook.util.js';
 import { isStandardSecret, isUsableSecret, STANDARD_SECRET_RULE, toStandardKey } from './webhook-secret.rules.js';
 
-/** Injection token of the shared secret, or secrets, of a {@link WebhookSignatureGuard} applied as a class. */
+/** Injection token for the shared secret, or secrets, of a {@link WebhookSignatureGuard} applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
 
 interface SignedRequest {
@@ -23,27 +23,27 @@ interface SignedRequest {
 }
 
 /**
- * Admits requests signed under one of the secrets; answers others with 401.
- * A request with `webhook-signature` is verified by {@link verifyStandardWebhook}: id, time and body. One without it is
- * verified by `X-Signature`, except under secrets that begin with `whsec_`: a captured request could be sent again at
- * any time, without the other headers.
- * The application must keep the bytes it received: `NestFactory.create(AppModule, { rawBody: true })`.
+ * Admits requests signed with one of the secrets; answers others with 401.
+ * A request with `webhook-signature` is verified by {@link verifyStandardWebhook}, which covers id, time and body. A
+ * request without it is verified by `X-Signature`, except with secrets that begin with `whsec_`: otherwise a captured
+ * request could be replayed at any time, stripped of the other headers.
+ * The application must keep raw bodies: `NestFactory.create(AppModule, { rawBody: true })`.
  *
- * `@UseGuards(new WebhookSignatureGuard(secret))`, or `@UseGuards(WebhookSignatureGuard)` in a module that provides
+ * Use `@UseGuards(new WebhookSignatureGuard(secret))`, or `@UseGuards(WebhookSignatureGuard)` in a module that provides
  * {@link WEBHOOK_SECRET}.
  */
 @Injectable()
 export class WebhookSignatureGuard implements CanActivate {
-  /** Those that verify the Standard Webhooks headers, and those that verify `X-Signature`. */
+  /** Secrets that verify the Standard Webhooks headers; `#plain` has those that verify `X-Signature`. */
   readonly #standard: string[];
   readonly #plain: string[];
   readonly #options: StandardWebhookOptions;
   private readonly faults = new LimitedLogger(WebhookSignatureGuard.name);
 
   /**
-   * @param secrets the shared secret, or all that are valid while it is rotated
-   * @throws {OptionsError} for a secret that is empty or not set, for `whsec_` with less than 24 bytes of base64, and for
-   * a wrong tolerance: the application does not start.
+   * @param secrets the shared secret, or all secrets that are valid during rotation
+   * @throws {OptionsError} if a secret is empty or not set, if it is `whsec_` with less than 24 bytes of base64, or if
+   * the tolerance is invalid; the application then does not start.
    */
   constructor(
     @Inject(WEBHOOK_SECRET) secrets: string | readonly string[],
@@ -80,7 +80,7 @@ export class WebhookSignatureGuard implements CanActivate {
 const NO_STANDARD_HEADERS =
   'A request has X-Signature alone: under a whsec_ secret, the Standard Webhooks headers are verified in its place';
 
-/** @throws {OptionsError} unless there is a secret, and each may verify. */
+/** @throws {OptionsError} unless there is a secret and all are valid. */
 function checkSecrets(secrets: unknown): string[] {
   const all: unknown[] = [secrets].flat();
   const faults: string[] = [];

@@ -4,30 +4,33 @@ import type { Observable } from 'rxjs';
 import type { DestinationOptions } from '../dispatch/destination.options.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 
-/** A destination as the application declares it: what it leaves out has its default. */
+/** A destination as the application declares it; omitted options have their defaults. */
 export type GivenDestination = Partial<DestinationOptions> & Pick<DestinationOptions, 'urls'>;
 
-/** A change of the application's own sources and destinations. `put` replaces what has the same name. */
+/**
+ * A change to the application's own sources and destinations. `put` adds an entry, or replaces the one with the same
+ * name.
+ */
 export type RegistryChange =
   | { put: { destination?: GivenDestination; source?: SourceOptions } }
-  /** By name. */
+  /** Names of the entries to remove. */
   | { remove: { destination?: string; source?: string } };
 
-/** Where the application itself keeps sources and destinations that change while it runs; the `registry` option takes it. */
+/** The application's own storage of sources and destinations that change at run time, for the option `registry`. */
 export interface DestinationRegistry {
-  /** Everything there is, once at start; the start fails if it rejects. */
+  /** Returns all sources and destinations. Called once at start, which fails if the promise rejects. */
   load(): Promise<{ sources: SourceOptions[]; destinations: GivenDestination[] }>;
   /**
-   * What changes after that. Subscribed to before `load` is called, so that no change is missed between the two.
-   * An entry that breaks a rule is logged as an error, and changes nothing.
+   * Emits later changes. Subscribed to before `load` is called, so no change is missed in between.
+   * An entry that breaks a rule is logged as an error and ignored.
    */
   readonly changes$?: Observable<RegistryChange>;
 }
 
 /**
- * The application's own registry. `useExisting`, and what `inject` names, are providers of any module. A class in
- * `useClass` that no module provides is created with dependencies of global modules, and its lifecycle hooks are not
- * called.
+ * Provider of the application's own registry. `useExisting` and `inject` may name providers of any module. If no module
+ * provides the class in `useClass`, it is created with dependencies from global modules, and its lifecycle hooks are
+ * not called.
  */
 export type DestinationRegistryProvider =
   | { useValue: DestinationRegistry }
@@ -40,5 +43,5 @@ export type DestinationRegistryProvider =
       inject?: (InjectionToken | OptionalFactoryDependency)[];
     };
 
-/** `'store'` keeps sources and destinations beside the deliveries of the queue. */
+/** `'store'` keeps sources and destinations in the store of the queue; a provider supplies the application's own. */
 export type RegistryOption = 'store' | DestinationRegistryProvider;

@@ -18,7 +18,7 @@ import type { SourceManager } from './source.manager.js';
 
 type Document = EntryDocuments['destination'];
 
-/** Bytes of a generated secret. */
+/** Length of a generated secret, in bytes. */
 const SECRET_BYTES = 32;
 
 const IN_CODE = "can be declared in code only: in the module's options, or by the application's own registry";
@@ -42,10 +42,10 @@ const FIELDS: PatchRules<DestinationOptions> = {
   metadata: true,
 };
 
-/** A new destination: its secret is generated unless it has one. */
+/** A new destination. Its secret is generated unless given. */
 export type NewDestination = Omit<GivenDestination, 'transform'>;
 
-/** Fields of a destination to change: undefined leaves one as it is, null gives it its default. */
+/** Fields of a destination to change. `undefined` leaves a field unchanged; `null` resets it to its default. */
 export type DestinationPatch = {
   [K in keyof Omit<DestinationOptions, 'name' | 'sharedSecret' | 'transform'>]?: DestinationOptions[K] | null;
 };
@@ -58,12 +58,12 @@ export interface ImportResult {
   refused: string[];
 }
 
-/** Sends one message now, outside the queue. */
+/** Sends one message immediately, outside the queue. */
 export type SendTest = (destination: DestinationOptions, body: Buffer, messageId: string) => Promise<AttemptRecord>;
 
 /**
- * The destinations: those of the module's options and those of the registry. A change is durable, and in effect in this
- * process, before its promise resolves; in other processes it is within a second.
+ * Manages the destinations of the module's options and of the registry. Before the promise of a change resolves, the
+ * change is durable and in effect in this process; other processes apply it within a second.
  */
 export class DestinationManager extends EntryManager<'destination', DestinationEntry> {
   /** @internal */
@@ -80,7 +80,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   /**
    * Creates a destination.
    *
-   * @throws {OptionsError} that names each field at fault and its rule
+   * @throws {OptionsError} naming each invalid field and its rule
    * @throws {RelayError} `destination_exists`, or `registry_read_only` without `registry: 'store'`
    */
   async create(destination: NewDestination): Promise<CreatedDestination> {
@@ -92,10 +92,10 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Changes fields of a destination. Its secret changes with {@link rotateSecret}, its name never. With `enabled: false`
-   * it gets no new messages, and what is queued waits.
+   * Changes fields of a destination. The secret is changed with {@link rotateSecret}; the name cannot be changed. With
+   * `enabled: false`, the destination receives no new messages, and queued messages wait.
    *
-   * @throws {OptionsError} that names each field at fault and its rule
+   * @throws {OptionsError} naming each invalid field and its rule
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
   update(name: string, patch: DestinationPatch): Promise<DestinationEntry> {
@@ -103,8 +103,8 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Queues its messages without sending them, until {@link resume}. The time in between does not count to their retry
-   * windows.
+   * Pauses a destination: its messages are queued but not sent until {@link resume} is called. Paused time does not
+   * count towards their retry windows.
    *
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
@@ -113,7 +113,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Sends what was queued while it was paused.
+   * Resumes a paused destination and sends its queued messages.
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
   resume(name: string): Promise<DestinationEntry> {
@@ -123,10 +123,10 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Gives a destination another secret: the given one, or one that is generated. Requests are signed with the present one
-   * as well for `overlap` ms (default: a day); one from an earlier rotation ends at once.
+   * Replaces the secret of a destination with the given or a generated one. For `overlap` ms (default: a day), requests
+   * are also signed with the previous secret. A secret from an earlier rotation is dropped immediately.
    *
-   * @throws {OptionsError} that names the field at fault and its rule
+   * @throws {OptionsError} naming the invalid field and its rule
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
   rotateSecret(name: string, rotation: { secret?: string; overlap?: number } = {}): Promise<CreatedDestination> {
@@ -134,10 +134,10 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Sends one message now, outside the queue, even if the destination is paused or not enabled. Resolves with the
-   * attempt, whatever its result is.
+   * Sends one message immediately, outside the queue, even if the destination is paused or not enabled. Resolves with
+   * the attempt, successful or not.
    *
-   * @param message fields of a message as for `accept`; by default, it is the track event `Test Event`
+   * @param message message fields as for `accept`; by default, the track event `Test Event`
    * @throws {RelayError} `destination_unknown`, or `argument_invalid` for a message that breaks a rule
    */
   async test(name: string, message: object = {}): Promise<AttemptRecord> {
@@ -153,8 +153,9 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Copies the sources and destinations of the module's options into the registry, with their keys and secrets, where it
-   * has none of the same name. Remove them from the options after that: until then, the options take precedence.
+   * Copies the sources and destinations of the module's options into the registry, with their keys and secrets, unless
+   * the registry has an entry with the same name. Remove them from the options afterwards: until then, the options take
+   * precedence.
    *
    * @throws {RelayError} `registry_read_only` without `registry: 'store'`
    */
@@ -167,7 +168,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return { sources, destinations, refused };
   }
 
-  /** @internal The options of those in use, with their secrets, in the order of their names. */
+  /** @internal Returns the options of the destinations in use, with their secrets, sorted by name. */
   async inUse(): Promise<DestinationOptions[]> {
     await this.get('');
     return this.all()
@@ -179,7 +180,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   protected show({ document, ...state }: ShownEntry<'destination'>): DestinationEntry {
     const { options, previous, pauses, createdAt, updatedAt } = document;
     const given = toOptions(DestinationOptions, options);
-    // What a later version wrote may have another form.
+    // A later version may have written another format.
     const isShown = state.fault === undefined || findOptionFaults(given).length === 0;
     const { urls, headers, sharedSecret, transform, ...shown } = isShown
       ? given

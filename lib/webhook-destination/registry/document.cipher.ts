@@ -10,25 +10,28 @@ const ID_BYTES = 8;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What an encrypted document begins with. JSON begins with `{`. */
+/** Prefix of an encrypted document. Plain JSON begins with `{`. */
 const FORM = 'v1';
 
-/** Every process must derive the same key, and has nothing but the secret to do so. */
+/** Fixed, because every process must derive the same key from the secret alone. */
 const SALT = 'nestjs-analytics-relay:registry';
 
 interface Key {
-  /** Names the key in what it encrypted. */
+  /** Identifies the key in the documents it encrypted. */
   id: string;
   bytes: Buffer;
 }
 
-/** What a document belongs to: it cannot be read as that of another entry. */
+/** The entry that a document belongs to. The document cannot be decrypted as that of another entry. */
 export interface DocumentOwner {
   kind: RegistryKind;
   name: string;
 }
 
-/** Encrypts documents of the registry under the first of its secrets, and decrypts them under any; without secrets, neither. */
+/**
+ * Encrypts registry documents with the first secret, and decrypts them with any. Without secrets, documents stay plain
+ * JSON.
+ */
 export class DocumentCipher {
   readonly #keys: Key[];
 
@@ -72,7 +75,7 @@ export class DocumentCipher {
     }
   }
 
-  /** Whether it would be encrypted in this way today. */
+  /** Returns whether a document is encrypted with the current key, if there is one. */
   isCurrent(text: string): boolean {
     const [key] = this.#keys;
     return key ? text.startsWith(`${FORM}:${key.id}:`) : text.startsWith('{');

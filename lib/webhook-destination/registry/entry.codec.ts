@@ -6,12 +6,12 @@ import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { type DocumentCipher, unreadable } from './document.cipher.js';
 import type { AnyDocument } from './entry.document.js';
 
-/** The layout of documents. A newer one may have fields that say what an older version must not ignore. */
+/** Layout version of documents. A later layout may have fields that an older version must not ignore. */
 const LAYOUT = 1;
 
-/** Documents as the store keeps them: JSON, encrypted where there is a secret. */
+/** Converts documents to and from their stored form: JSON, encrypted if there is a secret. */
 export class EntryCodec {
-  /** Names the rules that entries are checked by here. One that was checked by the same needs no other check. */
+  /** Identifies the rules of this process. A document checked by the same rules is not checked again. */
   private readonly rules: string;
 
   constructor(
@@ -22,7 +22,7 @@ export class EntryCodec {
     this.rules = createHash('sha256').update(rules).digest('base64').slice(0, 8);
   }
 
-  /** @param document one that breaks no rule */
+  /** @param document a valid document */
   encode(kind: RegistryKind, document: AnyDocument): string {
     const json = JSON.stringify({ ...document, layout: LAYOUT, rules: this.rules });
     return this.cipher.encrypt({ kind, name: document.options.name }, json);
@@ -35,7 +35,7 @@ export class EntryCodec {
     try {
       document = JSON.parse(json) as Partial<AnyDocument> | null;
     } catch {
-      throw unreadable('it is not JSON'); // the parser's message would quote it
+      throw unreadable('it is not JSON'); // the parser's message would quote the document
     }
     if (document?.options?.name !== name) throw unreadable('it is that of another entry');
     const { layout = LAYOUT } = document;
@@ -43,12 +43,12 @@ export class EntryCodec {
     return document as AnyDocument;
   }
 
-  /** Whether it breaks no rule, as it was checked by the same. */
+  /** Returns whether the document was checked by the rules of this process. */
   isChecked({ rules }: AnyDocument): boolean {
     return rules === this.rules;
   }
 
-  /** Whether it would be stored in this form today. */
+  /** Returns whether the document is stored in its current form. */
   isCurrent(text: string, document: AnyDocument): boolean {
     return this.cipher.isCurrent(text) && this.isChecked(document);
   }

@@ -5,18 +5,18 @@ import type { GivenDestination } from './destination-registry.interface.js';
 import type { PausableDestination, Pause } from '../dispatch/pause.util.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 
-/** An entry: its options as they were given, and what has happened to it since. Its JSON is what the store keeps. */
+/** An entry: its options as given, and its later state. The store keeps it as JSON. */
 export interface EntryDocument<T> {
   options: T;
   /** The secret or write key before the last rotation; `until` in ms since the epoch. */
   previous?: { value: string; until: number };
-  /** Of a destination, the oldest first. */
+  /** Pauses of a destination, oldest first. */
   pauses?: Pause[];
-  /** The layout that it was written in; 1 where there is none. */
+  /** Layout version of the document; 1 if absent. */
   layout?: number;
-  /** Which rules it was checked by when it was written. */
+  /** Identifies the rules that the document was checked by when it was written. */
   rules?: string;
-  /** In ms since the epoch; of entries in the store. */
+  /** In ms since the epoch; entries of the store only. */
   createdAt?: number;
   updatedAt?: number;
 }
@@ -28,7 +28,7 @@ export interface EntryDocuments {
 
 export type AnyDocument = EntryDocuments[keyof EntryDocuments];
 
-/** The document without a secret or key whose time has ended: itself where it has none. */
+/** Returns the document without an expired previous secret or key; the same object if none has expired. */
 export function withoutExpired<T extends AnyDocument>(document: T, now: number): T {
   return document.previous && document.previous.until <= now ? { ...document, previous: undefined } : document;
 }
@@ -45,7 +45,7 @@ export function toLiveDestination({
   return Object.assign(toOptions(DestinationOptions, toSigned(options, previous)), { pauses });
 }
 
-/** The options of a destination, with both secrets during a rotation. */
+/** Returns the options of a destination, with both secrets during a rotation. */
 export function toSigned(
   options: GivenDestination,
   previous: EntryDocuments['destination']['previous'],

@@ -9,20 +9,20 @@ import { findPatchFaults, patched, type PatchRules } from './options.patch.js';
 import type { EntryOrigin, EntryQuery } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 
-/** Entries of one page, unless the query has a limit. */
+/** Entries per page, unless the query has a limit. */
 const PAGE = 100;
 
-/** How long a secret or key stays valid after its rotation, in ms: a day. */
+/** How long the previous secret or key stays valid after a rotation, in ms: a day. */
 const OVERLAP = 86_400_000;
 
-/** An entry that can be shown. */
+/** An entry before it is converted for the caller. */
 export interface ShownEntry<K extends RegistryKind> {
   document: EntryDocuments[K];
   origin: EntryOrigin;
   fault?: string;
 }
 
-/** What the managers of sources and of destinations have in common. */
+/** Base class of the managers of sources and destinations. */
 export abstract class EntryManager<K extends RegistryKind, E> {
   readonly #kind: K;
   readonly #fixed: Map<string, EntryDocuments[K]>;
@@ -35,7 +35,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   }
 
   /**
-   * The entries that match, in the order of their names.
+   * Returns the matching entries, sorted by name.
    * @throws {RelayError} `argument_invalid`
    */
   async list(query: EntryQuery = {}): Promise<E[]> {
@@ -55,7 +55,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
       .map((entry) => this.show(entry));
   }
 
-  /** The entry of this name; undefined where there is none that this process can read. */
+  /** Returns the entry with this name; undefined if there is none that this process can read. */
   async get(name: string): Promise<E | undefined> {
     await this.#registry.opened;
     const entry = this.find(name);
@@ -63,7 +63,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   }
 
   /**
-   * Removes an entry. Resolves once that is durable and in effect in this process.
+   * Removes an entry. Resolves once the removal is durable and in effect in this process.
    *
    * @throws {RelayError} `registry_read_only`, `source_unknown` or `destination_unknown`
    */
@@ -75,7 +75,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     });
   }
 
-  /** All entries whose names are wanted. */
+  /** Returns the readable entries whose names pass. */
   protected all(isWanted: (name: string) => boolean = () => true): ShownEntry<K>[] {
     return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])]
       .filter(isWanted)
@@ -104,7 +104,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     return this.show(await this.known(name));
   }
 
-  /** @param change makes the new document; the same one where nothing is to change */
+  /** @param change returns the new document; the same object if nothing changes */
   protected async change(name: string, change: (document: EntryDocuments[K]) => EntryDocuments[K]): Promise<E> {
     this.refuseFixed(name);
     await this.#registry.change(this.#kind, name, (entry) => {
@@ -124,8 +124,8 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   }
 
   /**
-   * Gives an entry another secret or key: the given one, or a new one, which the result then has.
-   * @param argument its name in what the caller gave
+   * Replaces the secret or key of an entry with the given or a generated one. The result has a generated one.
+   * @param argument its name in the caller's arguments
    */
   protected async rotate<F extends string>(
     name: string,

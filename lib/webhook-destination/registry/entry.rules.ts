@@ -6,7 +6,7 @@ import { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { type AnyDocument, type EntryDocuments, toSigned } from './entry.document.js';
 
-/** The rules of the module's options that an entry breaks on its own, each as `path rule`. */
+/** Returns the rules of the module's options that an entry breaks on its own, each as `path rule`. */
 export function findEntryFaults(kind: RegistryKind, document: AnyDocument, delivery: DeliveryOptions): string[] {
   const { options } = document;
   if (typeof options !== 'object' || options === null || Array.isArray(options)) return ['must be an object'];

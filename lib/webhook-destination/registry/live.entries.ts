@@ -12,16 +12,16 @@ export interface FixedEntries {
   destinations: DestinationOptions[];
 }
 
-/** The rule of a write key that belongs to another source, which may give it up later. */
+/** Fault of a source whose write key belongs to another source, which may release it later. */
 export const KEY_TAKEN = 'writeKey must differ from that of every other source';
 
-/** What the relay's steps use: the fixed entries, which take precedence, and those of the registry. */
+/** The entries that the relay uses: the fixed entries, which take precedence, and those of the registry. */
 export class LiveEntries {
   readonly logger = new LimitedLogger('WebhookDestination');
   readonly #fixed: FixedEntries;
   readonly #fixedNames: Record<RegistryKind, Set<string>>;
   readonly #sources = new Map<string, KeyedSource>();
-  /** The source of each write key, previous ones included. */
+  /** Name of the source of each write key, including previous keys. */
   readonly #keys = new Map<string, string>();
 
   constructor(
@@ -36,7 +36,7 @@ export class LiveEntries {
     for (const source of fixed.sources) this.takeKeys(source);
   }
 
-  /** The fault of a source whose write key another one has. */
+  /** Returns the fault of a source whose write key belongs to another source. */
   findConflicts(kind: RegistryKind, document: AnyDocument): string[] {
     if (kind === 'destination') return [];
     const { name, writeKey, previousKey = writeKey } = toLiveSource(document as EntryDocuments['source']);
@@ -44,7 +44,7 @@ export class LiveEntries {
     return isFree ? [] : [KEY_TAKEN];
   }
 
-  /** Faults of a destination on sources that do not exist. */
+  /** Returns the faults of a destination that names sources that do not exist. */
   findUnknownSources(kind: RegistryKind, { options }: AnyDocument): string[] {
     if (kind === 'source') return [];
     const { sources = [] } = options as DestinationOptions;
@@ -53,7 +53,7 @@ export class LiveEntries {
       .map((name) => `sources must name sources that exist; "${name}" does not`);
   }
 
-  /** Uses an entry that breaks no rule. */
+  /** Puts a valid entry into use. */
   put(kind: RegistryKind, document: AnyDocument): void {
     const { name } = document.options;
     if (this.#fixedNames[kind].has(name)) {
@@ -78,7 +78,7 @@ export class LiveEntries {
     this.listener.removeSource(name);
   }
 
-  /** Warns of fixed destinations on sources that do not exist; comes once all entries are there. */
+  /** Warns of fixed destinations that name sources that do not exist. Called once all entries are loaded. */
   warnOfUnknownSources(): void {
     for (const options of this.#fixed.destinations) {
       for (const fault of this.findUnknownSources('destination', { options })) {
@@ -102,7 +102,7 @@ function keysOf({ writeKey, previousKey = writeKey }: KeyedSource): string[] {
   return [writeKey, previousKey];
 }
 
-/** An entry, as errors and log lines name it. */
+/** Returns how errors and log lines name an entry. */
 export function subjectOf(kind: RegistryKind, name: string): string {
   return `${kind === 'source' ? 'Source' : 'Destination'} "${name}"`;
 }

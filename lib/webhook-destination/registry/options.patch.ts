@@ -1,7 +1,10 @@
-/** For each field: whether it may be changed, or else the rule. */
+/** For each field: true if it may be changed, or else the rule that forbids it. */
 export type PatchRules<T> = Record<keyof T, true | string>;
 
-/** The options with the fields of a patch: undefined leaves one as it is, null removes it, so its default applies. */
+/**
+ * Returns the options with a patch applied. `undefined` leaves a field unchanged; `null` removes it, so its default
+ * applies.
+ */
 export function patched<T extends object>(options: T, patch: object): T {
   const changed = {
     ...options,
@@ -10,7 +13,7 @@ export function patched<T extends object>(options: T, patch: object): T {
   return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)) as T;
 }
 
-/** Fields that may not be changed, each with its rule. */
+/** Returns the fields of the patch that may not be changed, each with its rule. */
 export function findPatchFaults<T>(patch: unknown, rules: PatchRules<T>): string[] {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return ['the patch must be an object'];
   return Object.keys(patch).flatMap((field) => {

@@ -22,10 +22,10 @@ import { type LiveEntries, subjectOf } from './live.entries.js';
 import { type RegisteredEntry, Registry } from './registry.js';
 import { resolveRegistry } from './registry.resolver.js';
 
-/** Entries taken in one turn of the event loop. */
+/** Entries processed in one turn of the event loop. */
 const PORTION = 200;
 
-/** Sources and destinations that the application itself keeps; none without a provider. */
+/** Registry of the sources and destinations that the application itself keeps; empty without a provider. */
 export class OwnRegistry extends Registry {
   readonly origin = 'application';
   readonly #entries = { source: new Map<string, AnyDocument>(), destination: new Map<string, AnyDocument>() };
@@ -94,7 +94,7 @@ export class OwnRegistry extends Registry {
     }
   }
 
-  /** Never throws: what is wrong with a change is logged. */
+  /** Never throws; an invalid change is logged. */
   private take(change: RegistryChange): void {
     if (this.isClosed) return;
     const { put, remove } = Object(change) as Record<'put' | 'remove', object | undefined>;
@@ -103,14 +103,14 @@ export class OwnRegistry extends Registry {
       const rule = 'must have put or remove, and in it a source or a destination';
       return this.entries.logger.limited('error', `A change of the application's registry ${rule}: it is ignored`);
     }
-    // The source first, as the destination may be on it.
+    // The source comes first, because the destination may name it.
     for (const [kind, value] of parts.sort(([kind]) => (kind === 'source' ? -1 : 1)) as [RegistryKind, unknown][]) {
       if (put) this.put(kind, value);
       else this.remove(kind, value as string);
     }
   }
 
-  /** @param place where `load()` returned it, which returns no two of one name */
+  /** @param place where `load()` returned the entry, whose name must be unique there */
   private put(kind: RegistryKind, given: unknown, place?: string): void {
     const isObject = typeof given === 'object' && given !== null;
     const options = toOptions<object>(kind === 'source' ? SourceOptions : DestinationOptions, given);

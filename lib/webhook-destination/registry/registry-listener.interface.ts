@@ -2,8 +2,9 @@ import type { PausableDestination } from '../dispatch/pause.util.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 
 /**
- * The relay's steps, as the registry changes them. A `put` replaces what has the same name. A `remove` may concern what was
- * never put: at start, what was removed in the last 30 days, as a process that ended may have left deliveries of it.
+ * Applies changes of the registry to the relay. A `put` replaces the entry with the same name. A `remove` may name an
+ * entry that was never put: at start, entries removed in the last 30 days are reported, because an earlier process may
+ * have left deliveries for them.
  */
 export interface RegistryListener {
   putSource(source: KeyedSource): void;

@@ -16,8 +16,8 @@ export interface RegistrySettings extends FixedEntries {
 }
 
 /**
- * The registry that the options select; an empty one where they select none.
- * @throws {OptionsError} where the queue keeps no registry
+ * Creates the registry that the options select; an empty one if they select none.
+ * @throws {OptionsError} if the queue keeps no registry
  */
 export function createRegistry(settings: RegistrySettings, queue: DeliveryQueue, listener: RegistryListener): Registry {
   const { delivery, registry, registrySecret } = settings;

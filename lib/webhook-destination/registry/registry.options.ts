@@ -1,6 +1,6 @@
 import type { DestinationRegistry } from './destination-registry.interface.js';
 
-/** Least length of a registry secret, in characters. */
+/** Minimum length of a registry secret, in characters. */
 export const MIN_REGISTRY_SECRET = 16;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
@@ -16,7 +16,7 @@ export function isDestinationRegistry(value: unknown): value is DestinationRegis
   return isFunction((value as Partial<DestinationRegistry> | null | undefined)?.load);
 }
 
-/** Whether a value is `'store'`, or one way to provide the application's own registry. */
+/** Returns whether a value is `'store'` or a provider of the application's own registry. */
 export function isRegistryOption(value: unknown): boolean {
   if (value === 'store') return true;
   if (typeof value !== 'object' || value === null) return false;
@@ -26,7 +26,7 @@ export function isRegistryOption(value: unknown): boolean {
   return PROVIDERS[name]!(given) && (inject === undefined || (name === 'useFactory' && Array.isArray(inject)));
 }
 
-/** Whether a value is a secret of enough characters, or a list of such. */
+/** Returns whether a value is a secret of sufficient length, or a list of different ones. */
 export function areRegistrySecrets(value: unknown): boolean {
   const secrets: unknown[] = [value].flat();
   return (

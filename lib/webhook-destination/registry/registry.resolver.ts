@@ -6,8 +6,8 @@ import type { DestinationRegistry, DestinationRegistryProvider } from './destina
 import { isDestinationRegistry } from './registry.options.js';
 
 /**
- * The application's registry, from any of its modules.
- * @throws {OptionsError} where no module provides it, or what it needs
+ * Resolves the application's registry from any of its modules.
+ * @throws {OptionsError} if no module provides the registry or one of its dependencies
  */
 export async function resolveRegistry(
   provider: DestinationRegistryProvider,

@@ -6,20 +6,19 @@ import type { EntryDocuments } from './entry.document.js';
 import type { LiveEntries } from './live.entries.js';
 import type { EntryOrigin } from './registry-entry.interface.js';
 
-/** An entry of the registry. */
 export interface RegisteredEntry<K extends RegistryKind = RegistryKind> {
-  /** Absent where it cannot be read. */
+  /** Absent if it cannot be read. */
   document?: EntryDocuments[K];
-  /** Why this process does not use it, or not in this form. */
+  /** Why this process ignores the entry, or keeps its last valid form. */
   fault?: string;
 }
 
-/** What an entry becomes: null removes it, undefined leaves it as it is. */
+/** Returns the new document of an entry; null removes the entry, undefined leaves it unchanged. */
 export type EntryChange<K extends RegistryKind> = (
   current: RegisteredEntry<K> | undefined,
 ) => EntryDocuments[K] | null | undefined;
 
-/** Where sources and destinations come from that the module's options do not declare. */
+/** Registry of the sources and destinations that the module's options do not declare. */
 export abstract class Registry {
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
@@ -34,7 +33,7 @@ export abstract class Registry {
       this.resolveOpened = resolve;
       this.rejectOpened = reject;
     });
-    this.opened.catch(() => undefined); // it may be that nobody waits
+    this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
   }
 
   /** Puts all entries into use, and follows their changes from now on. */
@@ -43,7 +42,7 @@ export abstract class Registry {
     return this.opened;
   }
 
-  /** Follows changes no more. */
+  /** Stops following changes. */
   close(): void {
     this.isClosed = true;
     this.rejectOpened(new ClosedError('the application closed before its registry was open'));
@@ -56,10 +55,10 @@ export abstract class Registry {
   abstract find<K extends RegistryKind>(kind: K, name: string): RegisteredEntry<K> | undefined;
 
   /**
-   * Changes an entry, from what it is now. Resolves once that is durable and in use here.
+   * Changes an entry based on its current document. Resolves once the change is durable and in use in this process.
    *
-   * @throws {OptionsError} that names each field at fault and its rule; nothing has changed
-   * @throws {RelayError} `registry_read_only` where the application keeps the entries
+   * @throws {OptionsError} naming each invalid field and its rule; nothing has changed then
+   * @throws {RelayError} `registry_read_only` if the application keeps the entries
    */
   abstract change<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void>;
 

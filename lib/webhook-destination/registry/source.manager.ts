@@ -6,7 +6,7 @@ import type { PatchRules } from './options.patch.js';
 import type { CreatedSource, SourceEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 
-/** Bytes of a generated write key. */
+/** Length of a generated write key, in bytes. */
 const KEY_BYTES = 32;
 
 const FIELDS: PatchRules<SourceOptions> = {
@@ -14,17 +14,17 @@ const FIELDS: PatchRules<SourceOptions> = {
   writeKey: 'can be changed with rotateKey() only',
 };
 
-/** A new source: its write key is generated unless it has one. */
+/** A new source. Its write key is generated unless given. */
 export type NewSource = Omit<SourceOptions, 'writeKey'> & Partial<Pick<SourceOptions, 'writeKey'>>;
 
-/** Fields of a source to change: undefined leaves one as it is, null gives it its default. */
+/** Fields of a source to change. `undefined` leaves a field unchanged; `null` resets it to its default. */
 export type SourcePatch = {
   [K in keyof Omit<SourceOptions, 'name' | 'writeKey'>]?: SourceOptions[K] | null;
 };
 
 /**
- * The sources: those of the module's options and those of the registry. A change is durable, and in effect in this process,
- * before its promise resolves; in other processes it is within a second.
+ * Manages the sources of the module's options and of the registry. Before the promise of a change resolves, the change
+ * is durable and in effect in this process; other processes apply it within a second.
  */
 export class SourceManager extends EntryManager<'source', SourceEntry> {
   /** @internal */
@@ -35,7 +35,7 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
   /**
    * Creates a source.
    *
-   * @throws {OptionsError} that names each field at fault and its rule
+   * @throws {OptionsError} naming each invalid field and its rule
    * @throws {RelayError} `source_exists`, or `registry_read_only` without `registry: 'store'`
    */
   async create(source: NewSource): Promise<CreatedSource> {
@@ -44,9 +44,9 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
   }
 
   /**
-   * Changes fields of a source. Its key changes with {@link rotateKey}, its name never.
+   * Changes fields of a source. The write key is changed with {@link rotateKey}; the name cannot be changed.
    *
-   * @throws {OptionsError} that names each field at fault and its rule
+   * @throws {OptionsError} naming each invalid field and its rule
    * @throws {RelayError} `source_unknown` or `registry_read_only`
    */
   update(name: string, patch: SourcePatch): Promise<SourceEntry> {
@@ -54,10 +54,10 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
   }
 
   /**
-   * Gives a source another write key: the given one, or one that is generated. The present key stays valid for `overlap`
-   * ms (default: a day); one from an earlier rotation ends at once.
+   * Replaces the write key of a source with the given or a generated one. The previous key stays valid for `overlap` ms
+   * (default: a day). A key from an earlier rotation becomes invalid immediately.
    *
-   * @throws {OptionsError} that names the field at fault and its rule
+   * @throws {OptionsError} naming the invalid field and its rule
    * @throws {RelayError} `source_unknown` or `registry_read_only`
    */
   rotateKey(name: string, rotation: { key?: string; overlap?: number } = {}): Promise<CreatedSource> {

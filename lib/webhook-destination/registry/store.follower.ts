@@ -4,13 +4,13 @@ import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 
-/** Time between two reads that no signal asked for, in ms. */
+/** Interval between reads that no signal requested, in ms. */
 const POLL_INTERVAL = 5_000;
 
-/** How long the start waits until changes of others are heard of, in ms. */
+/** How long startup waits until changes of other processes are received, in ms. */
 const LISTEN_TIMEOUT = 1_000;
 
-/** Applies the records of a store in the order of their changes, those of other processes included. */
+/** Applies the records of a store in the order of their changes, including those of other processes. */
 export class StoreFollower {
   private readonly logger = new LimitedLogger('WebhookDestination');
   private last: Promise<unknown> = Promise.resolve();
@@ -25,7 +25,7 @@ export class StoreFollower {
     private readonly apply: (records: RegistryRecord[]) => Promise<void>,
   ) {}
 
-  /** Resolves once all records are applied; what changes after that follows by itself. */
+  /** Resolves once all records are applied. Later changes are applied as they occur. */
   async start(): Promise<void> {
     await this.listen();
     await this.read();
@@ -40,23 +40,26 @@ export class StoreFollower {
     clearInterval(this.poll);
   }
 
-  /** Resolves once all changes made before this call are applied. In a store of this process alone, they are. */
+  /** Resolves once all changes made before this call are applied; immediately if only this process uses the store. */
   async catchUp(): Promise<void> {
     if (this.store.changed$) await this.read();
   }
 
-  /** Resolves once a change of this process is applied, after those that others made before it. */
+  /** Resolves once a change of this process is applied, after the earlier changes of other processes. */
   async applied(record: RegistryRecord): Promise<void> {
     try {
-      // Only a read has the changes of others too: they may have come before it, or have undone it.
+      // Only a read includes the changes of other processes, which may precede this change or have undone it.
       if (this.store.changed$) return await this.read();
     } catch {
-      // It is durable all the same, and the outage has been logged.
+      // The change is durable anyway, and the outage has been logged.
     }
     await this.inOrder(() => this.apply([record]));
   }
 
-  /** Resolves once changes of others are heard of, which the first signal says; a process that is slow to does without. */
+  /**
+   * Resolves at the first signal, once changes of other processes are received; after a timeout, startup goes on
+   * without them.
+   */
   private listen(): Promise<void> {
     const { changed$ } = this.store;
     if (!changed$) return Promise.resolve();
@@ -84,7 +87,7 @@ export class StoreFollower {
     this.read().catch(() => undefined);
   }
 
-  /** Calls made before a read begins share it. */
+  /** Calls made before a read begins share that read. */
   private read(): Promise<void> {
     this.reading ??= this.inOrder(async () => {
       this.reading = undefined;

@@ -9,24 +9,24 @@ import { findEntryFaults } from './entry.rules.js';
 import { KEY_TAKEN, type LiveEntries, subjectOf } from './live.entries.js';
 import type { RegisteredEntry } from './registry.js';
 
-/** Records taken in one turn of the event loop. */
+/** Records processed in one turn of the event loop. */
 const PORTION = 200;
 
 export interface StoredEntry extends RegisteredEntry {
   kind: RegistryKind;
   name: string;
   revision: number;
-  /** What is in use: the document, unless that is at fault. */
+  /** The document in use; the last valid one if `document` is invalid. */
   live?: AnyDocument;
 }
 
-/** The entries of a store as this process last read them, and what of them is in use. */
+/** The entries of a store as this process last read them, with the documents in use. */
 export class StoredEntries {
   readonly #entries = { source: new Map<string, StoredEntry>(), destination: new Map<string, StoredEntry>() };
   readonly #stale = new Set<StoredEntry>();
-  /** Those with a secret or key from before a rotation. */
+  /** Entries whose previous secret or key is still valid. */
   readonly #rotating = new Set<StoredEntry>();
-  /** Sources whose write key another one has, which may give it up. */
+  /** Sources whose write key belongs to another source, which may release it. */
   readonly #conflicts = new Set<StoredEntry>();
   readonly #delivery: DeliveryOptions;
 
@@ -38,7 +38,10 @@ export class StoredEntries {
     this.#delivery = delivery;
   }
 
-  /** Those that the store should have in another form: without a secret that has expired, or under today's key. */
+  /**
+   * Entries that the store should keep in another form: without an expired secret, or encoded with the current key and
+   * rules.
+   */
   get stale(): Set<StoredEntry> {
     return this.#stale;
   }
@@ -52,10 +55,10 @@ export class StoredEntries {
   }
 
   /**
-   * Puts records into use. One that is at fault leaves in use what was.
+   * Puts records into use. If a record is invalid, the previous document stays in use.
    *
-   * @param isOpening Only then an old key makes an entry stale: two processes with the same secrets in another order would
-   * rewrite each other's for ever.
+   * @param isOpening Only at start does an old key make an entry stale: otherwise, two processes with the same secrets
+   * in another order would rewrite each other's entries forever.
    */
   async apply(records: RegistryRecord[], isOpening: boolean): Promise<void> {
     const taken: StoredEntry[] = [];
@@ -76,7 +79,7 @@ export class StoredEntries {
     }
   }
 
-  /** Ends the rotations whose time has come, in use; {@link stale} has what is to be written. */
+  /** Ends expired rotations in this process; {@link stale} has the entries to write. */
   expire(now: number): void {
     for (const entry of this.#rotating) {
       const { kind, document, live } = entry;
@@ -141,7 +144,7 @@ export class StoredEntries {
   }
 }
 
-/** What the relay's steps see of an entry. */
+/** Returns the parts of an entry that the relay uses, for comparison. */
 function essence({ options, previous, pauses }: AnyDocument): string {
   return JSON.stringify([options, previous, pauses]);
 }

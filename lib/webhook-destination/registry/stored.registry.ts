@@ -14,13 +14,13 @@ import { type EntryChange, type RegisteredEntry, Registry } from './registry.js'
 import { StoreFollower } from './store.follower.js';
 import { StoredEntries, type StoredEntry } from './stored.entries.js';
 
-/** Time until what the store did not take is written again, in ms. */
+/** Delay before a failed rewrite is repeated, in ms. */
 const REWRITE_DELAY = 30_000;
 
-/** Most attempts at a change that others overtake. */
+/** Maximum number of attempts at a change that other changes overtake. */
 const MAX_TRIES = 20;
 
-/** Sources and destinations that the queue's store keeps. */
+/** Registry of the sources and destinations that the queue's store keeps. */
 export class StoredRegistry extends Registry {
   readonly origin = 'store';
   readonly #delivery: DeliveryOptions;
@@ -66,7 +66,7 @@ export class StoredRegistry extends Registry {
       if (written === undefined) continue;
       const entry = this.stored!.find(kind, name);
       if (entry?.revision !== written || entry.fault === undefined) return;
-      // Another process gave the write key to another source at the same time, and came first.
+      // Another process gave the write key to another source first.
       await this.write(kind, name, document, written);
       return throwFaults(kind, name, [entry.fault]);
     }
@@ -89,13 +89,16 @@ export class StoredRegistry extends Registry {
   /** @throws {OptionsError} */
   private check(kind: RegistryKind, next: AnyDocument, current: AnyDocument | undefined): void {
     const faults = [...findEntryFaults(kind, next, this.#delivery), ...this.entries.findConflicts(kind, next)];
-    // A source that was removed since must not keep its destinations from being changed in other ways.
+    // A source that no longer exists must not block other changes to its destinations.
     const isNew = sourcesOf(next) !== (current && sourcesOf(current));
     if (faults.length === 0 && isNew) faults.push(...this.entries.findUnknownSources(kind, next));
     throwFaults(kind, next.options.name, faults);
   }
 
-  /** Resolves, once it is in use, with its revision; with undefined where somebody else changed it meanwhile. */
+  /**
+   * Resolves with the new revision once the document is in use; with undefined if another process changed the entry
+   * meanwhile.
+   */
   private async write(
     kind: RegistryKind,
     name: string,
@@ -123,7 +126,7 @@ export class StoredRegistry extends Registry {
     this.timer = setTimeout(() => this.wake(), delayUntil(time, Date.now())).unref();
   }
 
-  /** Ends rotations here, then in the store. */
+  /** Ends expired rotations in this process, then in the store. */
   private wake(): void {
     this.wakesAt = Infinity;
     this.stored!.expire(Date.now());
@@ -131,7 +134,7 @@ export class StoredRegistry extends Registry {
     void this.rewrite();
   }
 
-  /** Writes what the store should have in another form, unless another process has done so meanwhile. Never rejects. */
+  /** Rewrites stale entries, unless another process already has. Never rejects. */
   private async rewrite(): Promise<void> {
     if (this.isRewriting) return;
     this.isRewriting = true;

@@ -6,41 +6,44 @@ import type { RouteReason } from './route.reason.js';
 import type { RoutingOptions } from './routing.options.js';
 import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.util.js';
 
-/** What of an accepted message decides where it goes, and what a webhook carries of it. */
+/** The parts of an accepted message that routing and webhook bodies use. */
 export interface RoutableMessage extends MessageJson {
   readonly messageId: string;
   readonly userId: string | undefined;
-  /** The trace that it was recorded in, as `NewDelivery` has it. */
+  /** The trace in which the message was recorded; see `NewDelivery`. */
   readonly trace: string | undefined;
-  /** What recorded it, as `NewDelivery` has it. */
+  /** The method or route that recorded the message; see `NewDelivery`. */
   readonly recordedBy: string | undefined;
-  /** Name of the event, of a track message. */
+  /** Event name of a `track` message. */
   readonly event: string | undefined;
-  /** What its `integrations` say of a destination, or of `All`; null and undefined say nothing. */
+  /** Returns the message's value for a name, or for `All`, in `integrations`; null and undefined count as unset. */
   integration(name: string): unknown;
 }
 
-/** A destination, as routing sees it. */
+/** The routing options of a destination, with its event filter compiled. */
 interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'sources' | 'types'> {
   integration: string;
-  /** Undefined where it gets all events. */
+  /** Undefined if it receives all events. */
   events: EventFilter | undefined;
 }
 
-/** Decides which destinations get a message, and what they get: "Destinations" and "Integrations" in docs/specification.md. */
+/**
+ * Decides which destinations receive a message, and creates their deliveries.
+ * @see docs/specification.md, "Destinations" and "Integrations"
+ */
 export class DestinationRouter {
-  /** The enabled destinations of each source, as far as they have been asked for. */
+  /** Cache of the enabled destinations of each source. */
   private readonly served = new Map<string, RoutedDestination[]>();
   /** The enabled destinations, by name. */
   private readonly destinations = new Map<string, RoutedDestination>();
-  /** Those that name their sources, by source; those that do not, below undefined. */
+  /** The enabled destinations by the sources they name; those without `sources` are under undefined. */
   private readonly wanting = new Map<string | undefined, Set<RoutedDestination>>();
 
   constructor(destinations: RoutingOptions[] = []) {
     for (const destination of destinations) this.put(destination);
   }
 
-  /** Routes to a destination from now on, in place of the one of this name. */
+  /** Adds a destination, or replaces the one with the same name. */
   put({ name, integration, enabled, sources, types, events }: RoutingOptions): void {
     this.remove(name);
     if (!enabled) return;
@@ -54,7 +57,7 @@ export class DestinationRouter {
     this.forgetServed(sources);
   }
 
-  /** Routes nothing to the destination any more. */
+  /** Stops routing to a destination. */
   remove(name: string): void {
     const destination = this.destinations.get(name);
     if (!destination) return;
@@ -68,9 +71,9 @@ export class DestinationRouter {
   }
 
   /**
-   * One delivery of each message for each destination that is to get it.
+   * Creates one delivery for each message and each destination that receives it.
    *
-   * @param ambient the trace of messages that have none of their own
+   * @param ambient the trace of messages without one of their own
    */
   route(source: string, messages: RoutableMessage[], acceptedAt: number, ambient?: string): NewDelivery[] {
     const served = this.servedBy(source);
@@ -90,8 +93,8 @@ export class DestinationRouter {
   }
 
   /**
-   * One delete notification for each enabled destination of the source, whatever its filters are: what a receiver has
-   * got of a user, it must learn to remove.
+   * Creates one delete notification for each enabled destination of the source, regardless of its filters: a receiver
+   * must learn to erase what it received about a user.
    */
   routeDeletion(source: string, userId: string, requestedAt: number, acceptedAt: number): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
@@ -105,7 +108,6 @@ export class DestinationRouter {
     }));
   }
 
-  /** The enabled destinations of a source. */
   private servedBy(source: string): RoutedDestination[] {
     let served = this.served.get(source);
     if (!served) {
@@ -115,14 +117,14 @@ export class DestinationRouter {
     return served;
   }
 
-  /** @param sources those concerned; undefined for all */
+  /** @param sources sources whose cached destinations are dropped; undefined for all */
   private forgetServed(sources: string[] | undefined): void {
     if (!sources) this.served.clear();
     else for (const source of sources) this.served.delete(source);
   }
 }
 
-/** Why a destination does not get a message of a source; undefined if it gets it. */
+/** Returns why a destination does not receive a message from a source; undefined if it does. */
 export function findRouteReason(
   options: RoutingOptions,
   source: string,
@@ -141,7 +143,7 @@ function takes(destination: RoutedDestination, message: RoutableMessage): boolea
   return findReason(destination, message) === undefined;
 }
 
-/** A destination named in `integrations` is told by its own value, any other by `All`; the default is on. */
+/** The destination's own value in `integrations` applies, or else that of `All`; the default is to send. */
 function findReason(
   { integration, types, events }: RoutedDestination,
   message: RoutableMessage,

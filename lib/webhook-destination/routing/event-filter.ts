@@ -1,20 +1,20 @@
-/** Most patterns of one destination. */
+/** Maximum number of patterns of a destination. */
 export const MAX_PATTERNS = 100;
 
-/** Longest pattern, in characters. */
+/** Maximum length of a pattern, in characters. */
 export const MAX_PATTERN_LENGTH = 200;
 
 const EXCLUDES = '!';
 
-/** The literal texts of a pattern, in their order. */
+/** The literal parts of a pattern, in order. */
 interface Pattern {
   start: string;
   between: string[];
-  /** After the last `*`; undefined where the pattern has none, and is the whole name. */
+  /** The text after the last `*`; undefined if the pattern has no `*` and so is the whole name. */
   end: string | undefined;
 }
 
-/** Whether a value is an array of patterns, within the bounds. */
+/** Returns whether a value is an array of patterns within the limits. */
 export function areEventPatterns(value: unknown): boolean {
   return (
     Array.isArray(value) &&
@@ -28,8 +28,8 @@ export function areEventPatterns(value: unknown): boolean {
 }
 
 /**
- * Selects names of events by patterns: `*` stands for any text, and `!` in front excludes. Exclusions take precedence,
- * and alone they select every other name.
+ * Selects event names by patterns. `*` matches any text, and a leading `!` excludes. Exclusions take precedence;
+ * exclusions alone select every other name.
  */
 export class EventFilter {
   private readonly included: Pattern[];
@@ -41,7 +41,7 @@ export class EventFilter {
     this.included = patterns.filter((pattern) => !pattern.startsWith(EXCLUDES)).map(compile);
   }
 
-  /** Whether a name is selected. */
+  /** Returns whether an event name is selected. */
   takes(event: string): boolean {
     if (this.excluded.some((pattern) => matches(pattern, event))) return false;
     return this.included.length === 0 || this.included.some((pattern) => matches(pattern, event));
@@ -53,7 +53,7 @@ function compile(pattern: string): Pattern {
   return { start, end: between.pop(), between };
 }
 
-/** Not a regular expression, which would take exponential time for some patterns. */
+/** Avoids regular expressions, which would take exponential time for some patterns. */
 function matches({ start, between, end }: Pattern, event: string): boolean {
   if (end === undefined) return event === start;
   if (!event.startsWith(start) || !event.endsWith(end)) return false;

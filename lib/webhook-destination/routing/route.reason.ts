@@ -1,2 +1,2 @@
-/** Why a destination does not get a message. */
+/** Why a destination does not receive a message. */
 export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integrations';

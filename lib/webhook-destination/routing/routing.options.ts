@@ -8,23 +8,24 @@ const INTEGRATION = 'be a non-empty string, and not All';
 
 const isIntegration = (value: unknown): boolean => isNonEmptyString(value) && value !== 'All';
 
-/** Whether a value is an array of at least one element, each of which passes. */
+/** Returns whether a value is a non-empty array whose elements all pass. */
 function isFilledArray(value: unknown, passes: (element: unknown) => boolean): boolean {
   return Array.isArray(value) && value.length > 0 && value.every(passes);
 }
 
-/** The options of a destination that decide which messages it gets. */
+/** Options of a destination that decide which messages it receives. */
 export class RoutingOptions {
   /**
-   * Names the destination in records, events and logs, and in a message's `integrations` unless `integration` is set.
-   * Different for each destination, not `All`.
+   * Name of the destination in records, events and logs, and in a message's `integrations` unless `integration` is set.
+   * Must be unique, and not `All`.
    * @default 'Webhooks'
    */
   @Must(INTEGRATION, isIntegration)
   name: string = 'Webhooks';
 
   /**
-   * The key looked for in a message's `integrations`, case sensitive, not `All`. Several destinations may share one.
+   * Key of the destination in a message's `integrations`, case-sensitive, not `All`. Several destinations may share a
+   * key.
    * @default the `name` of the destination
    * @see docs/destinations.md, "Integrations"
    */
@@ -39,13 +40,13 @@ export class RoutingOptions {
   @Must('be a boolean', (value) => typeof value === 'boolean')
   enabled: boolean = true;
 
-  /** Names of the sources whose messages it receives; `undefined` is refused. Default: every source. */
+  /** Names of the sources whose messages the destination receives. `undefined` is refused. Default: every source. */
   @MustIfPresent('be an array of one or more source names', (value) => isFilledArray(value, isNonEmptyString))
   sources?: string[];
 
   /**
-   * Message types it receives: `identify`, `track`, `page`, `screen`, `group`, `alias`, `delete`. Delete notifications are
-   * always sent, so `['delete']` selects only those. `undefined` is refused. Default: all.
+   * Message types that the destination receives: `identify`, `track`, `page`, `screen`, `group`, `alias`, `delete`.
+   * Delete notifications are always sent, so `['delete']` selects only those. `undefined` is refused. Default: all.
    */
   @MustIfPresent('be an array of one or more of identify, track, page, screen, group, alias, delete', (value) =>
     isFilledArray(value, (type) => isMessageType(type) || type === 'delete'),
@@ -53,9 +54,9 @@ export class RoutingOptions {
   types?: (MessageType | 'delete')[];
 
   /**
-   * Patterns of the names of `track` events that it receives: `*` stands for any text, `!` in front excludes, and case
-   * counts. An exclusion takes precedence wherever it stands; exclusions alone select every other event. At most 100
-   * patterns of at most 200 characters each. Messages of other types are not filtered; `undefined` is refused.
+   * Name patterns of the `track` events that the destination receives, case-sensitive. `*` matches any text, and a
+   * leading `!` excludes. Exclusions take precedence, in any order; exclusions alone select every other event. At most
+   * 100 patterns of at most 200 characters each. Messages of other types are not filtered. `undefined` is refused.
    * Default: all events.
    * @see docs/destinations.md, "Events"
    */

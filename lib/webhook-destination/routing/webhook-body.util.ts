@@ -20,14 +20,14 @@ export type BodyField = (typeof BODY_FIELDS)[number];
 /** A message as JSON, field by field. */
 export interface MessageJson {
   readonly type: MessageType;
-  /** JSON of a field, its UTF-8 bytes as Latin-1, or undefined where the message has none. */
+  /** Returns the JSON of a field, with its UTF-8 bytes as Latin-1; undefined if the message does not have the field. */
   json(field: BodyField): string | undefined;
 }
 
 /** Version of the body's layout. */
 const VERSION = 1;
 
-/** The fields of each kind's body, and their names in it where those differ. */
+/** The body fields of each message type, with their names in the body where those differ. */
 const LAYOUTS: Record<MessageType, (BodyField | [BodyField, string])[]> = {
   identify: ['userId', 'anonymousId', 'traits', 'context', 'timestamp'],
   track: ['userId', 'anonymousId', 'event', 'properties', 'context', 'timestamp'],
@@ -38,9 +38,9 @@ const LAYOUTS: Record<MessageType, (BodyField | [BodyField, string])[]> = {
 };
 
 interface Template {
-  /** What a body begins with. */
+  /** The start of the body. */
   head: string;
-  /** Its fields, each with the text that comes before it. */
+  /** Fields of the body, each with the text that precedes its value. */
   fields: [field: BodyField, before: string][];
 }
 
@@ -55,8 +55,8 @@ const TEMPLATES = Object.fromEntries(
 ) as Record<MessageType, Template>;
 
 /**
- * The JSON that webhooks carry, with the message's `context`, `anonymousId`, `name` and `category` where it
- * has them, and nothing of the transport: no write key, messageId or `integrations`. All share one piece of memory.
+ * Creates the JSON bodies of webhooks. A body has `context`, `anonymousId`, `name` and `category` if the message has
+ * them, and no transport fields: no write key, messageId or `integrations`. All bodies share one buffer.
  *
  * @see docs/specification.md, "Webhook bodies"
  */
@@ -77,7 +77,7 @@ function toText(message: MessageJson): string {
   return `${text}}`;
 }
 
-/** The JSON of a delete notification: these three fields alone, and no version. */
+/** Creates the JSON of a delete notification: only these three fields, and no version. */
 export function toDeleteBody(userId: string, timestamp: Date): Buffer {
   return Buffer.from(JSON.stringify({ type: 'delete', userId, timestamp: timestamp.toISOString() }));
 }

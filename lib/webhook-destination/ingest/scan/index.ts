@@ -4,7 +4,7 @@ import type { PostedMessage } from '../posted-message.interface.js';
 import { UNUSABLE } from './json-scanner.js';
 import { MessageScanner } from './message-scanner.js';
 
-/** What a scan found. */
+/** Result of a scan. */
 interface ScannedBody {
   messages: PostedMessage[];
   writeKey: unknown;
@@ -12,10 +12,10 @@ interface ScannedBody {
 }
 
 /**
- * The messages of posted JSON, most of them without a parse, which takes four times as long.
+ * Finds the messages of posted JSON, most of them without parsing, which would take four times as long.
  *
- * @param most messages that a batch may hold
- * @returns undefined when a parser has to judge the text
+ * @param most maximum number of messages in a batch
+ * @returns undefined if the text must be parsed instead
  */
 export function scanMessages(route: MessageRoute, json: JsonText, most: number): ScannedBody | undefined {
   const isBatch = route === 'batch';
@@ -24,11 +24,11 @@ export function scanMessages(route: MessageRoute, json: JsonText, most: number):
   try {
     const posted = isBatch ? scanner.envelope(most) : scanner.single();
     const { writeKey, sentAt, context, integrations } = posted as Record<string, unknown>;
-    // What a batch has for all its messages is merged into each by the parser.
+    // Only the parser merges the shared fields of a batch into its messages.
     if (isBatch && (context ?? integrations ?? null) !== null) return undefined;
     return { messages, writeKey, sentAt };
   } catch (error) {
-    // A fault of the text makes it one for the parser; a fault of ours must be seen.
+    // A fault in the text is left to the parser; a bug in the scanner must surface.
     if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
     return undefined;
   }

@@ -25,47 +25,47 @@ const membersOf = (bytes: Iterable<number>): Uint8Array => {
 const PLAIN = membersOf(Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => byte >= SPACE));
 PLAIN[QUOTE] = PLAIN[BACKSLASH] = 0;
 
-/** Escapes that `JSON.stringify` writes too; a unicode escape is most often not one. */
+/** Escapes that `JSON.stringify` also writes; it rarely writes a unicode escape. */
 const COMMON_ESCAPES = membersOf(Buffer.from('"\\bfnrt'));
 
 const WHITE_SPACE = membersOf(Buffer.from(' \t\r\n'));
 const SIGNS_AND_EXPONENTS = membersOf(Buffer.from('.eE+-'));
 const LITERALS = new Map(['true', 'false', 'null'].map((text) => [text.charCodeAt(0), Buffer.from(text)]));
 
-/** Digits that a double holds exactly, so that it is written as it was read. */
+/** Number of digits that a double holds exactly, so a number is serialized as it was read. */
 const EXACT_DIGITS = 15;
 
-/** Keys of one object that are compared with each other. */
+/** Maximum number of keys of one object that are compared with each other. */
 const MAX_KEYS = 64;
 
-/** Ends a scan. */
+/** Thrown to end a scan. */
 export const UNUSABLE = new Error('the text cannot be used');
 
 /**
- * Hashes of the keys of the objects that are open: equal ones may be equal keys, of which a parser drops one. A scan
- * is never interrupted, so that all can use the same.
+ * Hashes of the keys of all open objects: equal hashes may be equal keys, of which a parser drops one. All scans share
+ * it, because a scan is never interrupted.
  */
 const KEYS = new Int32Array(MAX_DEPTH * MAX_KEYS);
 
 /**
- * One pass over the bytes of JSON, which knows where each value ends without making it. A text that is not JSON ends it,
- * or is not canonical.
+ * Reads the bytes of JSON once and finds the end of each value without creating the value. A text that is not JSON ends
+ * the scan, or is not canonical.
  *
- * Each method takes the place of what it reads, and returns the place behind it.
+ * Each method takes the position of what it reads, and returns the position after it.
  */
 export abstract class JsonScanner {
-  /** Whether what was read since it was set is to the byte what `JSON.stringify` would write. */
+  /** Whether the bytes read since it was set are exactly what `JSON.stringify` would write. */
   protected canonical = true;
-  /** Whether a string that was read since it was set has a backslash. */
+  /** Whether a string read since it was set has a backslash. */
   protected escaped = false;
-  /** How many keys the objects have that are open. */
+  /** Number of keys of all open objects. */
   protected openKeys = 0;
   /** Hash of the last key. */
   private hash = 0;
 
   constructor(protected readonly bytes: Buffer) {}
 
-  /** Takes note of a member of an object that is not within another value; `hash` is that of its key. */
+  /** Records a member of an outermost object; `hash` is that of its key. */
   protected abstract note(hash: number, key: number, keyEnd: number, start: number, end: number): void;
 
   protected object(at: number, depth: number): number {
@@ -125,7 +125,7 @@ export abstract class JsonScanner {
 
   private key(at: number, firstKey: number): number {
     const { bytes } = this;
-    // Numbers are put before other keys.
+    // `JSON.stringify` writes numeric keys first.
     const first = bytes[at + 1]!;
     if (first >= ZERO && first <= NINE) this.canonical = false;
     let hash = 0;
@@ -196,7 +196,6 @@ export abstract class JsonScanner {
     return this.space(at);
   }
 
-  /** Skips white space. */
   protected space(at: number): number {
     while (WHITE_SPACE[this.bytes[at]!] === 1) at++;
     return at;

@@ -5,7 +5,7 @@ import type { PostedMessage } from '../posted-message.interface.js';
 import { CLOSE_BRACKET, COLON, COMMA, JsonScanner, OPEN_BRACE, OPEN_BRACKET, QUOTE, UNUSABLE } from './json-scanner.js';
 import { SCANNED_FIELDS, ScannedMessage } from './scanned-message.js';
 
-/** The fields by the hashes of their names: the name, and where its span is. */
+/** Name and span position of each field, by the hash of its name. */
 const FIELDS = new Map(
   SCANNED_FIELDS.map((field, index) => {
     const name = Buffer.from(field);
@@ -13,17 +13,17 @@ const FIELDS = new Map(
   }),
 );
 
-/** The spans of the fields of the message that is scanned; all scans use the same, as none is interrupted. */
+/** Spans of the fields of the current message. All scans share it, because a scan is never interrupted. */
 const SPANS = new Int32Array(2 * SCANNED_FIELDS.length);
 
 /**
- * Finds the messages of posted JSON without parsing them. It vouches for what it takes: a text that is not JSON is
- * never taken, and a message that is not to the byte what `JSON.stringify` would write is parsed.
+ * Finds the messages of posted JSON without parsing them. A text that is not JSON is never accepted, and a message that
+ * is not exactly what `JSON.stringify` would write is parsed.
  */
 export class MessageScanner extends JsonScanner {
   readonly messages: PostedMessage[] = [];
 
-  /** @param type that of the message, whatever it says itself */
+  /** @param type overrides the message's own type */
   constructor(
     private readonly source: JsonText,
     private readonly type?: MessageType,
@@ -32,10 +32,10 @@ export class MessageScanner extends JsonScanner {
   }
 
   /**
-   * Takes the text as one message.
+   * Reads the text as one message.
    *
    * @returns its fields
-   * @throws UNUSABLE when a parser has to judge the text
+   * @throws UNUSABLE if the text must be parsed instead
    */
   single(): unknown {
     const start = this.expect(OPEN_BRACE, this.space(0));
@@ -44,11 +44,11 @@ export class MessageScanner extends JsonScanner {
   }
 
   /**
-   * Takes the text as an envelope of at most so many messages. The rest of it is little, and left to a parser, which so
-   * vouches for what is around the batch.
+   * Reads the text as an envelope of at most `most` messages. The rest of the envelope is short, and is parsed, which
+   * also checks its syntax.
    *
-   * @returns the envelope, its batch empty
-   * @throws UNUSABLE when a parser has to judge the text
+   * @returns the envelope, with an empty batch
+   * @throws UNUSABLE if the text must be parsed instead
    */
   envelope(most: number): unknown {
     const { bytes } = this;
@@ -62,7 +62,7 @@ export class MessageScanner extends JsonScanner {
       const key = bytes.toString('latin1', at + 1, keyEnd - 1);
       at = this.space(this.expect(COLON, this.space(keyEnd)) + 1);
       const isBatch = key === 'batch';
-      // Of two batches, the parser takes the last; an escaped key may be a second one.
+      // The parser uses the last of two batches, and an escaped key may be a second one.
       if ((isBatch && end > 0) || key.includes('\\')) throw UNUSABLE;
       if (isBatch) {
         start = this.expect(OPEN_BRACKET, at);

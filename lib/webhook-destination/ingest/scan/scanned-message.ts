@@ -8,7 +8,7 @@ const QUOTE = 0x22;
 const OPEN_BRACE = 0x7b;
 const N_OF_NULL = 0x6e;
 
-/** Fields of a message, in their order in the table of spans. */
+/** Fields of a message, in the order of the span table. */
 export const SCANNED_FIELDS = [
   ...TEXT_FIELDS,
   'type',
@@ -21,21 +21,21 @@ export const SCANNED_FIELDS = [
 
 type ScannedField = (typeof SCANNED_FIELDS)[number];
 
-/** Where the span of a field is in the table: a start and an end, which is 0 where the field is absent. */
+/** Position of each field's span in the table: a start and an end, which is 0 if the field is absent. */
 const PLACES = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2 * index])) as Record<
   ScannedField,
   number
 >;
 
-/** What stands for an object that is not looked into. */
+/** Placeholder for an object that is not parsed. */
 const AN_OBJECT = Object.freeze({});
 
-/** Shorter parts of a string are strings of their own to V8, and do not keep it in memory. */
+/** Minimum length of a slice in V8. Shorter parts are copied, and do not keep the whole string in memory. */
 const SHORTEST_SLICE = 13;
 
 /**
- * A message whose text is to the byte what `JSON.stringify` would make of it, as SDKs written in JavaScript send it:
- * its fields go on as they came, and are neither parsed nor stringified.
+ * A message whose text is exactly what `JSON.stringify` would write, as SDKs written in JavaScript send it. Its fields
+ * are forwarded as received, and are neither parsed nor serialized.
  */
 export class ScannedMessage implements PostedMessage {
   readonly value: Readonly<Record<ScannedField, unknown>>;
@@ -43,10 +43,10 @@ export class ScannedMessage implements PostedMessage {
   private readonly texts = new Array<string | undefined>(TEXT_FIELDS.length);
 
   /**
-   * @param size in bytes
-   * @param spans of its fields; the table is used again for the next message
-   * @param escaped whether a string of it may hold a backslash
-   * @param type where that is not the message's own
+   * @param size size of the message, in bytes
+   * @param spans spans of its fields; the table is reused for the next message
+   * @param escaped whether one of its strings may have a backslash
+   * @param type overrides the message's own type
    */
   constructor(
     private readonly source: JsonText,
@@ -83,7 +83,7 @@ export class ScannedMessage implements PostedMessage {
   }
 
   isTooDeep(): boolean {
-    return false; // one that is would not have been scanned
+    return false; // a scan ends at a message that is too deep
   }
 
   isTooLarge(): boolean {
@@ -103,7 +103,7 @@ export class ScannedMessage implements PostedMessage {
     return first === N_OF_NULL || (first === QUOTE && end - start === 2);
   }
 
-  /** @param isKept whether it outlives the request: a slice of the request's text would keep all of that */
+  /** @param isKept whether the value outlives the request: a slice would keep the whole text of the request */
   private read(spans: Int32Array, place: number, isKept = false): unknown {
     const end = spans[place + 1]!;
     if (end === 0) return undefined;
