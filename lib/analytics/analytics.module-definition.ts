@@ -13,7 +13,7 @@ import { type AnalyticsModuleExtras, DEFAULT_INSTANCE, InstanceOptions } from '.
 const createService = (options: CheckedAnalyticsOptions, moduleRef: ModuleRef) =>
   new AnalyticsService(options, moduleRef);
 
-/** Provides the instance of this name. */
+/** Creates the provider of an instance. */
 export function provideAnalytics(extras: AnalyticsModuleExtras, create = createService): FactoryProvider {
   return {
     provide: getAnalyticsToken(extras.name),
@@ -30,7 +30,7 @@ function addInstance(module: DynamicModule, extras: AnalyticsModuleExtras): Dyna
   const { name, isGlobal } = toOptions(InstanceOptions, extras);
   const instance = provideAnalytics({ name, isGlobal });
   const token = instance.provide;
-  // The token of the default instance is the class, unless that is the class of the package's other build.
+  // The token of the default instance is the class, but with both builds loaded it may be the other build's class.
   const hasOtherClass = name === DEFAULT_INSTANCE && token !== AnalyticsService;
   const byClass = hasOtherClass ? [{ provide: AnalyticsService, useExisting: token }] : [];
   return {
@@ -46,7 +46,7 @@ const definition = new ConfigurableModuleBuilder<AnalyticsModuleOptions>({ optio
   .setExtras<AnalyticsModuleExtras>({ name: undefined, isGlobal: undefined }, addInstance)
   .build();
 
-/** The base class that gives the module `forRoot` and `forRootAsync`. */
+/** Base class with `forRoot` and `forRootAsync`. */
 export const AnalyticsModuleBase = definition.ConfigurableModuleClass;
 
 /** Options of `AnalyticsModule.forRootAsync`: `useFactory`, `useClass` or `useExisting`, `name` and `isGlobal`. */

@@ -11,32 +11,35 @@ import { connectDecoratedProviders, findInstanceNames } from './decorators/decor
 import type { AnalyticsModuleExtras } from './instance.options.js';
 
 /**
- * Provides `AnalyticsService`, and an instance of its own for each `name`.
- * What is queued when the application closes is delivered first.
+ * Provides `AnalyticsService`, with a separate instance for each `name`. When the application closes, queued events are
+ * delivered first.
  */
 @Module({})
 export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit {
-  /** @internal @throws {OptionsError} where the application imports it without options only. */
+  /** @internal @throws {OptionsError} if the application imports the module only without options. */
   constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {
     super();
     if (findInstanceNames(modules).length > 0) return;
     const rule = 'must be imported as AnalyticsModule.forRoot({ writeKey }) or AnalyticsModule.forRootAsync(...)';
-    // Where AnalyticsService is injected, Nest stops with an error of its own first, which does not say this.
+    // Logged too: if AnalyticsService is injected, Nest stops first with its own error, which does not say this.
     new LineLogger('AnalyticsModule').error(`AnalyticsModule ${rule}`);
     throw new OptionsError('AnalyticsModule', [rule]);
   }
 
-  /** A wrong option stops the application at bootstrap with an error that names it and its rule. */
+  /**
+   * Provides an instance with these options. An invalid option stops the application at bootstrap with an error that
+   * names the option and its rule.
+   */
   static override forRoot(options: AnalyticsModuleOptions & AnalyticsModuleExtras): DynamicModule {
     return concealOptions(super.forRoot(options ?? {}), ANALYTICS_OPTIONS);
   }
 
-  /** As {@link forRoot}, with options that are made by a factory, a class or an existing provider. */
+  /** Like {@link forRoot}, with options from a factory, a class or an existing provider. */
   static override forRootAsync(options: AnalyticsModuleAsyncOptions): DynamicModule {
     return concealOptions(super.forRootAsync(options), ANALYTICS_OPTIONS);
   }
 
-  /** Called by Nest: connects the decorators. */
+  /** Connects the decorators. Called by Nest. */
   onModuleInit(): Promise<void> {
     return connectDecoratedProviders(this.modules);
   }

@@ -10,7 +10,7 @@ import { CheckedAmbientOptions, toContextOptions } from './context/ambient.optio
 import { type AnalyticsModuleExtras, InstanceOptions } from './instance.options.js';
 import { findEventFaults, PlanOptions } from './tracking-plan/tracking-plan.options.js';
 
-/** A decorator for what the module must know before a factory runs. */
+/** Decorator for options that the module needs before a factory runs. */
 function NextToFactory(): PropertyDecorator {
   return (options, name) => {
     ValidateIf((given: object) => name in given)(options, name);
@@ -18,7 +18,7 @@ function NextToFactory(): PropertyDecorator {
   };
 }
 
-/** The rules and defaults of the options that `Analytics` knows nothing of. */
+/** Rules and defaults of the options that are not settings of `Analytics`. */
 class ModuleOptions extends CheckedAmbientOptions {
   @Must('be a number of milliseconds above 0', isPositiveNumber)
   shutdownTimeout: number = 10_000;
@@ -33,18 +33,18 @@ class ModuleOptions extends CheckedAmbientOptions {
   isGlobal?: never;
 }
 
-// `findSettingFaults` has their rules.
+// `findSettingFaults` checks their rules.
 for (const name of SETTING_NAMES) Allow()(ModuleOptions.prototype, name);
 
-/** The options of one instance, checked; those of the module with their defaults. */
+/** Validated options of one instance; those of the module have their defaults. */
 export type CheckedAnalyticsOptions = AnalyticsSettings &
   Pick<AnalyticsModuleOptions, 'telemetry'> &
   Omit<ModuleOptions, keyof InstanceOptions> &
   InstanceOptions;
 
 /**
- * The options with their defaults.
- * @throws {OptionsError} that names each option at fault and its rule.
+ * Validates the options and applies the defaults.
+ * @throws {OptionsError} that names each invalid option and its rule.
  */
 export function checkOptions(given: AnalyticsModuleOptions, extras: AnalyticsModuleExtras): CheckedAnalyticsOptions {
   const instance = toOptions(InstanceOptions, extras);

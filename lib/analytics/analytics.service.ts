@@ -37,8 +37,8 @@ import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking
 const IN_PROCESS_FLUSH_INTERVAL = 0;
 
 /**
- * `Analytics` as a provider: completes messages with the ambient identity and context, delivers queued events before the
- * application closes, and logs what it cannot deliver.
+ * `Analytics` as a provider: completes messages with the ambient identity and context, delivers queued events before
+ * the application closes, and logs undelivered events.
  */
 @Injectable()
 export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnApplicationShutdown {
@@ -47,7 +47,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private readonly completer: MessageCompleter;
   private readonly plan: PlanEnforcer;
   private isConnected: boolean;
-  /** Whether events go to a relay in this process, which may know what recorded them. */
+  /** Whether events go to a relay in this process. Only then do they carry the method or route that recorded them. */
   private isInProcess = false;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
@@ -76,7 +76,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.metrics = metrics;
     telemetry?.observe?.(metrics.all);
     this.#options = options;
-    const { identity, anonymous, context } = options; // without the write key: nothing that is inspected shows it
+    const { identity, anonymous, context } = options; // without the write key, so that inspection never shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
     this.on('error', ({ code, reason }) => {
@@ -86,7 +86,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.on('call_after_close', () =>
       this.reportUndelivered(new RelayError('call_after_close', 'recorded after the shutdown')),
     );
-    // Otherwise the application's modules decide, once they exist.
+    // Otherwise the application's modules determine where events are sent, once they exist.
     this.isConnected = createSink !== undefined || options.httpClient != null;
     if (this.isConnected || options.disable) this.startDelivery();
   }
@@ -97,18 +97,18 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   }
 
   /**
-   * Records what a user did. With a `TrackingPlan`, the event's properties are typed; with a class of this event in the
-   * option `trackingPlan`, they are checked.
+   * Records what a user did. A `TrackingPlan` types the event's properties; a class of the event in the option
+   * `trackingPlan` checks them.
    */
   track<E extends EventName>(message: PlannedTrackParams<E>, callback?: Callback): void {
     this.recordComplete('track', message, callback);
   }
 
   /**
-   * Records an event that is an instance of its class: one with `@TrackedEvent`, or made by `defineEvent`.
-   * Its fields are the properties; they are checked.
+   * Records an instance of an event class: a class with `@TrackedEvent`, or one made by `defineEvent`. The instance's
+   * fields are the event's properties, and are checked.
    *
-   * @throws {ValidationError} for an object of any other class.
+   * @throws {ValidationError} if the object's class is not an event class.
    */
   trackEvent(event: object, fields: TrackEventFields = {}, callback?: Callback): void {
     const definition = definitionOf((event as object | undefined)?.constructor);
@@ -139,22 +139,22 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.recordComplete('alias', message, callback);
   }
 
-  /** @internal Events that were not delivered, those included that the tracking plan refused. */
+  /** @internal Number of events not delivered, including those that the tracking plan refused. */
   get lostCount(): number {
     return this.lost;
   }
 
-  /** Called by Nest: chooses where events go. */
+  /** Selects where events are sent. Called by Nest. */
   onModuleInit(): void {
     this.connect();
   }
 
-  /** Called by Nest: delivers what is queued. */
+  /** Delivers queued events. Called by Nest. */
   onApplicationShutdown(): Promise<void> {
     return this.drain();
   }
 
-  /** @internal Closes, and delivers what is queued; the second call waits for the first. */
+  /** @internal Closes the client and delivers queued events. A second call waits for the first. */
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
@@ -170,7 +170,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     });
   }
 
-  /** A violation that is thrown loses the event as well. */
+  /** Checks a track event. A violation that is thrown also counts as a lost event. */
   private findViolation(message: TrackParams): Error | undefined {
     try {
       return this.plan.check(message);
@@ -183,7 +183,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     }
   }
 
-  /** Chooses where events go, once the application's modules exist. */
+  /** Selects where events are sent, once the application's modules exist. */
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
@@ -199,7 +199,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.startDelivery();
   }
 
-  /** The entrances of the application's own `WebhookDestinationModule`s. */
+  /** Returns the ingests of the application's own `WebhookDestinationModule`s. */
   private findIngests(): InProcessIngest[] {
     try {
       return this.moduleRef.get<InProcessIngest>(IN_PROCESS_INGEST, { strict: false, each: true });
@@ -218,7 +218,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     );
   }
 
-  /** Counts an event, and writes one line for all of a batch, which fail together. */
+  /** Counts an undelivered event. Logs one line for all events of a batch, because they fail together. */
   private reportUndelivered(reason: unknown): void {
     this.lost++;
     if (PlanEnforcer.isViolation(reason)) return;

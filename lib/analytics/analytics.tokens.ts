@@ -7,25 +7,29 @@ import { DEFAULT_INSTANCE } from './instance.options.js';
 /** Options of one `AnalyticsModule`. */
 export const ANALYTICS_OPTIONS = Symbol.for('nestjs-analytics-relay:analytics-module-options');
 
-/** The injection token of an instance: the class `AnalyticsService` for the default one, a symbol for a named one. */
+/**
+ * Injection token of an instance: the class `AnalyticsService` for the default instance, a symbol for a named instance.
+ */
 export type AnalyticsToken = Type<AnalyticsService> | symbol;
 
 const NAMED = 'nestjs-analytics-relay:analytics:';
 
-/** The injection token of an instance; without a name, of the default instance. The same for both builds of the package. */
+/**
+ * Returns the injection token of an instance, by default of the default instance. Both builds of the package share it.
+ */
 export function getAnalyticsToken(name: string = DEFAULT_INSTANCE): AnalyticsToken {
   if (name !== DEFAULT_INSTANCE) return Symbol.for(NAMED + name);
   return processWide('analytics-service', () => AnalyticsService);
 }
 
-/** The name of the instance that a token stands for; undefined for any other token. */
+/** Returns the name of the instance that a token identifies; undefined for any other token. */
 export function instanceNameOf(token: unknown): string | undefined {
   if (token === getAnalyticsToken()) return DEFAULT_INSTANCE;
   const key = typeof token === 'symbol' ? Symbol.keyFor(token) : undefined;
   return key?.startsWith(NAMED) ? key.slice(NAMED.length) : undefined;
 }
 
-/** Injects the instance of this name; without one, the default instance. */
+/** Injects the instance with this name; without a name, the default instance. */
 export function InjectAnalytics(name?: string): PropertyDecorator & ParameterDecorator {
   return Inject(getAnalyticsToken(name));
 }

@@ -3,7 +3,7 @@ import type { InProcessIngest } from '../webhook-destination/ingest/in-process-i
 
 const write = (events: string): string => `{"batch":[${events}]}`;
 
-/** Hands batches to the `WebhookDestinationModule` of the same application; whatever it rejects with is tried again. */
+/** Passes batches to the `WebhookDestinationModule` of the same application. Every rejection is retried. */
 export class InProcessTransport implements BatchTransport {
   readonly envelopeBytes = write('').length;
   readonly #writeKey: string;

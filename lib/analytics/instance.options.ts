@@ -1,13 +1,13 @@
 import { Must } from '../common/options.rules.js';
 import { isNonEmptyString } from '../common/value.util.js';
 
-/** Name of the instance that is used where no other is named. */
+/** Name of the instance that is used if no name is given. */
 export const DEFAULT_INSTANCE = 'default';
 
-/** Where an instance is found: rules and defaults. */
+/** Name and visibility of an instance, with rules and defaults. */
 export class InstanceOptions {
   /**
-   * Name of the instance, for an application that has several: inject it with `@InjectAnalytics(name)`.
+   * Name of the instance, for an application that has several. Inject it with `@InjectAnalytics(name)`.
    *
    * @default the default instance, injected as `AnalyticsService`
    */
@@ -15,7 +15,7 @@ export class InstanceOptions {
   name: string = DEFAULT_INSTANCE;
 
   /**
-   * Whether every module can inject the instance; the decorators find it in modules that can.
+   * Whether every module can inject the instance. Decorators only work in modules that can.
    *
    * @default true
    */
@@ -23,5 +23,5 @@ export class InstanceOptions {
   isGlobal: boolean = true;
 }
 
-/** Arguments of `forRoot` and `forRootAsync` beside the options. */
+/** Arguments of `forRoot` and `forRootAsync` in addition to the options. */
 export type AnalyticsModuleExtras = Partial<InstanceOptions>;

@@ -8,7 +8,7 @@ import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interf
 import type { JsonSchema } from './json-schema.interface.js';
 import { keywordsOf } from './rule-keywords.util.js';
 
-/** What the decorators of class-validator and the types of a class say, as JSON Schema. */
+/** Converts the class-validator decorators and property types of a class to JSON Schema. */
 export function classSchema(type: EventClass, parents: EventClass[] = []): JsonSchema {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
@@ -30,13 +30,13 @@ function propertySchema(type: EventClass, name: string, rules: PropertyRule[], p
   return { ...schema, type: 'array', items: apply({}, ofElements, type, parents) };
 }
 
-/** Adds what the rules say; those that no keyword expresses are named in a comment. */
+/** Adds the keywords of the rules. Rules without a keyword are named in `$comment`. */
 function apply(schema: JsonSchema, rules: PropertyRule[], type: EventClass, parents: EventClass[]): JsonSchema {
   const unexpressed: string[] = [];
   for (const rule of rules) {
     if (rule.type === 'nestedValidation') {
       const nested = nestedClassOf(type, rule);
-      // A class that holds itself would have no end.
+      // A class that contains itself would recurse without end.
       const isNew = nested !== undefined && !rule.each && !parents.includes(nested);
       Object.assign(schema, isNew ? classSchema(nested, parents) : { type: rule.each ? 'object' : schema.type });
       continue;

@@ -13,14 +13,17 @@ export interface Command {
   /** Text of `--help`. */
   usage: string;
   /**
-   * Resolves with the exit code.
-   * @throws {OptionsError} that names the wrong argument; never the value of an option or of a URL
-   * @throws {RelayError} that names the file or the store at fault
+   * Runs the command and resolves with its exit code.
+   * @throws {OptionsError} that names the invalid argument, never the value of an option or of a URL
+   * @throws {RelayError} that names the file or the store that failed
    */
   run: (args: string[]) => Promise<number>;
 }
 
-/** A command that parses its arguments by `options` and then runs; its exit code is 0 where `run` resolves with none. */
+/**
+ * Defines a command that parses its arguments according to `options`, then runs. Its exit code is 0 if `run` resolves
+ * without one.
+ */
 export function defineCommand<const T extends Options>({
   run,
   options,
@@ -48,7 +51,7 @@ function parse(config: ParseArgsConfig) {
   }
 }
 
-/** The error for a wrong argument. */
+/** Creates the error for an invalid argument. */
 export function argumentFault(fault: string): OptionsError {
   return new OptionsError('nestjs-analytics-relay', [fault]);
 }

@@ -3,7 +3,7 @@ import { argumentFault, defineCommand, printRows } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 import { toTextTable } from './text-table.util.js';
 
-/** Deliveries read at once. */
+/** Number of deliveries that are read at once. */
 const PAGE = 500;
 
 export const dead = defineCommand({
@@ -37,7 +37,7 @@ ${QUEUE_USAGE}
   },
 });
 
-/** Up to the limit, and one more if there are more. */
+/** Lists dead deliveries up to the limit, and one more if more exist. */
 async function list(queue: DeliveryQueue, destination: string | undefined, limit: number): Promise<DeadDelivery[]> {
   const found: DeadDelivery[] = [];
   while (found.length <= limit) {
@@ -51,7 +51,7 @@ async function list(queue: DeliveryQueue, destination: string | undefined, limit
 
 type DeadDelivery = ReturnType<typeof toDeadDelivery>;
 
-/** A dead delivery as it is printed, without its body, which may contain personal data. */
+/** Converts a dead delivery for printing, without its body, which may contain personal data. */
 function toDeadDelivery(record: DeliveryRecord) {
   const { id, destination, source, messageId, reason, failedUrls, attempts } = record;
   const { type = 'unknown', event } = JSON.parse(record.body) as { type?: string; event?: string };

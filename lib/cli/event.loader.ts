@@ -13,14 +13,14 @@ import { argumentFault } from './command.util.js';
 const EVENT_FILE = /\.events?\.[cm]?js$/;
 
 /**
- * The event classes that compiled files export, alone or in an array; ES modules and CommonJS.
+ * Loads the event classes that compiled files export, alone or in an array. Supports ES modules and CommonJS.
  *
- * @param paths files, and folders whose event files are read
- * @throws {OptionsError} for a path without an event file
- * @throws {RelayError} for a file that cannot be loaded, for two classes of one event, and if there is no class
+ * @param paths files, or folders whose event files are loaded
+ * @throws {OptionsError} if a path has no event file
+ * @throws {RelayError} if a file cannot be loaded, two classes declare the same event, or no class is found
  */
 export async function loadEvents(paths: string[]): Promise<EventClass[]> {
-  // A plan on standard output must not be mixed with what the application's files print.
+  // Output of the application's files must not mix with a plan on standard output.
   console.log = console.info = console.debug = console.error;
   const files = [...new Set(paths.flatMap(findEventFiles))].sort().map((path) => relative('.', path));
   const byName = new Map<string, { type: EventClass; file: string }>();

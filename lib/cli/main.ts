@@ -57,14 +57,14 @@ function fail(text: string): number {
   return 1;
 }
 
-// Commands print for other programs to read; warnings are for the application that has the queue.
+// Other programs read a command's output; warnings are for the application that uses the queue.
 const error = (message: unknown) => void process.stderr.write(`${String(message)}\n`);
 Logger.overrideLogger({ error, fatal: error, warn: () => undefined, log: () => undefined });
 
-// The reader of a pipe, such as head, may stop reading.
+// The reader of a pipe, such as head, may close it.
 process.stdout.on('error', () => process.exit(1));
 
 void main(process.argv.slice(2)).then((code) => {
-  // The command ends even if the application's files have started something.
+  // The application's files may have started timers or servers, which would keep the process alive.
   process.stderr.write('', () => process.stdout.write('', () => process.exit(code)));
 });

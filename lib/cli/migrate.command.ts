@@ -6,10 +6,10 @@ import type { DeliveryOutcome, DeliveryQueue, Lease } from '../webhook-destinati
 import { defineCommand } from './command.util.js';
 import { DEFAULT_FILE, openFile, storeQueue } from './queue-options.util.js';
 
-/** Deliveries moved at once. */
+/** Number of deliveries that are moved at once. */
 const GROUP = 256;
 
-/** How long a group waits to be full, in ms. */
+/** Maximum time that a group waits to be full, in ms. */
 const GROUP_TIME = 5;
 
 /** Each delivery is added to the new queue before it leaves the old one, so an interrupted command can be run again. */
@@ -59,8 +59,8 @@ first; the one that uses the new queue may run.
 });
 
 /**
- * Copies what the new queue never had: what was changed or removed there since the last run stays so. The documents are
- * copied as they are, so an encrypted one needs the same `registrySecret`.
+ * Copies records that the new queue never had. Records changed or removed there since the last run stay so. Documents
+ * are copied as they are, so an encrypted one needs the same `registrySecret`.
  */
 async function copyRegistry(
   source: RegistryStore | undefined,
@@ -89,7 +89,7 @@ async function moveDue(source: DeliveryQueue, target: SharedQueue, destination: 
   let moved = 0;
   const move = async (leases: Lease[]) => {
     await target.takeOver(leases.map(({ delivery }) => delivery));
-    // Settling is the fastest way to take single deliveries out of the file.
+    // Settling is the fastest way to remove single deliveries from the file.
     const outcome: DeliveryOutcome = { state: 'delivered', attempt: { startedAt: Date.now(), results: [] } };
     await Promise.all(leases.map((lease) => lease.settle(outcome)));
     moved += leases.length;

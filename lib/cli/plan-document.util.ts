@@ -12,21 +12,21 @@ export interface PlannedEvent {
   schema: JsonSchema;
 }
 
-/** The plan of these events, in the order of their names. */
+/** Returns the plan of these events, sorted by name. */
 export function toPlannedEvents(events: EventClass[]): PlannedEvent[] {
   return events
     .map((type) => {
       const { name, description, schema: declared } = definitionOf(type)!;
       const schema = { ...(declared ? standardSchema(declared) : classSchema(type)) };
-      delete schema.$schema; // The document tells it.
-      // With an id of its own, references in a schema stay within it.
+      delete schema.$schema; // The document declares it.
+      // With an id of its own, references in a schema resolve within it.
       const $id = JSON.stringify(schema).includes('"$ref"') ? `urn:event:${encodeURIComponent(name)}` : undefined;
       return { name, schema: { ...($id && { $id }), ...(description && { description }), ...schema } };
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The plan as one JSON Schema document: each event's properties under its name in `$defs`. */
+/** Converts the plan to one JSON Schema document: each event's properties under its name in `$defs`. */
 export function toJsonDocument(events: PlannedEvent[]): string {
   const $defs = Object.fromEntries(events.map(({ name, schema }) => [name, schema]));
   return `${JSON.stringify({ $schema: DRAFT, title: 'Tracking plan', $defs }, null, 2)}\n`;
@@ -37,7 +37,7 @@ function standardSchema({ '~standard': standard }: StandardSchemaV1): JsonSchema
     const schema = standard.jsonSchema?.input({ target: 'draft-2020-12' });
     if (schema) return schema;
   } catch {
-    // It has a part that JSON Schema cannot express.
+    // JSON Schema cannot express a part of it.
   }
   return { type: 'object', $comment: `declared by a schema of ${standard.vendor}, which tells no JSON Schema` };
 }

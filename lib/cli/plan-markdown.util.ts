@@ -14,7 +14,7 @@ interface Row {
   isRequired: boolean;
 }
 
-/** The plan as a page of Markdown. */
+/** Converts the plan to a Markdown page. */
 export function toMarkdown(events: PlannedEvent[]): string {
   const sections = events.map(({ name, schema }) =>
     [`## ${name}`, schema.description, propertiesOf(schema)].filter((part) => part !== undefined).join('\n\n'),
@@ -35,7 +35,7 @@ function propertiesOf(schema: JsonSchema): string {
   return toTable([['property', 'type', 'required', 'rules'], ...cells]);
 }
 
-/** Columns are aligned as formatters do, because the page is compared with a committed one. */
+/** Aligns columns as formatters do, because the page is compared with a committed one. */
 function toTable(rows: string[][]): string {
   const escaped = rows.map((row) => row.map((cell) => cell.replace(/\|/g, '\\|').replace(/\s+/g, ' ')));
   const [head = [], ...body] = alignColumns(escaped, [], 3);
@@ -43,7 +43,7 @@ function toTable(rows: string[][]): string {
   return [head, rule, ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** The properties, and below each one those of the object or the elements that it holds. */
+/** Returns the properties, each followed by those of its object or of its elements. */
 function rowsOf({ properties = {}, required = [] }: JsonSchema, parent = ''): Row[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const path = `${parent}${name}`;

@@ -32,7 +32,7 @@ Default: dist
   },
 });
 
-/** Exit code 1 if the file has another plan. */
+/** Returns exit code 1 if the file has another plan. */
 async function check(file: string, expected: string, normalise: (text: string) => string): Promise<number> {
   const kept = normalise((await readFile(file, 'utf8').catch(() => '')).replace(/\r\n/g, '\n'));
   if (kept === expected) return 0;
@@ -47,7 +47,7 @@ async function check(file: string, expected: string, normalise: (text: string) =
   return 1;
 }
 
-/** JSON, however a formatter of the repository lays it out. */
+/** Normalises JSON, because a formatter of the repository may lay it out differently. */
 function canonical(text: string): string {
   try {
     return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;

@@ -20,15 +20,15 @@ export const QUEUE_OPTIONS = {
   prefix: { type: 'string' },
 } as const;
 
-/** Their part of the usage. */
+/** Usage of {@link QUEUE_OPTIONS}. */
 export const QUEUE_USAGE = `  --from <file>         the SQLite file, which no application may have open; default: ${DEFAULT_FILE}
   --store <url>         a queue on Redis or PostgreSQL instead: redis://, rediss:// or postgres://; it may be in use
   --prefix <name>       prefix of the queue on Redis or PostgreSQL; default: relay`;
 
 /**
- * Opens the queue that the options name, and closes it after the work.
+ * Opens the queue that the options name, runs the work, then closes the queue.
  *
- * @param isReadOnly whether a SQLite file must stay as it is
+ * @param isReadOnly whether a SQLite file must stay unchanged
  */
 export async function withQueue<T>(
   { from, store, prefix }: { from?: string; store?: string; prefix?: string },
@@ -46,7 +46,7 @@ export async function withQueue<T>(
   }
 }
 
-/** A queue on Redis or PostgreSQL, by the URL that is the value of an option. */
+/** Creates a queue on Redis or PostgreSQL from the URL in an option. */
 export function storeQueue(option: string, url = '', prefix: string | undefined, migrates = false): SharedQueue {
   const [, scheme] = /^(redis|rediss|postgres|postgresql):\/\//.exec(url) ?? [];
   if (scheme === undefined || !URL.canParse(url)) {
@@ -60,7 +60,7 @@ export function storeQueue(option: string, url = '', prefix: string | undefined,
   );
 }
 
-/** The file of a SQLite queue. Commands never create one. */
+/** Returns the file of a SQLite queue. Commands never create one. */
 export function existingFile(file = DEFAULT_FILE): string {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw argumentFault(`${file} does not exist; set --from to the SQLite file`);

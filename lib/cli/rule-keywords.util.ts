@@ -11,7 +11,7 @@ const first =
   (keyword: string): Keywords =>
   ([value]) => ({ [keyword]: value });
 
-/** Rules of class-validator that JSON Schema has keywords for. */
+/** JSON Schema keywords of class-validator's rules. */
 const KEYWORDS: Record<string, Keywords> = {
   isString: always({ type: 'string' }),
   isNumber: (_constraints, { type }) => ({ type: type === 'integer' ? 'integer' : 'number' }),
@@ -46,7 +46,7 @@ const KEYWORDS: Record<string, Keywords> = {
 /** Rules that add no keyword: they make a property required, or restrict nothing. */
 const SILENT = new Set(['isDefined', 'whitelistValidation']);
 
-/** The keywords that express a rule; undefined where none do. */
+/** Returns the keywords that express a rule; undefined if none do. */
 export function keywordsOf({ name, type, constraints }: PropertyRule, schema: JsonSchema): JsonSchema | undefined {
   const rule = name ?? type;
   if (SILENT.has(rule)) return {};

@@ -1,6 +1,6 @@
 import { toPrintable } from '../common/printable.util.js';
 
-/** The rows with cells of one width for each column; columns at the positions in `numeric` are aligned to the right. */
+/** Pads the cells of each column to one width; columns whose index is in `numeric` are right-aligned. */
 export function alignColumns(rows: string[][], numeric: number[] = [], minWidth = 0): string[][] {
   const widths = rows[0]!.map((_cell, column) => Math.max(minWidth, ...rows.map((row) => row[column]!.length)));
   return rows.map((row) =>
@@ -10,7 +10,7 @@ export function alignColumns(rows: string[][], numeric: number[] = [], minWidth 
   );
 }
 
-/** A table for a terminal. */
+/** Formats rows as a table for a terminal. */
 export function toTextTable(rows: string[][], numeric: number[] = []): string {
   return alignColumns(
     rows.map((row) => row.map(toPrintable)),

@@ -21,7 +21,7 @@ import { VERSION } from './version.js';
 /** Options of {@link AnalyticsBase.closeAndFlush}. */
 export interface CloseAndFlushParams {
   /**
-   * Milliseconds after which the promise is fulfilled in any case; 0 sets no limit.
+   * Milliseconds after which the promise is fulfilled even if events are still pending; 0 sets no limit.
    *
    * @default no limit
    */
@@ -31,7 +31,7 @@ export interface CloseAndFlushParams {
 /** Options of {@link AnalyticsBase.flush}. */
 export interface FlushParams extends CloseAndFlushParams {
   /**
-   * Whether to accept no further events.
+   * Whether to stop accepting events.
    *
    * @default false
    */
@@ -43,15 +43,15 @@ const METHODS = [
   ...(['flush', 'closeAndFlush', 'register', 'deregister', 'on', 'once', 'off', 'emit'] as const),
 ];
 
-/** That of a client that is switched off: every event counts as delivered. */
+/** Transport of a disabled client: every event counts as delivered. */
 const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve(undefined) };
 
-/** @internal Makes what delivers the events of a client, in place of batches over HTTP. */
+/** @internal Creates the sink that delivers a client's events in place of batches over HTTP. */
 export type EventSinkFactory = (ledger: EventLedger) => EventSink;
 
-/** What `Analytics` and `AnalyticsService` have in common: all but the methods that record an event. */
+/** Base class of `Analytics` and `AnalyticsService`: everything except the methods that record events. */
 export abstract class AnalyticsBase extends AnalyticsEmitter {
-  /** Fulfilled when the plugins of the settings are loaded; rejected when a critical one failed to load. */
+  /** Fulfilled when the plugins in the settings have loaded; rejected when a critical plugin fails to load. */
   readonly ready: Promise<void>;
   private readonly ledger: EventLedger;
   private readonly http: BatchTransport;
@@ -94,19 +94,19 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     return VERSION;
   }
 
-  /** Accepted events without an outcome yet. */
+  /** Number of accepted events without an outcome yet. */
   get pendingCount(): number {
     return this.ledger.pendingCount;
   }
 
   /**
-   * Sends all events recorded so far without waiting for a full batch or the interval.
-   * The promise is fulfilled when each of them has been delivered or has failed, and their callbacks,
-   * with the promises these returned, have ended. It never rejects. Events that an `AnalyticsService` records before its
-   * application has started wait for the start.
+   * Sends all events recorded so far without waiting for a full batch or the interval. The promise is fulfilled when
+   * every event has been delivered or has failed, and the promises returned by their callbacks have settled. It never
+   * rejects. Events that an `AnalyticsService` records before its application starts are sent after the start.
    *
-   * With `timeout`, it is fulfilled when the timeout expires. Events in flight are then aborted and fail with a
-   * `RelayError` with the code `flush_timeout`; waiting events are sent later, or fail too when `close` is set.
+   * With `timeout`, the promise is fulfilled at the latest when the timeout expires. Events in flight are then aborted
+   * and fail with a `RelayError` with the code `flush_timeout`. Waiting events are sent later, or also fail if `close`
+   * is set.
    */
   async flush({ timeout, close = false }: FlushParams = {}): Promise<void> {
     if (close) this.isClosed = true;
@@ -128,16 +128,16 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   }
 
   /**
-   * Accepts no further events, and flushes those recorded so far, as {@link flush} does.
-   * A later event is emitted as `call_after_close`, and its callback is not called.
+   * Stops accepting events and flushes those recorded so far, as {@link flush} does. An event recorded later is emitted
+   * as `call_after_close`, and its callback is not called.
    */
   closeAndFlush({ timeout }: CloseAndFlushParams = {}): Promise<void> {
     return this.flush({ timeout, close: true });
   }
 
   /**
-   * Adds plugins. The promise is fulfilled when they are loaded; it rejects with an {@link OptionsError} for an invalid
-   * plugin, and when a critical plugin fails to load.
+   * Adds plugins. The promise is fulfilled when they have loaded. It rejects with an {@link OptionsError} for an
+   * invalid plugin, and with the plugin's error when a critical plugin fails to load.
    */
   register(...plugins: Plugin[]): Promise<void> {
     const registered = this.pipeline.register(plugins);
@@ -146,20 +146,20 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     return registered;
   }
 
-  /** Unloads and removes the plugins of these names; others are ignored. */
+  /** Unloads and removes the plugins with these names. Unknown names are ignored. */
   deregister(...pluginNames: string[]): Promise<void> {
     return this.pipeline.deregister(pluginNames);
   }
 
-  /** @internal Sends events from now on, over HTTP or by another transport; until the first call, they wait. */
+  /** @internal Starts sending events, over HTTP or another transport. Events wait until the first call. */
   protected startDelivery(transport = this.http, flushInterval?: number): void {
     this.queue.start(this.isDisabled ? NO_TRANSPORT : transport, flushInterval);
   }
 
   /**
    * @internal
-   * @param refusal Why the event is not delivered although it is valid.
-   * @param recordedBy The method or route that records it.
+   * @param refusal Reason for not delivering the event although it is valid.
+   * @param recordedBy The method or route that records the event.
    */
   protected record(
     type: MessageType,

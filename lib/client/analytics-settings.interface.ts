@@ -11,53 +11,53 @@ export interface AnalyticsSettings {
   /** Write key of the source that the events belong to. */
   writeKey: string;
   /**
-   * Base URL of the collection service, with `http:` or `https:`. It may have a path, which precedes `path`.
+   * Base URL of the collection service, with `http:` or `https:`. It may include a path, which precedes `path`.
    *
    * @default 'http://localhost:3000'
    */
   host?: string | undefined;
   /**
-   * Path of the collection endpoint, after that of `host`.
+   * Path of the collection endpoint, appended to `host`.
    *
    * @default '/v1/batch'
    */
   path?: string | undefined;
   /**
-   * Retries of a batch that failed with a retryable error.
+   * Maximum number of retries of a batch that fails with a retryable error.
    *
    * @default 3
    */
   maxRetries?: number | undefined;
   /**
-   * Events in a full batch, which is sent at once; 1 turns batching off.
+   * Number of events in a full batch, which is sent immediately. 1 turns batching off.
    *
    * @default 15
    */
   maxEventsInBatch?: number | undefined;
-  /** Alias of `maxEventsInBatch`; takes precedence where both are given. Default: not set. */
+  /** Alias of `maxEventsInBatch`; takes precedence if both are set. Default: not set. */
   flushAt?: number | undefined;
   /**
-   * Milliseconds after which events are sent even when they do not fill a batch.
+   * Milliseconds after which events are sent even if they do not fill a batch.
    *
    * @default 10_000
    */
   flushInterval?: number | undefined;
   /**
-   * Milliseconds that one HTTP exchange may take, from the connection to the end of the response. It also limits the
-   * loading of a plugin that an event waits for, and each handler of a plugin.
+   * Time limit of one HTTP exchange, from connecting to the end of the response, in milliseconds. It also limits how
+   * long events wait for a plugin to load, and how long each plugin handler may take.
    *
    * @default 10_000
    */
   httpRequestTimeout?: number | undefined;
   /**
-   * Events held in memory, in flight included. At this limit, new events are refused:
-   * the callback receives a `RelayError` with the code `queue_full`, and an `error` event is emitted.
+   * Maximum number of events held in memory, including those in flight. At this limit, new events are refused: the
+   * callback receives a `RelayError` with the code `queue_full`, and an `error` event is emitted.
    *
    * @default 100_000
    */
   maxQueueSize?: number | undefined;
   /**
-   * Makes no HTTP requests: every event counts as delivered, with its callback and emitter event. For tests.
+   * Turns off HTTP requests, for tests. Every event counts as delivered; its callback and emitter event still fire.
    *
    * @default false
    */
@@ -70,15 +70,16 @@ export interface AnalyticsSettings {
    */
   httpClient?: HTTPFetchFn | HTTPClient | undefined;
   /**
-   * Plugins to register at construction. `ready` is fulfilled when they are loaded.
+   * Plugins to register at construction. `ready` is fulfilled when they have loaded.
    *
    * @default []
    * @see docs/client.md, "Plugins"
    */
   plugins?: Plugin[] | undefined;
   /**
-   * Receives spans and metrics of recording and sending: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry`.
-   * Without it, the active span of OpenTelemetry is still stored with each message. Default: none.
+   * Receives spans and metrics of recording and sending. Use `openTelemetry()` from
+   * `nestjs-analytics-relay/opentelemetry`. Without it, the active OpenTelemetry span is still stored with each
+   * message. Default: none.
    */
   telemetry?: ClientTelemetry | undefined;
 }

@@ -14,14 +14,15 @@ import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 /**
  * Records events and sends them in batches to the collection service.
  *
- * The methods that record an event return at once. They throw a {@link ValidationError} when the message breaks a rule.
- * Later errors are never thrown: the callback and the `error` event receive them.
- * Every event has exactly one outcome: its callback without an error, its callback with one, or `call_after_close`.
+ * The methods that record an event return immediately. They throw a {@link ValidationError} when the message breaks a
+ * rule. Later errors are never thrown: the callback and the `error` event receive them. Every event has exactly one
+ * outcome: its callback is called without an error, its callback is called with an error, or `call_after_close` is
+ * emitted.
  *
  * @see docs/specification.md, "Client methods"
  */
 export class Analytics extends AnalyticsBase implements AnalyticsClient {
-  /** @throws {OptionsError} when a setting breaks a rule; the error names both. */
+  /** @throws {OptionsError} when a setting breaks a rule; the error names the setting and the rule. */
   constructor(settings: AnalyticsSettings) {
     super(settings);
     this.startDelivery();

@@ -1,12 +1,14 @@
 import { ValidationError } from './message/validation.error.js';
 
-/** Thrown for wrong options. Names each option and the rule it breaks, never its value. Its code is `options_invalid`. */
+/**
+ * Thrown for invalid options. Names each option and the rule it breaks, never its value. Its code is `options_invalid`.
+ */
 export class OptionsError extends ValidationError {
   override readonly name = 'OptionsError';
   /** One line for each broken rule. */
   readonly faults: string[];
 
-  /** @param subject What the options belong to, such as `AnalyticsModule`. */
+  /** @param subject Owner of the options, such as `AnalyticsModule`. */
   constructor(subject: string, faults: string[], options?: { cause?: unknown; field?: string }) {
     const list = faults.length === 1 ? faults[0]! : faults.map((fault) => `\n  - ${fault}`).join('');
     const fault = { field: options?.field ?? subject, code: 'options_invalid', message: `${subject}: ${list}` };
@@ -15,7 +17,7 @@ export class OptionsError extends ValidationError {
   }
 }
 
-/** @throws {OptionsError} when there are any faults, each as `path rule`. */
+/** @throws {OptionsError} if there are faults, each as `path rule`. */
 export function throwFaults(subject: string, faults: string[]): void {
   if (faults.length > 0) throw new OptionsError(subject, faults, { field: faults[0]!.split(' ', 1)[0] });
 }

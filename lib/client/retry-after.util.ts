@@ -1,4 +1,4 @@
-/** The moment a `Retry-After` header names, in seconds or as an HTTP date, in ms since the epoch. */
+/** Parses a `Retry-After` header, in seconds or as an HTTP date, into milliseconds since the epoch. */
 export function parseRetryAfter(header: unknown, now: number): number | undefined {
   const value: unknown = Array.isArray(header) ? header[0] : header;
   if (typeof value !== 'string') return undefined;

@@ -1,4 +1,4 @@
-// The names that the root of the package exports as they are.
+// The names that the package's root exports unchanged.
 export { Analytics } from './analytics.js';
 export type { AnalyticsBase, CloseAndFlushParams, FlushParams } from './analytics-base.js';
 export type { AnalyticsSettings } from './analytics-settings.interface.js';

@@ -9,7 +9,7 @@ import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 
-/** The settings of all steps, checked and complete. */
+/** Validated settings, with defaults applied. */
 export interface ResolvedSettings extends DeliverySettings {
   writeKey: string;
   disable: boolean;
@@ -17,10 +17,10 @@ export interface ResolvedSettings extends DeliverySettings {
   plugins: Plugin[];
 }
 
-/** Where `WebhookDestinationModule` answers on Nest's default port. */
+/** URL of `WebhookDestinationModule` on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';
 
-/** The broken rule of a value, which follows the setting's name in an error. */
+/** Returns the rule that a value breaks, to follow the setting's name in an error. */
 type Rule = (value: unknown) => string | undefined;
 
 /** In the order in which their faults are reported. */
@@ -40,10 +40,9 @@ const RULES: Record<keyof AnalyticsSettings, Rule> = {
   telemetry: must('be what openTelemetry() returns, or another object with send', isClientTelemetry),
 };
 
-/** The names of all settings. */
 export const SETTING_NAMES = Object.keys(RULES) as (keyof AnalyticsSettings)[];
 
-/** The broken rules of the settings, each as `path rule`, without values. `null` counts as absent. */
+/** Returns the rules that settings break, each as `path rule`, without values. `null` counts as absent. */
 export function findSettingFaults(settings: unknown): string[] {
   if (typeof settings !== 'object' || settings === null) return ['settings must be an object'];
   const given = settings as Record<string, unknown>;
@@ -56,9 +55,9 @@ export function findSettingFaults(settings: unknown): string[] {
 }
 
 /**
- * Checks the settings and fills in the defaults. `null` counts as absent.
+ * Validates the settings and applies the defaults. `null` counts as absent.
  *
- * @throws {OptionsError} naming the settings at fault and their rules, never a value.
+ * @throws {OptionsError} naming the invalid settings and their rules, never a value.
  */
 export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
   throwFaults('Analytics', findSettingFaults(settings));

@@ -2,7 +2,7 @@ import type { DynamicModule, Provider } from '@nestjs/common';
 
 let count = 0;
 
-/** Contains a value with secrets, so that no inspection, log or JSON of the surrounding objects shows them. */
+/** Holds a value with secrets, so that no inspection, log or JSON of the surrounding objects shows them. */
 export class Concealed<T> {
   /** Distinguishes modules that Nest identifies by their JSON (`moduleIdGeneratorAlgorithm: 'deep-hash'`). */
   readonly id = ++count;
@@ -17,7 +17,7 @@ export class Concealed<T> {
   }
 }
 
-/** The module with concealed options: the token injects a `Concealed` of them. */
+/** Returns the module with concealed options: the token injects them as a `Concealed`. */
 export function concealOptions(module: DynamicModule, token: symbol): DynamicModule {
   return { ...module, providers: module.providers?.map((provider) => concealProvider(provider, token)) };
 }
@@ -30,7 +30,7 @@ function concealProvider(provider: Provider, token: symbol): Provider {
   return { ...provider, useFactory: async (...args: unknown[]) => new Concealed<unknown>(await create(...args)) };
 }
 
-/** An object with the methods of another whose state contains secrets; only the methods can access that. */
+/** Returns an object with the methods of another object, but without its state, which contains secrets. */
 export function concealState<T extends object>(object: T): T {
   const methods: [string, unknown][] = [];
   for (let type: object = object; (type = Object.getPrototypeOf(type) as object) !== Object.prototype;) {

@@ -14,7 +14,7 @@ export interface FastifyInstance {
 
 export interface FastifyRequest {
   raw: IncomingMessage;
-  /** As the platform parsed it. */
+  /** The body, as the platform parsed it. */
   body?: unknown;
 }
 

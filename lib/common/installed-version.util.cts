@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * The version of a package as this one finds it, `undefined` where it finds none, as in a bundle.
+ * Returns the version of a package as this one resolves it; `undefined` if it is not found, as in a bundle.
  *
- * The file is searched for upwards from the package's entry: not every package exports its `package.json`.
+ * Searches upwards from the package's entry, because not every package exports its `package.json`.
  */
 export function installedVersion(name: string): string | undefined {
   try {

@@ -1,29 +1,29 @@
 import { LineLogger, type LogFields } from './line.logger.js';
 
-/** Most lines written in one period. */
+/** Maximum number of lines in one period. */
 const MAX_LINES = 20;
 
 /** Length of a period, in ms. */
 const PERIOD = 10_000;
 
-/** Most distinct lines that `once` writes as warnings. */
+/** Maximum number of distinct lines that `once` writes as warnings. */
 const MAX_DISTINCT = 100;
 
-/** A logger for lines that may repeat with every request or attempt: it limits how many are written. */
+/** A logger that limits lines which may repeat with every request or attempt. */
 export class LimitedLogger extends LineLogger {
   private lines = 0;
   private timer: NodeJS.Timeout | undefined;
-  /** Made when it is needed: a destination has several loggers. */
+  /** Created on first use, because a destination has several loggers. */
   private written: Set<string> | undefined;
   private isFailing = false;
 
-  /** Writes at most 20 lines in 10 s, then the number of lines left out. */
+  /** Writes at most 20 lines in 10 s, then the number of omitted lines. */
   limited(level: 'warn' | 'error', line: string, fields?: LogFields): void {
     this.timer ??= setTimeout(() => this.end(), PERIOD).unref();
     if (++this.lines <= MAX_LINES) this[level](line, fields);
   }
 
-  /** Warns once of each distinct line, for up to 100 lines; repetitions are debug lines. */
+  /** Warns once about each distinct line, for up to 100 lines; all others are debug lines. */
   once(line: string): void {
     const written = (this.written ??= new Set());
     if (written.has(line) || written.size >= MAX_DISTINCT) return this.debug(line);
@@ -31,7 +31,7 @@ export class LimitedLogger extends LineLogger {
     this.warn(line);
   }
 
-  /** Writes an error for the first of consecutive failures. */
+  /** Writes an error only for the first of consecutive failures. */
   failed(line: string, fields?: LogFields): void {
     if (!this.isFailing) this.error(line, fields);
     this.isFailing = true;

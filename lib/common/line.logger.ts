@@ -2,18 +2,18 @@ import { ConsoleLogger, Logger } from '@nestjs/common';
 
 import { toPrintable } from './printable.util.js';
 
-/** What a line is about, for loggers that write objects; a field without a value is left out. */
+/** Fields of a line, for loggers that write objects. Fields without a value are omitted. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * Whether the loggers of this version of Nest keep a line and its fields together: those of version 11 write a line of its
- * own for the fields. `nestjs-pino` looks at the same method, as Nest exposes no version.
+ * Whether the loggers of this version of Nest keep a line and its fields together. Those of version 11 write the fields
+ * on a line of their own. `nestjs-pino` checks the same method, because Nest exposes no version.
  */
 const keepsFields = 'stringifyParams' in ConsoleLogger.prototype;
 
 /**
- * Nest's logger for all of the package: each call writes one line, whatever is in it. Ids, names and errors come from
- * outside, and must neither forge a line nor hide a part of one.
+ * Nest's logger for the whole package: each call writes exactly one line. Ids, names and errors come from outside, and
+ * must neither forge a line nor hide part of one.
  */
 export class LineLogger {
   private readonly logger: Logger;

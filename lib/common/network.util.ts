@@ -37,7 +37,7 @@ const NOT_PUBLIC = [
 /** Networks of `localhost`. */
 export const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-/** The addresses of `localhost` and of the names below it. */
+/** Addresses of `localhost` and its subdomains. */
 export const LOCALHOST_ADDRESSES = ['127.0.0.1', '::1'];
 
 /** Private networks, in which a name's address may change. */
@@ -56,7 +56,7 @@ export function isCidr(value: unknown): boolean {
   return typeof value === 'string' && parseCidr(value) !== undefined;
 }
 
-/** Whether a value is a list of networks in CIDR notation, addresses and `localhost`. */
+/** Whether a value is a list in which each entry is a network in CIDR notation, an address or `localhost`. */
 export function areNetworks(value: unknown): boolean {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string' && toCidrs(entry).every(isCidr));
 }
@@ -66,12 +66,12 @@ function toCidrs(entry: string): string[] {
   return [isIP(entry) === 0 ? entry : toCidr(entry)];
 }
 
-/** The network of one address. */
+/** Returns the network that contains only this address. */
 export function toCidr(address: string): string {
   return `${address}/${isIP(address) === 4 ? 32 : 128}`;
 }
 
-/** The addresses of a list that {@link areNetworks} accepts. */
+/** Converts a list that {@link areNetworks} accepts. */
 export function toBlockList(networks: string[]): BlockList {
   const list = new BlockList();
   for (const cidr of networks.flatMap(toCidrs)) {
@@ -80,19 +80,19 @@ export function toBlockList(networks: string[]): BlockList {
   return list;
 }
 
-/** Whether an address is in a list; an IPv4 address mapped into IPv6 counts as the IPv4 one. */
+/** Whether an address is in a list. An IPv4 address mapped into IPv6 counts as the IPv4 address. */
 export function contains(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether a name is `localhost` or below it: DNS must not be asked for it (RFC 6761). */
+/** Whether a name is `localhost` or a subdomain of it, which must not be resolved through DNS (RFC 6761). */
 export function isLocalhost(hostname: string): boolean {
   return /^(.+\.)?localhost\.?$/i.test(hostname);
 }
 
 const notPublic = toBlockList(NOT_PUBLIC);
 
-/** Whether an address is of the public internet. */
+/** Whether an address is on the public internet. */
 export function isPublic(address: string): boolean {
   return !contains(notPublic, address);
 }

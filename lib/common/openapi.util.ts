@@ -18,14 +18,14 @@ export interface RouteDescription {
   summary: string;
   operationId: string;
   authorization: 'Basic' | 'Bearer';
-  /** Of the body; undefined where the route takes none. */
+  /** Schema of the body; undefined if the route takes none. */
   schema?: Schema | undefined;
   parameters?: { name: string; in: 'path' | 'query'; description: string }[];
-  /** By status. */
+  /** Descriptions of the responses, by status. */
   answers: Record<number, string>;
 }
 
-/** Describes routes of a controller, by the names of their methods, where the application has `@nestjs/swagger`. */
+/** Describes routes of a controller, by the names of their methods, if the application has `@nestjs/swagger`. */
 export async function describeRoutes(
   controller: Type,
   routes: { name: string; description: RouteDescription }[],

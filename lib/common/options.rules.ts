@@ -1,13 +1,13 @@
 import { ValidateBy, ValidateIf, validateSync, type ValidationError } from 'class-validator';
 
-/** What the decorators below say of an option. */
+/** Rules that the decorators below set for an option. */
 interface OptionRule {
   /** Whether its rules apply. */
   applies: (options: object) => boolean;
   holds: ((value: unknown) => boolean)[];
 }
 
-/** The options of each class that has them, by prototype. */
+/** Rules of each options class, by prototype. */
 const rulesOf = new WeakMap<object, Map<PropertyKey, OptionRule>>();
 
 function ruleOf(options: object, name: PropertyKey): OptionRule {
@@ -25,7 +25,7 @@ function applyIf(condition: (options: object, value: unknown) => boolean): Prope
   };
 }
 
-/** Decorator for an option: the error has the option's name and the rule. */
+/** Decorator for an option: the error names the option and the rule. */
 export function Must(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
   return (options, name) => {
     ruleOf(options, name).holds.push(holds);
@@ -39,8 +39,8 @@ export function IfGiven(): PropertyDecorator {
 }
 
 /**
- * Decorator for an option without a default: its key may be missing, but `undefined` breaks the rule. It catches values
- * whose absence would go unnoticed, such as a secret in an unset `process.env.SECRET`.
+ * Decorator for an option without a default: its key may be missing, but `undefined` breaks the rule. It catches unset
+ * values that could go unnoticed, such as a secret in an unset `process.env.SECRET`.
  */
 export function MustIfPresent(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
   return (options, name) => {
@@ -51,8 +51,8 @@ export function MustIfPresent(rule: string, holds: (value: unknown) => boolean):
 }
 
 /**
- * Those of a list of options that break a rule, each at its own place, and nothing at the others. For options that have
- * no other decorators than those above: class-validator, which names the rules, takes 20 times as long.
+ * Returns a sparse list of the options that break a rule, each at its index in the given list. Works only for options
+ * without decorators other than those above. class-validator, which names the rules, takes 20 times as long.
  */
 export function onlyFaulty<T extends object>(type: new () => T, list: readonly T[]): T[] {
   const prototypes: object[] = [];
@@ -78,8 +78,8 @@ function isFaultless(options: object, rules: ReadonlyMap<PropertyKey, OptionRule
 }
 
 /**
- * An instance of an options class, so that its decorators apply; `undefined` selects the default if there is one.
- * A value that is not an object is returned as it is, and breaks the rules.
+ * Converts options to an instance of their class, so that its decorators apply. `undefined` selects the default if
+ * there is one. A value that is not an object is returned as it is, and breaks the rules.
  */
 export function toOptions<T extends object>(type: new () => T, given: unknown): T {
   const options = new type();
@@ -91,14 +91,14 @@ export function toOptions<T extends object>(type: new () => T, given: unknown): 
   return options;
 }
 
-/** The fault of module options that are not an object, for example if a factory forgets its `return`. */
+/** Returns the fault of module options that are not an object, for example if a factory lacks a `return`. */
 export function findAbsence(given: unknown): string[] {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return [];
   const kind = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given;
   return [`the options must be an object; forRoot, useFactory or useClass gave ${kind}`];
 }
 
-/** Each broken rule of an options instance and of the instances in it, as `path rule`. */
+/** Returns each rule that an options instance, or an instance in it, breaks, as `path rule`. */
 export function findOptionFaults(options: object): string[] {
   return validateSync(options, { whitelist: true, forbidNonWhitelisted: true }).flatMap((error) => toFaults(error, ''));
 }

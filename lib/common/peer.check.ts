@@ -2,10 +2,10 @@ import { installedVersion } from './installed-version.util.cjs';
 import { PackageError } from './relay.errors.js';
 
 /**
- * Oldest supported version of each optional package; later ones with the same major are supported too.
+ * Oldest supported version of each optional package. Later versions with the same major are supported too.
  *
- * They are checked where the package is used. As ranges of `peerDependencies` they would keep every application with
- * another version from installing this package, also those that use the other package for themselves alone.
+ * Checked when the package is used. Ranges in `peerDependencies` would keep applications with another version from
+ * installing this package, even if they use the other package only for themselves.
  */
 const SUPPORTED = { axios: '1.3.1', bullmq: '6.7.0', ioredis: '5.4.0', pg: '8.11.0' };
 
@@ -14,8 +14,8 @@ export type CheckedPeer = keyof typeof SUPPORTED;
 /**
  * Checks the version of an optional package, if it is installed.
  *
- * @param user what needs the package, as the error names it
- * @throws {PackageError} that says which version is installed, and what to install
+ * @param user what needs the package, to be named in the error
+ * @throws {PackageError} that names the installed version and the version to install
  */
 export function checkPeer(user: string, name: CheckedPeer): void {
   const installed = installedVersion(name);
@@ -33,7 +33,6 @@ function majorOf(version: string): string {
   return version.split('.', 1)[0]!;
 }
 
-/** Whether a version is the oldest supported one or later. */
 export function isAtLeast(version: string, oldest: string): boolean {
   return version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
 }

@@ -5,13 +5,13 @@ import { Controller, Delete, Get, Patch, Post, Req, Res, type Type, VERSION_NEUT
 import type { FastifyReply, FastifyRequest } from './fastify.interface.js';
 import { describeRoutes, type RouteDescription } from './openapi.util.js';
 
-/** A request as a controller gets it on Express, or on Fastify. */
+/** A request as a controller receives it on Express or Fastify. */
 type PlatformRequest = IncomingMessage | FastifyRequest;
 
-/** Its response. */
+/** A response as a controller receives it on Express or Fastify. */
 type PlatformResponse = ServerResponse | FastifyReply;
 
-/** Answers a request by Node's own objects; `platform` are those of the HTTP platform. */
+/** Answers a request through Node's own objects; `platform` contains those of the HTTP platform. */
 export type NodeHandler<Controller> = (
   controller: Controller,
   request: IncomingMessage,
@@ -25,22 +25,22 @@ const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
 export interface NodeRoute<Controller> {
   name: string;
   method: keyof typeof METHODS;
-  /** The whole path, without a slash in front. */
+  /** The whole path, without a leading slash. */
   path: string;
   handle: NodeHandler<Controller>;
   description: RouteDescription;
 }
 
 /**
- * Gives a controller its routes, which depend on the options of its module. It must be called before Nest registers the
- * application's routes; a controller without routes serves none.
+ * Adds routes to a controller, which depend on the options of its module. Must be called before Nest registers the
+ * application's routes. A controller without routes serves none.
  */
 export async function placeController<T>(controller: Type<T>, routes: NodeRoute<T>[]): Promise<void> {
   Controller({ version: VERSION_NEUTRAL })(controller);
   const prototype = controller.prototype as object;
   for (const { name, method, path, handle } of routes) {
     const descriptor: PropertyDescriptor = {
-      configurable: true, // A module may be started again, as before each test of a suite.
+      configurable: true, // A module may be started again, for example before each test of a suite.
       value: async function (this: T, request: PlatformRequest, response: PlatformResponse) {
         await handle(this, toNodeRequest(request), toNodeResponse(response), [request, response]);
       },
@@ -53,12 +53,12 @@ export async function placeController<T>(controller: Type<T>, routes: NodeRoute<
   await describeRoutes(controller, routes);
 }
 
-/** With the body that the platform parsed. */
+/** Returns Node's request, with the body that the platform parsed. */
 function toNodeRequest(request: PlatformRequest): IncomingMessage {
   return 'raw' in request ? Object.assign(request.raw, { body: request.body }) : request;
 }
 
-/** The platform does not use it any more. */
+/** Returns Node's response, which the platform then leaves alone. */
 function toNodeResponse(response: PlatformResponse): ServerResponse {
   if (!('raw' in response)) return response;
   response.hijack();

@@ -1,6 +1,6 @@
 /**
- * Text for one line of a log or a terminal: characters that move the cursor, end the line, reorder it or are invisible
- * are escaped (controls of C0 and C1, bidirectional marks and other format characters, line separators, lone surrogates).
+ * Escapes text for one line of a log or a terminal: characters that move the cursor, end the line, reorder it or are
+ * invisible (controls of C0 and C1, bidirectional marks and other format characters, line separators, lone surrogates).
  */
 export function toPrintable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {

@@ -1,6 +1,6 @@
 /**
- * One value of a kind for the whole process, though the package may be loaded twice (ES modules and CommonJS). It is in
- * a function, because Jest changes the properties of globals.
+ * Returns the process's only value of a kind, even if the package is loaded twice (ES modules and CommonJS). The value
+ * is kept in a function, because Jest changes the properties of globals.
  */
 export function processWide<T>(kind: string, create: () => T): T {
   const shared = globalThis as Record<symbol, (() => T) | undefined>;

@@ -1,8 +1,8 @@
 import { isPromise } from 'node:util/types';
 
 /**
- * Whether a value is a promise or another thenable, for a place that accepts neither. A promise's rejection is handled,
- * because nobody else awaits it. `then` of other thenables, such as queries, is not called, as it may run them.
+ * Whether a value is a promise or another thenable, where neither is accepted. A promise's rejection is handled,
+ * because no other code awaits it. `then` of other thenables, such as queries, is not called, because it may run them.
  */
 export function isDiscardedPromise(value: unknown): boolean {
   if (isPromise(value)) {

@@ -1,6 +1,6 @@
 import { RelayError } from '../client/relay.error.js';
 
-/** No source has this write key. Its code is `write_key_unknown`. */
+/** Thrown when no source has the write key. Its code is `write_key_unknown`. */
 export class UnknownWriteKeyError extends RelayError {
   override readonly name = 'UnknownWriteKeyError';
 
@@ -9,7 +9,7 @@ export class UnknownWriteKeyError extends RelayError {
   }
 }
 
-/** The module, queue or connection is closed, or the application is shutting down. Its code is `closed`. */
+/** Thrown when the module, queue or connection is closed, or the application is shutting down. Its code is `closed`. */
 export class ClosedError extends RelayError {
   override readonly name = 'ClosedError';
 
@@ -18,7 +18,10 @@ export class ClosedError extends RelayError {
   }
 }
 
-/** The queue cannot take, read or record deliveries now. Its code is `queue_unavailable`, or a subclass's. */
+/**
+ * Thrown when the queue cannot currently accept, read or record deliveries. Its code is `queue_unavailable`, or a
+ * subclass's.
+ */
 export class QueueUnavailableError extends RelayError {
   override readonly name: string = 'QueueUnavailableError';
 
@@ -27,7 +30,7 @@ export class QueueUnavailableError extends RelayError {
   }
 }
 
-/** The network policy refuses an address. Its code is `address_not_allowed`. */
+/** Thrown when the network policy refuses an address. Its code is `address_not_allowed`. */
 export class AddressNotAllowedError extends RelayError {
   override readonly name = 'AddressNotAllowedError';
 
@@ -36,7 +39,7 @@ export class AddressNotAllowedError extends RelayError {
   }
 }
 
-/** A value given to a method breaks a rule. Its code is `argument_invalid`; the message names the field. */
+/** Thrown when a method argument breaks a rule. Its code is `argument_invalid`; the message names the field. */
 export class ArgumentError extends RelayError {
   override readonly name = 'ArgumentError';
 
@@ -45,7 +48,10 @@ export class ArgumentError extends RelayError {
   }
 }
 
-/** An optional package is missing or its version is not supported. Its code is `package_missing` or `package_unsupported`. */
+/**
+ * Thrown when an optional package is missing or its version is not supported. Its code is `package_missing` or
+ * `package_unsupported`.
+ */
 export class PackageError extends RelayError {
   override readonly name = 'PackageError';
 

@@ -1,12 +1,12 @@
-/** How long an answer is used again, as a multiple of the time that it took. */
+/** How long a result is reused, as a multiple of the time that it took. */
 const REUSE = 300;
 
-/** The longest such time, in ms. */
+/** Maximum time for which a result is reused, in ms. */
 const MAX_REUSE = 15_000;
 
 /**
- * Asks once for all that ask meanwhile, and for a while after: what takes long is used again for longer. However many
- * ask, they keep the asked one busy for 0.3 % of the time, if an answer takes less than 50 ms.
+ * Shares one call among concurrent callers, then reuses its result; the result of a slow call is reused for longer.
+ * However many callers there are, the function is busy for 0.3 % of the time, if a call takes less than 50 ms.
  */
 export function sparing<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;

@@ -1,8 +1,8 @@
 import { RelayError } from '../client/relay.error.js';
 
 /**
- * Settles as the promise does, unless that takes longer than `timeout` ms.
- * @throws {RelayError} that says `what` took too long
+ * Settles when the promise does, or rejects after `timeout` ms.
+ * @throws {RelayError} that names `what`, after the timeout
  */
 export function within<T>(timeout: number, promise: Promise<T>, what: string): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ export const isPositiveNumber = (value: unknown): value is number => Number.isFi
 export const isPositiveInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
 
-/** The value of a JSON text; undefined where it is something else. */
+/** Parses JSON; returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

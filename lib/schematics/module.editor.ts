@@ -2,7 +2,10 @@ import type ts from 'typescript';
 
 import { SourceEditor } from './source.editor.js';
 
-/** Adds a module to the imports of the first module of a file; undefined where these are not a list in its decorator. */
+/**
+ * Adds a module to the imports of the first module in a file; undefined if its decorator's imports are not an array
+ * literal.
+ */
 export function addToImports(
   typescript: typeof ts,
   path: string,
@@ -38,7 +41,7 @@ export function addToImports(
   return String(editor);
 }
 
-/** Makes the application end in order: what is queued is delivered when it is stopped. */
+/** Enables shutdown hooks, so that queued events are delivered when the application stops. */
 export function addShutdownHooks(typescript: typeof ts, path: string, text: string): string | undefined {
   if (text.includes('enableShutdownHooks')) return text;
   const editor = new SourceEditor(typescript, path, text);
@@ -52,7 +55,7 @@ export function addShutdownHooks(typescript: typeof ts, path: string, text: stri
   return String(editor);
 }
 
-/** The file of the module that an application is created from, as its main file imports it; without its ending. */
+/** Returns the file of the application's root module, as the main file imports it, without its extension. */
 export function rootModuleOf(
   typescript: typeof ts,
   path: string,

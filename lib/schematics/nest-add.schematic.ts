@@ -43,18 +43,18 @@ WEBHOOK_SECRET=
 ADMIN_TOKEN=
 `;
 
-/** Lock files, and the package manager that each is of. */
+/** Lock files, and the package manager of each. */
 const LOCK_FILES = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 'bun', 'package-lock.json': 'npm' };
 
 /** Options of the schematic. */
 export interface NestAddOptions {
   /** Folder of the application's sources. */
   sourceRoot?: string;
-  /** Whether packages are installed by somebody else. */
+  /** Whether to skip installing packages. */
   skipInstall?: boolean;
 }
 
-/** `nest add nestjs-analytics-relay`: what is there already stays as it is, so it can be run again. */
+/** Implements `nest add nestjs-analytics-relay`. Existing code stays as it is, so the command can be run again. */
 export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOptions): Rule {
   return (tree, context) => {
     addModule(tree, context, sourceRoot);
@@ -83,7 +83,7 @@ function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): v
   );
 }
 
-/** Changes a file, or says what is to be done by hand. */
+/** Changes a file, or logs what to do by hand. */
 function edit(
   tree: Tree,
   { logger }: SchematicContext,

@@ -1,6 +1,6 @@
-// What is used of Angular's schematics, which belong to the command line: an application may not have them.
+// The part of Angular's schematics that is used. They belong to the command line, so an application may not have them.
 
-/** The files of a workspace. What is written is shown, and not kept, with `--dry-run`. */
+/** The files of a workspace. With `--dry-run`, changes are shown but not written. */
 export interface Tree {
   read(path: string): Buffer | null;
   exists(path: string): boolean;
@@ -10,7 +10,7 @@ export interface Tree {
 
 export interface SchematicContext {
   logger: { info(message: string): void; warn(message: string): void };
-  /** Has a task done once all files are written. */
+  /** Schedules a task to run once all files are written. */
   addTask(task: { toConfiguration(): { name: string; options: object } }): unknown;
 }
 

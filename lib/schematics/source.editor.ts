@@ -5,12 +5,12 @@ import type ts from 'typescript';
 
 type TypeScript = typeof ts;
 
-/** The application's compiler: this package does not depend on TypeScript. */
+/** Loads the application's compiler, because this package does not depend on TypeScript. */
 export function loadTypeScript(): TypeScript {
   return createRequire(join(process.cwd(), 'package.json'))('typescript') as TypeScript;
 }
 
-/** A source file, and what is to be inserted into it. */
+/** A source file with pending insertions. */
 export class SourceEditor {
   readonly source: ts.SourceFile;
   private readonly insertions: { at: number; text: string }[] = [];
@@ -23,7 +23,7 @@ export class SourceEditor {
     this.source = typescript.createSourceFile(path, text, typescript.ScriptTarget.Latest, true);
   }
 
-  /** The first node that a test finds, outer nodes first. */
+  /** Returns the first node that passes the test, outer nodes first. */
   find<T extends ts.Node>(test: (node: ts.Node) => node is T, within: ts.Node = this.source): T | undefined {
     if (test(within)) return within;
     return this.typescript.forEachChild(within, (child) => this.find(test, child));
@@ -33,7 +33,7 @@ export class SourceEditor {
     this.insertions.push({ at, text });
   }
 
-  /** The module that a name is imported from. */
+  /** Returns the module that a name is imported from. */
   moduleOf(name: string): string | undefined {
     return this.imports.find(({ importClause }) =>
       importClause?.namedBindings?.getText(this.source).match(new RegExp(`\\b${name}\\b`)),
@@ -46,7 +46,7 @@ export class SourceEditor {
     this.insert(at, `${at > 0 ? '\n' : ''}import { ${name} } from '${specifier}';${at > 0 ? '' : '\n'}`);
   }
 
-  /** The indentation of the line that a node begins in. */
+  /** Returns the indentation of the line in which a node begins. */
   indentOf(node: ts.Node): string {
     const { line } = this.source.getLineAndCharacterOfPosition(node.getStart());
     return /^[ \t]*/.exec(this.text.slice(this.source.getPositionOfLineAndCharacter(line, 0)))![0];

@@ -11,14 +11,14 @@ import { RecordingQueue } from './recording.queue.js';
 /** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, all optional. */
 export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
 
-/** The part of a `TestingModuleBuilder` that is needed to replace a provider. */
+/** The part of `TestingModuleBuilder` that replaces a provider. */
 export interface ProviderOverrider {
   overrideProvider(token: unknown): {
     useFactory(options: { factory: FactoryProvider['useFactory']; inject?: FactoryProvider['inject'] }): unknown;
   };
 }
 
-/** Provides the instance of this name. It processes events as ever, and records them instead of sending them. */
+/** Creates the provider of an instance that processes events as usual, but records them instead of sending them. */
 function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
   return provideAnalytics(extras, (options, moduleRef) => {
     const recorder = new AnalyticsRecorder();
@@ -28,7 +28,7 @@ function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
   });
 }
 
-/** One recording instance: `AnalyticsModule` as it is, but for the provider of the instance. */
+/** One recording instance: `AnalyticsModule` with another provider of the instance. */
 @Module({})
 class RecordingModule extends AnalyticsModule {}
 
@@ -44,26 +44,27 @@ function recordingInstance({ writeKey = 'test', ...options }: AnalyticsTestingOp
   return {
     ...module,
     module: RecordingModule,
-    providers: [...(module.providers ?? []), recording, ...(isDefault ? [recorder] : [])], // the last of a token counts
+    providers: [...(module.providers ?? []), recording, ...(isDefault ? [recorder] : [])], // the last provider applies
     exports: [...(module.exports ?? []), ...(isDefault ? [AnalyticsRecorder] : [])],
   };
 }
 
 /**
- * Replaces `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as ever, and an `AnalyticsRecorder`
- * keeps the events instead of sending them. No network, no timers, no database.
+ * Replaces `AnalyticsModule` in tests: `AnalyticsService` and the decorators work as usual, and an `AnalyticsRecorder`
+ * stores events instead of sending them. Uses no network, timers or database.
  *
- * Import it as it is for the default instance, or with `forRoot` for one with options or a name.
+ * Import the class for the default instance, or `forRoot` for an instance with options or a name.
  */
 @Module({ imports: [recordingInstance({})], exports: [RecordingModule] })
 export class AnalyticsTestingModule {
-  /** An instance with these options, such as `name`, `plugins` or `trackingPlan`. */
+  /** Provides an instance with these options, such as `name`, `plugins` or `trackingPlan`. */
   static forRoot(options: AnalyticsTestingOptions = {}): DynamicModule {
     return recordingInstance(options);
   }
 
   /**
-   * Makes the `AnalyticsModule` of an application under test record events instead of sending them; its options stay.
+   * Makes the `AnalyticsModule` of an application under test record events instead of sending them. Its options still
+   * apply.
    *
    * @example
    * ```ts
@@ -71,7 +72,7 @@ export class AnalyticsTestingModule {
    * const app = await AnalyticsTestingModule.override(builder).compile();
    * const recorder = AnalyticsRecorder.of(app.get(AnalyticsService));
    * ```
-   * @param names Names of the instances; without any, the default instance.
+   * @param names Names of the instances; without names, the default instance.
    * @returns The builder.
    */
   static override<Builder extends ProviderOverrider>(builder: Builder, ...names: string[]): Builder {

@@ -3,7 +3,7 @@ import { ArgumentError } from '../common/relay.errors.js';
 import { findRecorder, summarise } from './analytics.recorder.js';
 import { differences, type Equals, nearestEvent } from './nearest-event.util.js';
 
-/** What a matcher needs of Jest (or Vitest), which passes it as `this`. */
+/** The part of Jest's or Vitest's matcher context that is used; passed as `this`. */
 interface MatcherContext {
   equals: Equals;
   utils: { printExpected(value: unknown): string; printReceived(value: unknown): string };
@@ -24,9 +24,9 @@ interface Expectation {
   fields: object;
 }
 
-/** Matchers for `expect.extend`; where there is a global `expect`, the testing entry has added them to it. */
+/** Matchers for `expect.extend`. The testing entry adds them to a global `expect`, if there is one. */
 export const analyticsMatchers = {
-  /** Whether a track event of this name was recorded, with at least these properties where any are given. */
+  /** Passes if a track event with this name was recorded with at least these properties. */
   toHaveTracked(this: MatcherContext, recorder: unknown, event: string, properties: EventProperties = {}) {
     return judge(this, recorder, {
       matcher: 'toHaveTracked',
@@ -38,7 +38,7 @@ export const analyticsMatchers = {
     });
   },
 
-  /** Whether this user, or anonymous user, was identified, with at least these traits where any are given. */
+  /** Passes if this user, or anonymous user, was identified with at least these traits. */
   toHaveIdentified(this: MatcherContext, recorder: unknown, userId: string, traits: UserTraits = {}) {
     return judge(this, recorder, {
       matcher: 'toHaveIdentified',
@@ -89,13 +89,13 @@ function judge({ equals, utils }: MatcherContext, received: unknown, expectation
 
 const given = (fields: object): object[] => (Object.keys(fields).length > 0 ? [fields] : []);
 
-/** The matchers, as `expect` has them. */
+/** The matchers that are added to `expect`. */
 export interface AnalyticsMatchers<R> {
   /**
-   * Whether a track event of this name was recorded, with at least these properties where any are given. What is
-   * expected is an `AnalyticsRecorder`, or an instance that `AnalyticsTestingModule` provides.
+   * Passes if a track event with this name was recorded with at least these properties. `expect` takes an
+   * `AnalyticsRecorder`, or an instance that `AnalyticsTestingModule` provides.
    */
   toHaveTracked(event: string, properties?: EventProperties): R;
-  /** Whether this user was identified, with at least these traits where any are given. */
+  /** Passes if this user was identified with at least these traits. */
   toHaveIdentified(userId: string, traits?: UserTraits): R;
 }

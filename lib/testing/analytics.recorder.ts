@@ -14,16 +14,16 @@ export interface WaitOptions {
   timeout?: number;
 }
 
-// On the instance: code that has the package's other build finds its recorder too.
+// Stored on the instance, so that code with the package's other build finds the recorder too.
 const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
 
-/** Holds the events of an application under test as they would be sent, after plugins. */
+/** Records the events of an application under test as they would be sent, after plugins. */
 export class AnalyticsRecorder {
   private recorded: Message[] = [];
   private readonly added = new Subject<Message>();
 
   /**
-   * The recorder of an instance that `AnalyticsTestingModule` provides.
+   * Returns the recorder of an instance that `AnalyticsTestingModule` provides.
    *
    * @throws {ArgumentError} for any other instance.
    */
@@ -38,25 +38,25 @@ export class AnalyticsRecorder {
     return this.recorded;
   }
 
-  /** The events of one kind. */
+  /** Returns the events of one message type. */
   ofType(type: MessageType): Message[] {
     return this.recorded.filter((event) => event.type === type);
   }
 
-  /** The track events of this name. */
+  /** Returns the track events with this name. */
   named(name: string): Message[] {
     return this.ofType('track').filter(({ event }) => event === name);
   }
 
-  /** Forgets all events, as between two tests. */
+  /** Removes all events, for example between two tests. */
   clear(): void {
     this.recorded = [];
   }
 
   /**
-   * The first event, recorded already or later, of this name (of a track event) or for which the function answers true.
-   * Rejects with a `RelayError` with the code `wait_timeout` when the timeout expires; the message lists the events
-   * recorded instead.
+   * Resolves with the first matching event, whether it is already recorded or recorded later: a track event with this
+   * name, or an event for which the function returns true. Rejects with a `RelayError` with the code `wait_timeout`
+   * when the timeout expires; the message lists the events recorded instead.
    */
   waitFor(wanted: string | ((event: Message) => boolean), { timeout = 1_000 }: WaitOptions = {}): Promise<Message> {
     const isNamed = (event: Message) => event.type === 'track' && event.event === wanted;
@@ -84,14 +84,14 @@ export class AnalyticsRecorder {
   }
 }
 
-/** What a matcher was given: a recorder, or an instance that has one. */
+/** Returns the recorder that a matcher was given, directly or through an instance. */
 export function findRecorder(value: unknown): AnalyticsRecorder | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { [RECORDER]: recorder } = value as { [RECORDER]?: AnalyticsRecorder };
   return recorder ?? (Array.isArray((value as AnalyticsRecorder).events) ? (value as AnalyticsRecorder) : undefined);
 }
 
-/** The events in a few words, for a failed test. */
+/** Summarises the events, for a failed test. */
 export function summarise(events: readonly Message[]): string {
   if (events.length === 0) return 'nothing';
   const names = events.map(({ type, event, name, userId }) =>

@@ -16,5 +16,5 @@ export {
 export { type AnalyticsMatchers, analyticsMatchers } from './analytics.matchers.js';
 export { AnalyticsRecorder, type WaitOptions } from './analytics.recorder.js';
 
-// Jest has a global expect, and Vitest with `globals: true`. Neither is imported.
+// Jest has a global expect, and so has Vitest with `globals: true`. Neither package is imported.
 (globalThis as { expect?: { extend?: (matchers: object) => void } }).expect?.extend?.(analyticsMatchers);

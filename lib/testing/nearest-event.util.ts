@@ -1,9 +1,9 @@
 import type { Message } from '../client/index.js';
 
-/** Whether two values are equal, as the test framework sees it: with its asymmetric matchers. */
+/** Whether the test framework considers two values equal, with its asymmetric matchers. */
 export type Equals = (actual: unknown, expected: unknown) => boolean;
 
-/** The names of the expected fields that a recorded object holds otherwise, or not at all. */
+/** Returns the names of the expected fields that a recorded object lacks, or has with another value. */
 export function differences(actual: object | undefined, expected: object, equals: Equals): string[] {
   const fields = (actual ?? {}) as Record<string, unknown>;
   return Object.entries(expected)
@@ -12,10 +12,10 @@ export function differences(actual: object | undefined, expected: object, equals
 }
 
 /**
- * The event that comes nearest to the expected one: one of its name with the fewest differences, the later one of two;
- * or else the one with the most similar name.
+ * Returns the event nearest to the expected one: among events with its name, the one with the fewest differences;
+ * otherwise the one with the most similar name. Among equals, the later one.
  *
- * @param nameOf What identifies an event: its name, or its user.
+ * @param nameOf Returns what identifies an event: its name or its user.
  */
 export function nearestEvent(
   events: readonly Message[],
@@ -26,14 +26,14 @@ export function nearestEvent(
   let nearest: { event: Message; distance: number } | undefined;
   for (const event of events) {
     const name = nameOf(event);
-    // Any other name is further away than all differences of properties.
+    // A different name outweighs all differences of properties.
     const distance = name === wanted ? countDifferences(event) : 1_000_000 + editDistance(name, wanted);
     if (!nearest || distance <= nearest.distance) nearest = { event, distance };
   }
   return nearest?.event;
 }
 
-/** The number of characters to insert, delete or replace (Levenshtein), whatever the case of letters. */
+/** Returns the number of characters to insert, delete or replace (Levenshtein), ignoring case. */
 function editDistance(a: string, b: string): number {
   const [from, to] = [a.toLowerCase(), b.toLowerCase()];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);

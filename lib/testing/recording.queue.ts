@@ -4,7 +4,7 @@ import type { EventSink, PendingEvent } from '../client/event/pending-event.inte
 import type { Message } from '../client/index.js';
 import type { AnalyticsRecorder } from './analytics.recorder.js';
 
-/** Replaces the queue: each event is recorded within the call, and counts as delivered. No network, no timers. */
+/** Replaces the queue: each event is recorded synchronously, and counts as delivered. No network, no timers. */
 export class RecordingQueue implements EventSink {
   constructor(
     private readonly recorder: AnalyticsRecorder,

@@ -2,7 +2,7 @@ import { isDiscardedPromise } from '../../common/promise.util.js';
 import { ArgumentError } from '../../common/relay.errors.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 
-/** An id; a number goes over the wire as the string of its digits. */
+/** An id. A number is sent as the string of its digits. */
 export type AmbientId = string | number | bigint;
 
 /** The ids that events are attributed to. */
@@ -11,7 +11,7 @@ export interface AmbientIdentity {
   anonymousId?: AmbientId | null | undefined;
 }
 
-/** Returns the ids that a request's events are attributed to; unknown ids are left out. */
+/** Returns the ids that a request's events are attributed to, without unknown ids. */
 export type IdentityResolver = (request: AnalyticsRequest) => AmbientIdentity | null | undefined;
 
 /** The ids of a message; an empty string counts as missing. */
@@ -20,15 +20,15 @@ export interface MessageIds {
   anonymousId?: string | undefined;
 }
 
-/** The user that a guard put on the request: its `id`, or the `sub` of its token. */
+/** Returns the user that a guard set on the request: its `id`, or the `sub` of its token. */
 export function identityOfUser(request: AnalyticsRequest): AmbientIdentity {
   const user = request.user as { id?: AmbientId; sub?: AmbientId } | null | undefined;
   return { userId: user?.id ?? user?.sub };
 }
 
 /**
- * An id as messages have it, or undefined where there is none.
- * @throws {ArgumentError} that names the field, for anything but a string or a number.
+ * Converts an id to the form it has in messages; undefined if there is none.
+ * @throws {ArgumentError} that names the field, if the value is neither a string nor a number.
  */
 export function toMessageId(field: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
@@ -38,15 +38,15 @@ export function toMessageId(field: string, value: unknown): string | undefined {
   throw new ArgumentError(`${field} must be a string or a number`);
 }
 
-/** Whether these ids name another person than the ids known before. */
+/** Whether these ids identify a different person from the known ids. */
 function isSomebodyElse(ids: MessageIds, known: MessageIds): boolean {
   const differs = (own: string | undefined, other: string | undefined) => !!own && !!other && own !== other;
   return differs(ids.userId, known.userId) || differs(ids.anonymousId, known.anonymousId);
 }
 
 /**
- * Fills in the missing id from the ids known before. Ids of somebody else stay alone: an event with the ids of two
- * people would make them one to every receiver.
+ * Fills in the missing id from the known ids. Ids of a different person are not completed: receivers would merge two
+ * people whose ids are in one event.
  */
 function completeIds(ids: MessageIds, known: MessageIds = {}): MessageIds {
   const { userId, anonymousId } = ids;
@@ -55,17 +55,20 @@ function completeIds(ids: MessageIds, known: MessageIds = {}): MessageIds {
 }
 
 /**
- * The ids that steps named: calls of `run` and `set`, and the message. The request's identity comes before them all, but
- * only an event knows it. A scope may live as long as the process, so what is kept does not grow with the steps.
+ * Ids set in steps: calls of `run` and `set`, then the message. The request's identity precedes all steps, but is only
+ * known when an event is recorded. A scope may live as long as the process, so this state does not grow with the steps.
  */
 export interface NamedIds {
-  /** Each step completed by those before it. */
+  /** The ids of the last step, completed by earlier steps. */
   readonly ids: MessageIds;
-  /** The same from the first user on: where the identity has another one, the visitor named before is theirs. */
+  /**
+   * Like `ids`, but from the first user on. Used if the identity has a different user, who is then the visitor set
+   * before.
+   */
   readonly idsSinceUser: MessageIds | undefined;
-  /** The first user and visitor, which the identity may be about. */
+  /** The first user and visitor, whom the identity may describe. */
   readonly first: MessageIds;
-  /** Whether the steps have named several people; the identity is about the first of them. */
+  /** Whether the steps have identified several people; the identity describes the first of them. */
   readonly isSealed: boolean;
 }
 
@@ -82,7 +85,10 @@ export function addIds(step: MessageIds, named?: NamedIds): NamedIds | undefined
   };
 }
 
-/** The ids of an event: those of the steps, completed by the request's identity where it is about the same person. */
+/**
+ * Returns the ids of an event: those of the steps, completed by the request's identity if both describe the same
+ * person.
+ */
 export function resolveIds(named: NamedIds | undefined, identity: MessageIds = {}): MessageIds {
   if (!named) return identity;
   const { ids, idsSinceUser, first, isSealed } = named;

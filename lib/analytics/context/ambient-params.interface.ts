@@ -2,6 +2,6 @@
 export type AmbientParams<Params> = Omit<Params, 'userId' | 'anonymousId' | 'groupId'> & {
   userId?: string | undefined;
   anonymousId?: string | undefined;
-  /** The group of `group` messages, and `context.groupId` of all others. */
+  /** The group of a `group` message; `context.groupId` of any other message. */
   groupId?: string | undefined;
 };

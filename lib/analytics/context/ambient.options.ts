@@ -5,57 +5,57 @@ import { type IdentityResolver, identityOfUser } from './ambient-identity.js';
 
 const Switch = () => Must('be true or false', (value) => typeof value === 'boolean');
 
-/** Which facts of an HTTP request go into the `context` of the events that are recorded in it. */
+/** Facts of an HTTP request that are added to the `context` of events recorded during the request. */
 export class ContextOptions {
   /**
-   * `context.ip`: the client's address, as the platform computes it.
+   * Whether to add `context.ip`: the client's address, as the platform computes it.
    * @default true
    */
   @Switch()
   ip: boolean = true;
 
   /**
-   * `context.userAgent`: the header `User-Agent`.
+   * Whether to add `context.userAgent`: the header `User-Agent`.
    * @default true
    */
   @Switch()
   userAgent: boolean = true;
 
   /**
-   * `context.locale`: the first language that the client accepts.
+   * Whether to add `context.locale`: the first language that the client accepts.
    * @default true
    */
   @Switch()
   locale: boolean = true;
 
   /**
-   * `context.page`: `path`, `url` and `referrer`, without their queries, which may hold secrets.
+   * Whether to add `context.page`: `path`, `url` and `referrer`, without their queries, which may contain secrets.
    * @default true
    */
   @Switch()
   page: boolean = true;
 }
 
-/** What an instance adds to messages that do not have it. */
+/** Ids and context that an instance adds to messages without them. */
 export interface AmbientOptions {
   /**
-   * Who a request's events are attributed to. Called when an event is recorded, after guards have run.
+   * Returns the ids that a request's events are attributed to. Called when an event is recorded, after guards have run.
    *
    * @default `request.user?.id ?? request.user?.sub` as `userId`
    * @see docs/contexts.md, "Who an event is about"
    */
   identity?: IdentityResolver | undefined;
   /**
-   * Which facts of a request go into the `context` of its events; `false`: none, `true`: all.
+   * Facts of a request that are added to the `context` of its events: `true` adds all, `false` none.
    *
    * @default true
    * @see docs/contexts.md, "What goes into `context`"
    */
   context?: boolean | Partial<ContextOptions> | undefined;
   /**
-   * Whether an event of an HTTP request without a known user gets an `anonymousId`: the one in the cookie
-   * `ajs_anonymous_id` of the browser SDK, or a random one, the same for all events of the request.
-   * `false`: recording it throws a `ValidationError`, as it does outside a request.
+   * Whether events of an HTTP request without a known user get an `anonymousId`: the one in the browser SDK's cookie
+   * `ajs_anonymous_id`, or a random one that is the same for all events of the request. With `false`, recording such an
+   * event throws a `ValidationError`, as it does outside a request.
    *
    * @default true
    * @see docs/contexts.md, "Visitors who are not signed in"
@@ -75,7 +75,7 @@ export class CheckedAmbientOptions {
   context: ContextOptions = new ContextOptions();
 }
 
-/** The switches that the option `context` stands for. */
+/** Converts the option `context` to its switches. */
 export function toContextOptions(given: unknown): ContextOptions {
   const none = { ip: false, userAgent: false, locale: false, page: false };
   return toOptions(ContextOptions, typeof given === 'boolean' ? (given ? {} : none) : given);

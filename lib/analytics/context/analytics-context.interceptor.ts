@@ -5,9 +5,9 @@ import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { scopes } from './context-scope.js';
 
 /**
- * Opens the scope of a handler that no HTTP request leads to: of a gateway, with its client as the `request`, or of a
- * microservice, with the context of its transport. `identity` then finds there what a guard has put on it.
- * An HTTP request, GraphQL's included, has its scope already, and keeps it.
+ * Opens a scope for a handler that is not called by an HTTP request. The scope's `request` is the client of a gateway,
+ * or the transport context of a microservice; `identity` can read there what a guard has set. HTTP requests, including
+ * those of GraphQL, already have a scope and keep it.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ import { scopes } from './context-scope.js';
 export class AnalyticsContextInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = requestOf(context);
-    // Another scope may be open: brokers' clients call back in the one that connected them.
+    // Another scope may be open: clients of brokers call back in the scope that connected them.
     if (!request || scopes.getStore()?.request === request) return next.handle();
     const method = `${context.getClass().name}.${context.getHandler().name}`;
     return new Observable((subscriber) => scopes.run({ request, method }, () => next.handle().subscribe(subscriber)));

@@ -3,27 +3,27 @@ import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId }
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { type ContextScope, scopes } from './context-scope.js';
 
-/** Fields for messages that do not have them. */
+/** Fields added to messages that do not set them. */
 export interface AmbientFields extends AmbientIdentity {
-  /** The group of `group` messages, and `context.groupId` of all others. */
+  /** The group of a `group` message; `context.groupId` of any other message. */
   groupId?: AmbientId | null | undefined;
-  /** Merged into the `context` of each message, whose own fields take precedence. */
+  /** Merged into the `context` of each message; the message's own fields take precedence. */
   context?: ExtraContext | undefined;
 }
 
-/** Values set through `AnalyticsContext`; what the `identity` option adds is not among them. */
+/** Values set through `AnalyticsContext`, without the ids of the `identity` option. */
 export interface AmbientContext {
   userId?: string | undefined;
   anonymousId?: string | undefined;
   groupId?: string | undefined;
   context?: ExtraContext | undefined;
-  /** The request, where there is one. */
+  /** The request, if any. */
   request?: AnalyticsRequest | undefined;
 }
 
 /**
- * The ambient identity and context: fields for messages that do not have them.
- * A scope is open in every HTTP request and in every call of a decorated method; elsewhere, `run` opens one.
+ * The ambient identity and context: fields added to messages that do not set them. A scope is open in every HTTP
+ * request and in every call of a decorated method; elsewhere, `run` opens one.
  *
  * @example
  * ```ts
@@ -33,22 +33,22 @@ export interface AmbientContext {
  */
 export const AnalyticsContext = {
   /**
-   * Runs a function, and all that it starts, in its own scope: the surrounding scope with these fields.
-   * Ids of the surrounding scope no longer count where `fields` name somebody else.
+   * Runs a function, and everything it starts, in a new scope: the surrounding scope with these fields. If `fields`
+   * identify a different person, the ids of the surrounding scope no longer apply.
    *
-   * @returns What the function returns.
-   * @throws {ArgumentError} naming an id that is neither a string nor a number.
+   * @returns The function's return value.
+   * @throws {ArgumentError} if an id is neither a string nor a number; the error names it.
    */
   run<T>(fields: AmbientFields, fn: () => T): T {
     return scopes.run(withFields(scopes.getStore() ?? {}, fields), fn);
   },
 
   /**
-   * Adds fields to the current scope; omitted fields, `undefined` and `null` change nothing.
-   * Ids that were set before no longer count where `fields` name somebody else.
+   * Adds fields to the current scope; omitted fields, `undefined` and `null` change nothing. If `fields` identify a
+   * different person, ids set earlier no longer apply.
    *
-   * @returns Whether there is a scope; without one, nothing is kept.
-   * @throws {ArgumentError} naming an id that is neither a string nor a number.
+   * @returns Whether a scope is open; without one, the fields are discarded.
+   * @throws {ArgumentError} if an id is neither a string nor a number; the error names it.
    */
   set(fields: AmbientFields): boolean {
     const scope = scopes.getStore();
@@ -57,7 +57,7 @@ export const AnalyticsContext = {
     return scope !== undefined;
   },
 
-  /** Values set by `run` and `set`, and the request; undefined outside a scope. */
+  /** Returns the values set by `run` and `set`, and the request; undefined outside a scope. */
   get(): AmbientContext | undefined {
     const scope = scopes.getStore();
     if (!scope) return undefined;
@@ -67,7 +67,7 @@ export const AnalyticsContext = {
   },
 };
 
-/** A copy of the scope with these fields. */
+/** Returns a copy of the scope with these fields. */
 function withFields(scope: ContextScope, fields: AmbientFields): ContextScope {
   const userId = toMessageId('userId', fields.userId);
   const anonymousId = toMessageId('anonymousId', fields.anonymousId);

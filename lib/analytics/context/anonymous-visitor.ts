@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 
-/** Where the browser SDK keeps the `anonymousId` of a visitor. */
+/** Cookie in which the browser SDK stores the `anonymousId` of a visitor. */
 const COOKIE = 'ajs_anonymous_id';
 
-/** Who makes an HTTP request in which nobody is known. All scopes within the request share it. */
+/** Visitor who makes an HTTP request without a known user. All scopes within the request share it. */
 export interface AnonymousVisitor {
   anonymousId?: string | undefined;
 }
 
-/** The visitor's `anonymousId`: the browser SDK's, or a random one; the same each time. */
+/** Returns the visitor's `anonymousId`: the browser SDK's, or a random one; the same on every call. */
 export function anonymousIdOf(visitor: AnonymousVisitor, { headers }: AnalyticsRequest): string {
   return (visitor.anonymousId ??= anonymousIdOfCookie(headers?.cookie) ?? randomUUID());
 }
@@ -24,7 +24,7 @@ function anonymousIdOfCookie(cookies: string | string[] | undefined): string | u
   return undefined;
 }
 
-/** The id, or undefined where the SDK cannot have written the value. */
+/** Decodes the id; undefined if the SDK cannot have written the value. */
 function decode(value: string): string | undefined {
   try {
     let id: unknown = decodeURIComponent(value);

@@ -51,7 +51,7 @@ export class MessageCompleter {
     return { anonymousId: anonymousIdOf(visitor, request) };
   }
 
-  /** The ids of the `identity` option; without them where it fails. */
+  /** Returns the ids of the `identity` option, or none if it fails. */
   private idsOf(request: AnalyticsRequest): MessageIds {
     try {
       const identity = this.options.identity(request) ?? {};

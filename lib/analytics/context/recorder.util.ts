@@ -1,6 +1,6 @@
 import { scopes } from './context-scope.js';
 
-/** Runs code that records an event of a decorated method, in the scope that is open. */
+/** Runs code that records an event of a decorated method; the open scope names the method meanwhile. */
 export function recordAs(method: string, record: () => void): void {
   const scope = scopes.getStore();
   if (!scope) return record();
@@ -13,24 +13,24 @@ export function recordAs(method: string, record: () => void): void {
   }
 }
 
-/** The method, or else the route, in which an event is being recorded; undefined where neither is known. */
+/** Returns the method, or else the route, that is recording an event; undefined if neither is known. */
 export function currentRecorder(): string | undefined {
   const scope = scopes.getStore();
   return scope?.method ?? (scope?.request && routeOf(scope.request as RoutedRequest));
 }
 
-/** The parts of an Express or Fastify request that tell its route. */
+/** The parts of an Express or Fastify request that identify its route. */
 interface RoutedRequest {
   method?: unknown;
-  /** Where a router of Express is mounted. */
+  /** Path at which an Express router is mounted. */
   baseUrl?: string;
-  /** That of Express. */
+  /** The route on Express. */
   route?: { path?: unknown };
-  /** That of Fastify. */
+  /** The route on Fastify. */
   routeOptions?: { url?: unknown };
 }
 
-/** The route as the platform was given it, without what a request has in place of its parameters. */
+/** Returns the route as it was declared, with parameter names instead of the request's values. */
 function routeOf({ method, baseUrl = '', route, routeOptions }: RoutedRequest): string | undefined {
   const path = route?.path ?? routeOptions?.url;
   return typeof method === 'string' && typeof path === 'string' ? `${method} ${baseUrl}${path}` : undefined;

@@ -2,7 +2,7 @@ import type { ExtraContext } from '../../client/index.js';
 import type { ContextOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 
-/** The facts of an HTTP request that the options include; unknown facts are left out. */
+/** Returns the facts of an HTTP request that the options include, without unknown ones. */
 export function contextOf(request: AnalyticsRequest, options: ContextOptions): ExtraContext {
   if (typeof request.headers !== 'object' || request.headers === null) return {};
   const ip = options.ip && request.ip;
@@ -33,7 +33,7 @@ function withoutQuery(url: string): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-/** The language tag that stands first, where browsers put the preferred one. */
+/** Returns the first language tag: browsers list the preferred one first. */
 function firstLanguage(accepted: string | undefined): string | undefined {
   const language = accepted?.split(/[,;]/, 1)[0]?.trim();
   return language === '*' ? undefined : language;

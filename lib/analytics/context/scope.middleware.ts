@@ -8,11 +8,11 @@ interface NodeRequest {
 }
 
 /**
- * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers.
- * Several instances share it: the first opens it.
+ * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers. Several instances
+ * share the scope: the first one opens it.
  */
 export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
-  // Under Nest's testing module the adapter comes only after the providers.
+  // Nest's testing module creates the adapter after the providers.
   if (adapterHost.httpAdapter) mount(adapterHost);
   else adapterHost.init$.subscribe(() => mount(adapterHost));
 }
@@ -23,14 +23,18 @@ function mount({ httpAdapter }: HttpAdapterHost): void {
     httpAdapter.use(openInMiddleware);
   } else if (platform === 'fastify') {
     const fastify = httpAdapter.getInstance<FastifyInstance>();
-    // Hooks run in the order in which they were added, and NestFactory loads the engine before any provider exists.
+    // Hooks run in the order in which they were added, and NestFactory loads the middleware engine before any provider
+    // exists.
     openBeforeMiddleware(fastify);
     fastify.addHook('onRegister', openBeforeMiddleware);
     fastify.addHook('onRequest', openInHook);
   }
 }
 
-/** Adds a middleware that opens the scope before the first one of the application: without any, the engine costs nothing. */
+/**
+ * Opens the scope in a middleware before the application's first one. Without any middleware, the engine then costs
+ * nothing.
+ */
 function openBeforeMiddleware(fastify: FastifyInstance): void {
   const use = Object.prototype.hasOwnProperty.call(fastify, 'use') ? fastify.use : undefined;
   if (!use) return;
@@ -54,7 +58,7 @@ function openInHook(request: FastifyRequest, _reply: unknown, next: () => void):
 function open(request: object, { socket }: NodeRequest, next: () => void): void {
   const known = scopes.getStore()?.request;
   if (known && (known === request || known.raw === request)) return next();
-  // Read once, the address stays known when the client is gone before its event is recorded.
+  // Reading the address once keeps it known if the client disconnects before its event is recorded.
   void socket.remoteAddress;
   scopes.run({ request, visitor: {} }, next);
 }

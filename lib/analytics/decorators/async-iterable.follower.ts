@@ -5,15 +5,15 @@ type Step = IteratorResult<unknown>;
 
 const STEPS = ['next', 'return', 'throw'] as const;
 
-/** Whether it is read by iterating. Streams are not, as a rule: they are piped. */
+/** Whether a value is read by iterating. Streams are usually piped, so they are excluded. */
 export function isAsyncIterable(value: object): value is AsyncIterable<unknown> {
   const { pipe, pipeTo, [Symbol.asyncIterator]: iterate } = value as Record<PropertyKey, unknown>;
   return typeof iterate === 'function' && typeof pipe !== 'function' && typeof pipeTo !== 'function';
 }
 
-/** Calls `onEnded` once, with the last value, when the first iteration ends. Returns false where that is impossible. */
+/** Calls `onEnded` once, with the last value, when the first iteration ends. Returns false if that is impossible. */
 export function followAsyncIterable(iterable: AsyncIterable<unknown>, onEnded: OnEnded): boolean {
-  // A generator is its own iterator, and may be stepped without being asked for it.
+  // A generator is its own iterator, and may be stepped without a call of `Symbol.asyncIterator`.
   if (isAsyncIterator(iterable)) return followIterator(iterable, onEnded);
   return replaceUntilUsed(iterable, Symbol.asyncIterator, (iterate: () => AsyncIterator<unknown>) => () => {
     const iterator = iterate.call(iterable);

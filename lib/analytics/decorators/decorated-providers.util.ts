@@ -13,22 +13,22 @@ type Module = NonNullable<ReturnType<ModulesContainer['get']>>;
 type Provider = NonNullable<ReturnType<Module['providers']['get']>>;
 type Factory = (...dependencies: unknown[]) => unknown;
 
-/** Finds an instance by its name, as the providers of one module can inject it. */
+/** Finds an instance by name, if the providers of one module can inject it. */
 type InstanceFinder = (name: string) => Promise<AnalyticsService | undefined>;
 
 const connected = new WeakSet<ModulesContainer>();
 const logger = new LineLogger('AnalyticsDecorator');
 
-/** Names of the instances that an application has. */
+/** Returns the names of an application's instances. */
 export function findInstanceNames(modules: ModulesContainer): string[] {
   const tokens = [...modules.values()].flatMap(({ providers }) => [...providers.keys()]);
   return [...new Set(tokens.map(instanceNameOf).filter((name) => name !== undefined))];
 }
 
 /**
- * Connects the decorators of an application once its providers exist: providers made by `useFactory` or `useValue`, into
- * which Nest injects nothing, receive their instances. Warns of decorators whose instance does not exist, or cannot be
- * injected into their module.
+ * Connects the decorators of an application once its providers exist. Nest injects nothing into providers made by
+ * `useFactory` or `useValue`, so they receive their instances here. Warns about decorators whose instance does not
+ * exist, or cannot be injected into their module.
  */
 export async function connectDecoratedProviders(modules: ModulesContainer): Promise<void> {
   if (connected.has(modules)) return;
@@ -47,11 +47,11 @@ export async function connectDecoratedProviders(modules: ModulesContainer): Prom
   warnOf(unconnected, findInstanceNames(modules));
 }
 
-/** The providers of a collection, without those that stand for another one. */
+/** Returns the providers of a collection, without aliases. */
 const providersIn = (collection: Map<unknown, Provider>): Provider[] =>
   [...collection.values()].filter(({ isAlias }) => !isAlias);
 
-/** Whether Nest constructs what it provides, and so injects into it. */
+/** Whether Nest constructs the provider's objects, and thus injects into them. */
 const isConstructed = (provider: Provider): boolean => !provider.isNotMetatype;
 
 const isMadeAgain = (provider: Provider): boolean => provider.isTransient || !provider.isDependencyTreeStatic();
@@ -71,13 +71,16 @@ function whyUnconnected(instance: string, names: string[]): string {
     : `no AnalyticsModule has the name ${name} (known names: ${known})`;
 }
 
-/** The objects of a provider that exist by now; of a class whose objects are made later, an empty one. */
+/** Returns the existing objects of a provider; for a class whose objects are made later, an empty one. */
 function objectsOf(provider: Provider): unknown[] {
   if (!provider.isTransient || isConstructed(provider)) return [provider.instance];
   return provider.getStaticTransientInstances().map((host): unknown => host?.instance);
 }
 
-/** Replaces a factory that runs for each request or consumer, as Nest does for a test: what it makes gets its instances. */
+/**
+ * Replaces a factory that runs for each request or consumer, as Nest does in tests, so that its objects get their
+ * instances.
+ */
 function connectLater(provider: Provider, find: InstanceFinder): void {
   const factory = provider.metatype as Factory;
   const connecting: Factory = async (...dependencies) => {
@@ -89,8 +92,8 @@ function connectLater(provider: Provider, find: InstanceFinder): void {
 }
 
 /**
- * Gives an object the instances of its decorated methods, where Nest has not injected them; resolves with the methods
- * without one.
+ * Gives an object the instances of its decorated methods, unless Nest has injected them. Resolves with the methods
+ * without an instance.
  */
 async function connect(object: unknown, find: InstanceFinder, isInjected: boolean): Promise<DecoratedMethod[]> {
   const missed: DecoratedMethod[] = [];
@@ -106,7 +109,9 @@ async function connect(object: unknown, find: InstanceFinder, isInjected: boolea
   return missed;
 }
 
-/** Resolves an instance by injecting it into a class of the module: from its own providers, imports and global modules. */
+/**
+ * Resolves instances by injecting them into a class of the module: from its own providers, imports and global modules.
+ */
 function finderOf(module: Module): InstanceFinder {
   const moduleRef = module.providers.get(ModuleRef)?.instance as ModuleRef;
   const found = new Map<string, Promise<AnalyticsService | undefined>>();

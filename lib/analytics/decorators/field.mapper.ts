@@ -11,10 +11,11 @@ type Mapper = (call: CallContext) => unknown;
 const IDS = new Set(['userId', 'anonymousId', 'groupId', 'previousId']);
 
 /**
- * Makes the fields of a message from a call: a function is called with it, any other value is taken as it is.
+ * Returns a function that makes the fields of a message from a call: mappers are called with it, other values stay as
+ * they are.
  *
- * @throws {ArgumentError} that names the field, for a value that is a promise or holds one, and for an id of a wrong type: at once
- * where the value is given, and when a message is made where a function returns it.
+ * @throws {ArgumentError} that names the field, if a value is or contains a promise, or an id has the wrong type.
+ * Constants are checked immediately, results of mappers when a message is made.
  */
 export function fieldsMapper(fields: object): (call: CallContext) => object {
   const constants: Record<string, unknown> = {};
@@ -35,7 +36,7 @@ function toField(name: string, value: unknown): unknown {
   return IDS.has(name) ? toMessageId(name, value) : value;
 }
 
-/** @throws {ArgumentError} that names the field, where a value is a promise or holds one. */
+/** @throws {ArgumentError} that names the field, if a value is or contains a promise. */
 export function refusePromises(name: string, value: unknown): void {
   const path = findPromise(value, new Set());
   if (path === undefined) return;
@@ -43,7 +44,9 @@ export function refusePromises(name: string, value: unknown): void {
   throw new ArgumentError(`${name}${path} ${rule}`);
 }
 
-/** The way to the first promise in a value, such as `.items.0`. Each promise on the way may reject, and is handled. */
+/**
+ * Returns the path to the first promise in a value, such as `.items.0`. Handles the rejection of every promise in it.
+ */
 function findPromise(value: unknown, seen: Set<object>): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (isDiscardedPromise(value)) return '';
@@ -55,10 +58,10 @@ function findPromise(value: unknown, seen: Set<object>): string | undefined {
     const path = findPromise(values[key], seen);
     if (path !== undefined) found ??= `.${key}${path}`;
   }
-  return 'toJSON' in value ? undefined : found; // what it makes of them is its own matter
+  return 'toJSON' in value ? undefined : found; // `toJSON` decides what is sent instead
 }
 
-/** What a value holds; undefined for an object of a class, which is taken as it is. */
+/** Returns the values in a collection or plain object; undefined for an instance of a class, which stays as it is. */
 function valuesIn(value: object): Record<string, unknown> | undefined {
   if (isMap(value) || isSet(value)) return { ...[...value.values()] };
   return Array.isArray(value) || isPlainObject(value) ? (value as Record<string, unknown>) : undefined;

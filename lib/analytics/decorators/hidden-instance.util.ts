@@ -5,14 +5,14 @@ import { getAnalyticsToken } from '../analytics.tokens.js';
 
 type Holder = Record<symbol, AnalyticsService | undefined>;
 
-/** Of objects that take no property, such as frozen ones. */
+/** Instances of objects that accept no property, such as frozen ones. */
 const ofClosedObjects = new WeakMap<object, Map<symbol, AnalyticsService>>();
 
 const keyOf = (instance: string): symbol => Symbol.for(`nestjs-analytics-relay:decorators:${instance}`);
 
 /**
- * Makes Nest inject the instance into a property of each object of the class, where its methods find it.
- * The property is not enumerable: it changes no log line and no comparison of the object.
+ * Makes Nest inject the instance into a hidden property of each object of the class, where the methods find it. The
+ * property is not enumerable, so it does not affect logging or comparing the object.
  */
 export function injectHidden(prototype: object, instance: string): void {
   const key = keyOf(instance);
@@ -31,12 +31,12 @@ export function injectHidden(prototype: object, instance: string): void {
   Optional()(prototype, key);
 }
 
-/** The instance that records what this object's methods do; undefined where it was given none. */
+/** Returns the instance that records the calls of this object's methods; undefined if it has none. */
 export function hiddenInstanceOf(target: object | undefined, instance: string): AnalyticsService | undefined {
   return (target as Holder | undefined)?.[keyOf(instance)];
 }
 
-/** Gives an object of a class with {@link injectHidden} its instance, as Nest does with those that it constructs. */
+/** Gives an object its instance, as Nest does for objects that it constructs. Their class has {@link injectHidden}. */
 export function giveHidden(target: object, instance: string, analytics: AnalyticsService): void {
   (target as Holder)[keyOf(instance)] = analytics;
 }

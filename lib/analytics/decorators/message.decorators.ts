@@ -10,7 +10,7 @@ import type {
 } from './record-options.interface.js';
 
 /**
- * Records who a user is, and what is known of them, at the end of each call of a method; otherwise as `@Track`.
+ * Records who a user is, with their traits, at the end of each call of a method. Otherwise works like `@Track`.
  *
  * @example
  * ```ts
@@ -22,8 +22,8 @@ export function Identify<M extends RecordedMethod = RecordedMethod>(options: Ide
 }
 
 /**
- * Records that a user saw a page, at the end of each call of a method; otherwise as `@Track`.
- * The page's path, URL and referrer are in the ambient context.
+ * Records that a user saw a page, at the end of each call of a method. Otherwise works like `@Track`. The page's path,
+ * URL and referrer come from the ambient context.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ export function Page<M extends RecordedMethod = RecordedMethod>(
 }
 
 /**
- * Records that a user saw a screen of an app, at the end of each call of a method; otherwise as `@Track`.
+ * Records that a user saw a screen of an app, at the end of each call of a method. Otherwise works like `@Track`.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function Screen<M extends RecordedMethod = RecordedMethod>(
 }
 
 /**
- * Records that a user belongs to a group, at the end of each call of a method; otherwise as `@Track`.
+ * Records that a user belongs to a group, at the end of each call of a method. Otherwise works like `@Track`.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export function Group<M extends RecordedMethod = RecordedMethod>(options: GroupO
 }
 
 /**
- * Records that two ids are of the same user, at the end of each call of a method; otherwise as `@Track`.
+ * Records that two ids belong to the same user, at the end of each call of a method. Otherwise works like `@Track`.
  *
  * @example
  * ```ts

@@ -4,19 +4,19 @@ import { type Ended, followResult } from './result.follower.js';
 
 type Method = (this: object, ...args: unknown[]) => unknown;
 
-/** Called at the end of a call; returns whether it is the awaited end. */
+/** Called at the end of a call; returns whether the decorator waits for this kind of end. */
 type OnEnd = (call: CallContext) => boolean;
 
 /**
- * The method; `onEnd`, where there is one for the instance, is called at the end of each call.
- * What the method returns and throws, its name, length and metadata stay as they are.
+ * Wraps a method: `onEnd`, if the target has one, is called at the end of each call. The method's results, errors,
+ * name, length and metadata stay as they are.
  */
 export function wrapMethod(method: Method, onEndFor: (target: object | undefined) => OnEnd | undefined): Method {
   const wrapped: Method = function (...args) {
     const onEnd = onEndFor(this);
     if (!onEnd) return method.apply(this, args);
     const scope = scopes.getStore() ?? {};
-    // A stream may end in code of another request.
+    // A stream may end while another request's code runs.
     const end = (ended: Ended) =>
       runInScope(scope, () => onEnd({ args, target: this, request: scope.request, result: undefined, ...ended }));
     return runInScope(scope, () => {
@@ -33,7 +33,9 @@ export function wrapMethod(method: Method, onEndFor: (target: object | undefined
   return disguise(wrapped, method);
 }
 
-/** Nest finds routes, guards and parameters in a method's metadata, whatever decorator was applied first. */
+/**
+ * Copies properties and metadata, because Nest reads routes, guards and parameters there, in any order of decorators.
+ */
 function disguise(wrapped: Method, method: Method): Method {
   for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(method))) {
     if (name !== 'prototype') Object.defineProperty(wrapped, name, property);

@@ -15,7 +15,9 @@ import type { AnalyticsRequest } from '../context/analytics-request.interface.js
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any method can be decorated
 export type RecordedMethod = (...args: any[]) => any;
 
-/** What a method's promise resolves to, what its Observable or async iterable emits, or what it returns. */
+/**
+ * Result of a method: the value that its promise resolves to, its Observable or async iterable emits, or it returns.
+ */
 export type MethodResult<M extends RecordedMethod> =
   ReturnType<M> extends Observable<infer Value>
     ? Value
@@ -23,43 +25,43 @@ export type MethodResult<M extends RecordedMethod> =
       ? Value
       : Awaited<ReturnType<M>>;
 
-/** The end of a call of a decorated method, as mappers see it. */
+/** A finished call of a decorated method, as passed to mappers. */
 export interface CallContext<M extends RecordedMethod = RecordedMethod> {
   /** The arguments of the call. */
   args: Parameters<M>;
   /**
-   * What the method returned, its promise resolved to, or its Observable or async iterable emitted last;
-   * undefined when it failed.
+   * The value that the method returned, its promise resolved to, or its Observable or async iterable emitted last;
+   * undefined when the call failed.
    */
   result: MethodResult<M>;
-  /** What it threw or rejected with. */
+  /** The error that the method threw or rejected with. */
   error?: unknown;
-  /** The HTTP request that the call was made in, where there is one. */
+  /** The HTTP request during which the call was made, if any. */
   request?: AnalyticsRequest | undefined;
-  /** The instance it was called on. */
+  /** The object that the method was called on. */
   target: object;
 }
 
 /**
- * A value that is neither a promise nor a function. Objects with any field, such as `EventProperties`, would take both,
- * and so an asynchronous mapper.
+ * A value that is neither a promise nor a function. Types with arbitrary fields, such as `EventProperties`, would
+ * otherwise accept both, and thus an asynchronous mapper.
  */
 export type PlainValue<T> = T extends object
   ? T & { readonly [Symbol.toStringTag]?: never; readonly [Symbol.hasInstance]?: never }
   : T;
 
-/** A field of the message: its value, or a function of the call. Mappers are synchronous. */
+/** A field of the message: its value, or a mapper, which computes it from the call. Mappers are synchronous. */
 export type MappedField<T, M extends RecordedMethod = RecordedMethod> =
   PlainValue<T> | ((call: CallContext<M>) => PlainValue<T>);
 
-/** An id: a number or bigint is recorded as the string of its digits; without a value, the ambient id counts. */
+/** An id. A number or bigint is recorded as the string of its digits; without a value, the ambient id is used. */
 export type MappedId<M extends RecordedMethod = RecordedMethod> = MappedField<AmbientId | null | undefined, M>;
 
 /** Options of every decorator that records an event. Omitted ids and context come from the ambient context. */
 export interface RecordOptions<M extends RecordedMethod = RecordedMethod> {
   userId?: MappedId<M>;
   anonymousId?: MappedId<M>;
-  /** The group of `@Group`, and `context.groupId` of all others. */
+  /** The group of `@Group`; `context.groupId` of any other message. */
   groupId?: MappedId<M>;
   context?: MappedField<ExtraContext | undefined, M>;
   timestamp?: MappedField<Timestamp | undefined, M>;
@@ -70,10 +72,10 @@ export interface RecordOptions<M extends RecordedMethod = RecordedMethod> {
    * @default 'success'
    */
   on?: 'success' | 'error' | 'both';
-  /** Whether this call is recorded. Default: every call is. */
+  /** Returns whether this call is recorded. Default: every call is recorded. */
   when?: (call: CallContext<M>) => boolean;
   /**
-   * Name of the `AnalyticsModule` that records it.
+   * Name of the `AnalyticsModule` that records the event.
    *
    * @default the default instance
    */
@@ -102,6 +104,6 @@ export interface GroupOptions<M extends RecordedMethod = RecordedMethod> extends
 
 /** Options of `@Alias`. */
 export interface AliasOptions<M extends RecordedMethod = RecordedMethod> extends RecordOptions<M> {
-  /** The id that the user had before. */
+  /** The user's previous id. */
   previousId?: MappedId<M>;
 }

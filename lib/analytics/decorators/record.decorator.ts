@@ -13,10 +13,10 @@ import type { RecordedMethod, CallContext, RecordOptions } from './record-option
 const faultLogs = new WeakMap<AnalyticsService, LimitedLogger>();
 
 /**
- * A decorator that records an event at the end of each call of a method, with each field as a value or a function
- * of the call; without an `AnalyticsModule` it does nothing.
+ * Returns a decorator that records an event at the end of each call of a method. Each field is a value or a function of
+ * the call. Without an `AnalyticsModule`, the decorator does nothing.
  *
- * @throws {OptionsError} when what it decorates is not an instance method, or a field has a value that cannot be recorded.
+ * @throws {OptionsError} if the target is not an instance method, or a field has a value that cannot be recorded.
  */
 export function recordCall<Options extends RecordOptions>(
   options: Options,
@@ -61,7 +61,7 @@ function checkedMapper(subject: string, fields: object): (call: CallContext) => 
   }
 }
 
-/** Class and name of a method, as log lines have it. */
+/** Returns the class and name of a method, for log lines. */
 function subjectOf(target: object, key: string | symbol): string {
   const { name } = typeof target === 'function' ? target : target.constructor;
   return `${name}.${String(key)}`;

@@ -1,6 +1,4 @@
-/**
- * Replaces a method of one object for its first call only. Returns false where the object cannot be changed.
- */
+/** Replaces a method of one object for its first call only. Returns false if the object cannot be changed. */
 export function replaceUntilUsed<Method extends (...args: never[]) => unknown>(
   object: object,
   key: PropertyKey,

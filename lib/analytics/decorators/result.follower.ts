@@ -9,7 +9,7 @@ import { replaceUntilUsed } from './replaced-method.util.js';
 /** How a call ended. */
 export type Ended = { result: unknown } | { error: unknown };
 
-/** Called at an end; returns whether it is the awaited one. */
+/** Called at the end of a call; returns whether the decorator waits for this kind of end. */
 export type OnEnded = (ended: Ended) => boolean;
 
 type OnSettled = ((value: unknown) => unknown) | null | undefined;
@@ -19,8 +19,8 @@ interface Thenable {
 }
 
 /**
- * Calls `onEnded` at the end of a method's result: of its promise, Observable or async iterable, or now.
- * Returns what replaces the result, and is used like it.
+ * Calls `onEnded` when a method's promise, Observable or async iterable ends; immediately for any other result. Returns
+ * a replacement that is used like the result.
  */
 export function followResult(result: unknown, onEnded: OnEnded): unknown {
   if (isPromise(result)) return followPromise(result, onEnded);
@@ -30,7 +30,7 @@ export function followResult(result: unknown, onEnded: OnEnded): unknown {
       if (isThenable(result) && followThenable(result, onEnded)) return result;
       if (isAsyncIterable(result) && followAsyncIterable(result, onEnded)) return result;
     } catch {
-      // An object that does not let itself be looked at, such as a strict proxy, is a value.
+      // An object that throws when inspected, such as a strict proxy, counts as a value.
     }
   }
   onEnded({ result });
@@ -41,7 +41,10 @@ function isObjectLike(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-/** A promise that has more to it than the end is returned itself; another one waits, so that a failure nobody handles shows. */
+/**
+ * Returns a promise with further members unchanged. Replaces a plain promise, so that an unhandled rejection still
+ * surfaces.
+ */
 function followPromise(promise: Promise<unknown>, onEnded: OnEnded): Promise<unknown> {
   const waiting = settle(promise, onEnded);
   if (promise.constructor === Promise && Object.keys(promise).length === 0) return waiting;
@@ -61,12 +64,15 @@ async function settle(promise: Promise<unknown>, onEnded: OnEnded): Promise<unkn
   return result;
 }
 
-/** Subjects and other kinds of Observable are values: they have more to them, and do not end with the call. */
+/** Excludes Subjects and other subclasses: they have further members, and do not end with the call. */
 function isPlainObservable(value: object): value is Observable<unknown> {
   return isObservable(value) && Object.prototype.hasOwnProperty.call(Object.getPrototypeOf(value), 'pipe');
 }
 
-/** Ends once, however often it is subscribed: at completion, or when the subscriber has enough, with the last value. */
+/**
+ * Calls `onEnded` once, for any number of subscriptions: with the last value at completion or unsubscription, or with
+ * the error.
+ */
 function followObservable(observable: Observable<unknown>, onEnded: OnEnded): Observable<unknown> {
   let hasEnded = false;
   const end = (ended: Ended) => {
@@ -85,7 +91,7 @@ function followObservable(observable: Observable<unknown>, onEnded: OnEnded): Ob
   });
 }
 
-/** Waits for nobody: queries of some libraries run when, and as often as, `then` is called. */
+/** Follows only the caller's own `then`: queries of some libraries run each time `then` is called. */
 function followThenable(thenable: Thenable, onEnded: OnEnded): boolean {
   return replaceUntilUsed(
     thenable,

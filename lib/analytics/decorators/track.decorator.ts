@@ -15,7 +15,7 @@ import type { RecordedMethod, MappedField, RecordOptions } from './record-option
 /** Options of `@Track` for an event with these properties. */
 export type PlannedTrackOptions<M extends RecordedMethod, P> = RecordOptions<M> & PropertiesField<P, MappedField<P, M>>;
 
-/** What `@Track` takes, for each event of the plan; the options may be left out where no property is required. */
+/** Arguments of `@Track` for each event of the plan. The options are optional if no property is required. */
 export type TrackArguments<M extends RecordedMethod> = {
   [E in EventName]: object extends PlannedTrackOptions<M, PlannedProperties<E>>
     ? [event: E, options?: PlannedTrackOptions<M, PlannedProperties<E>>]
@@ -23,11 +23,11 @@ export type TrackArguments<M extends RecordedMethod> = {
 }[EventName];
 
 /**
- * Records a track event at the end of each call of a controller's or provider's method.
- * It never changes what the method returns or throws; a fault in a mapper is logged.
- * With the method's type as type argument, the mappers know its arguments and its result.
+ * Records a track event at the end of each call of a controller's or provider's method. It never changes what the
+ * method returns or throws; a fault in a mapper is logged. Pass the method's type as the type argument to type the
+ * arguments and the result in mappers.
  *
- * The event is its name, or its class: one with `@TrackedEvent`, or made by `defineEvent`.
+ * The event is given by its name or its class: a class with `@TrackedEvent`, or one made by `defineEvent`.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export type TrackArguments<M extends RecordedMethod> = {
  * })
  * checkout(request: OrderRequest): Promise<Order> {}
  * ```
- * @throws {OptionsError} for a class that declares no event.
+ * @throws {OptionsError} if the class declares no event.
  */
 export function Track<M extends RecordedMethod = RecordedMethod>(...args: TrackArguments<M>): MethodDecorator;
 export function Track<M extends RecordedMethod = RecordedMethod, Event extends object = object>(

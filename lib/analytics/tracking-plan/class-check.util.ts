@@ -8,8 +8,8 @@ import type { EventClass } from './tracking-plan.interface.js';
 type Fields = Record<string, unknown>;
 
 /**
- * The rules of class-validator that an event breaks: those of its `validateSync`, without making messages, which may hold
- * values, and without leaving the promise of an asynchronous rule to reject unheard. Asynchronous rules are skipped.
+ * Returns the class-validator rules that an event breaks. Unlike `validateSync`, it makes no messages, which may
+ * contain values, and leaves no rejection of an asynchronous rule unhandled. Asynchronous rules are skipped.
  */
 export function findClassFaults(type: EventClass, properties: object, parent = ''): PlanFault[] {
   const object = toInstance(type, properties) as Fields;
@@ -27,7 +27,7 @@ export function findClassFaults(type: EventClass, properties: object, parent = '
 
 type Condition = (object: Fields, value: unknown) => boolean;
 
-/** Names of the constraints of a rule that a value, or one of its elements, does not meet. */
+/** Returns the names of a rule's constraints that a value, or one of its elements, does not meet. */
 function brokenRules(rule: PropertyRule, object: Fields, value: unknown): string[] {
   if (!rule.constraintCls || rule.validateIf?.(object, value) === false) return [];
   const { constraints, propertyName: property, target } = rule;
@@ -46,7 +46,7 @@ function meets(verdict: unknown): boolean {
   return true;
 }
 
-/** The faults of an object in the event, or of objects in an array; none where their class is unknown. */
+/** Returns the faults of an object in the event, or of the objects in a collection; none if their class is unknown. */
 function nestedFaults(type: EventClass, rule: PropertyRule, value: unknown, path: string): PlanFault[] {
   if (value === undefined) return [];
   if (isCollection(value)) {
@@ -63,6 +63,6 @@ type Collection = unknown[] | Set<unknown> | Map<unknown, unknown>;
 const isCollection = (value: unknown): value is Collection =>
   Array.isArray(value) || value instanceof Set || value instanceof Map;
 
-/** With the key in a map, and the index in others. */
+/** Returns each element with its key in a map, or its index in other collections. */
 const elementsOf = (value: Collection): [key: unknown, element: unknown][] =>
   value instanceof Map ? [...value] : [...[...value].entries()];

@@ -4,15 +4,15 @@ import type { StandardIssue, StandardSchemaV1 } from './standard-schema.interfac
 import { definitionOf } from './tracked-event.decorator.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
-/** A rule of the tracking plan that an event breaks: never the value, which may be personal. */
+/** A rule of the tracking plan that an event breaks, without the value, which may be personal. */
 export interface PlanFault {
-  /** Path of the property; `properties` where it is all of them. */
+  /** Path of the property; `properties` for all of them. */
   property: string;
   /** Name of the rule, such as `isString` of class-validator or `invalid_type` of zod. */
   rule: string;
 }
 
-/** The rules of an event class that properties break. Never throws. */
+/** Returns the rules of an event class that properties break. Never throws. */
 export function findPlanFaults(type: EventClass, properties: object): PlanFault[] {
   const schema = definitionOf(type)?.schema;
   try {
@@ -37,7 +37,9 @@ function pathOf({ path = [] }: StandardIssue): string {
   return keys.join('.') || 'properties';
 }
 
-/** The name of the rule. Messages may hold values, so it is the `code` of zod and arktype, or the `type` of valibot. */
+/**
+ * Returns the name of the rule: the `code` of zod and arktype, or the `type` of valibot. Messages may contain values.
+ */
 function ruleOf(issue: StandardIssue): string {
   const { code, type } = issue as { code?: unknown; type?: unknown };
   const rule = code ?? type;

@@ -9,7 +9,7 @@ import type { PlanOptions } from './tracking-plan.options.js';
 /** Minimum interval between two log lines of one event, in ms. */
 const LOG_INTERVAL = 60_000;
 
-/** Code of the error of an event that breaks the tracking plan. */
+/** Error code for an event that breaks the tracking plan. */
 const VIOLATION = 'tracking_plan_violation';
 
 interface Tally {
@@ -22,7 +22,7 @@ interface Tally {
 /** Checks track events against the tracking plan, and applies its policy to violations. */
 export class PlanEnforcer {
   private readonly planned: Map<string, EventClass>;
-  /** By event: no more than the application has event classes. */
+  /** By event name; bounded by the number of event classes. */
   private readonly tallies = new Map<string, Tally>();
   private readonly violations: PlanOptions['violations'];
 
@@ -34,7 +34,7 @@ export class PlanEnforcer {
     this.violations = violations;
   }
 
-  /** Whether an error is a violation, which is logged here. */
+  /** Whether an error is a violation. Violations are logged here. */
   static isViolation(error: unknown): boolean {
     return (error as Partial<ValidationError> | undefined)?.code === VIOLATION;
   }
@@ -42,12 +42,12 @@ export class PlanEnforcer {
   /**
    * Checks an event against the class that its properties are an instance of, or else the planned class of its name.
    *
-   * @returns Why the event is not recorded; undefined where it is.
-   * @throws {ValidationError} where the policy is `throw`.
+   * @returns The reason why the event is not recorded; undefined if it is.
+   * @throws {ValidationError} if the policy is `throw`.
    */
   check(message: Partial<TrackParams> | undefined): ValidationError | undefined {
     const properties = message?.properties ?? {};
-    if (!isPlainObject(properties)) return undefined; // a rule of the message
+    if (!isPlainObject(properties)) return undefined; // the message's own rules report this
     const own = properties.constructor;
     const type = definitionOf(own) ? (own as EventClass) : this.planned.get(message?.event as string);
     if (!type) return undefined;

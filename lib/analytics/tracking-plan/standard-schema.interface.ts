@@ -1,6 +1,6 @@
 /**
- * What schemas of zod, valibot, arktype and others have in common: the part of Standard Schema, version 1, that is
- * needed here (https://standardschema.dev).
+ * Interface that schemas of zod, valibot, arktype and others share: the part of Standard Schema, version 1, that is
+ * used here (https://standardschema.dev).
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -17,16 +17,16 @@ export interface StandardSchemaV1<Input = unknown, Output = Input> {
 export type StandardResult<Output = unknown> =
   { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
 
-/** One fault that a schema found. */
+/** One fault that a schema reports. */
 export interface StandardIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a schema takes; of one without `types`, such as one written by hand, what it reads. */
+/** Input type of a schema; without `types`, as in a schema written by hand, its output type. */
 export type StandardInput<Input, Output> = unknown extends Input ? Output : Input;
 
-/** Whether a value is a Standard Schema: an object, or (of arktype) a function. */
+/** Whether a value is a Standard Schema: an object, or with arktype a function. */
 export function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
   const { '~standard': standard } = value as Partial<StandardSchemaV1>;

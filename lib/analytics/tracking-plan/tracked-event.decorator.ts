@@ -3,28 +3,28 @@ import { isNonEmptyString } from '../../common/value.util.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.interface.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
-/** Facts of an event in the tracking plan beside its properties. */
+/** Details of an event in the tracking plan, apart from its properties. */
 export interface TrackedEventOptions {
-  /** What the event means, for readers of the tracking plan. Default: none. */
+  /** Meaning of the event, for readers of the tracking plan. Default: none. */
   description?: string;
 }
 
-/** What a class with `@TrackedEvent` declares. */
+/** The event that an event class declares. */
 export interface TrackedEventDefinition extends TrackedEventOptions {
   name: string;
-  /** Of a class made by {@link defineEvent}. */
+  /** Schema of the properties, for a class made by {@link defineEvent}. */
   schema?: StandardSchemaV1;
 }
 
-/** A class of events whose properties a Standard Schema declares. */
+/** An event class whose properties a Standard Schema declares. */
 export type SchemaEventClass<P> = new (properties: P) => P;
 
-// On the class itself: both builds of the package, and several copies of it, find it there.
+// Stored on the class itself, so that both builds and all copies of the package find it.
 const DEFINITION = Symbol.for('nestjs-analytics-relay:tracked-event');
 
 /**
- * Declares a track event: its name here, its properties with the decorators of class-validator.
- * Record it with `AnalyticsService.trackEvent` or `@Track(TheClass)`.
+ * Declares a track event by name. Decorators of class-validator declare its properties. Record it with
+ * `AnalyticsService.trackEvent` or `@Track(TheClass)`.
  *
  * @example
  * ```ts
@@ -41,8 +41,8 @@ export function TrackedEvent(name: string, options: TrackedEventOptions = {}): C
 }
 
 /**
- * Declares a track event whose properties a Standard Schema (zod, valibot, arktype ...) defines.
- * The result is a class, accepted wherever one with `@TrackedEvent` is. The schema must be synchronous.
+ * Declares a track event whose properties a Standard Schema (zod, valibot, arktype ...) defines. Returns a class, which
+ * is accepted wherever a class with `@TrackedEvent` is. The schema must be synchronous.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export function defineEvent<Output, Input extends object = Output & object>(
   return event as unknown as SchemaEventClass<Input>;
 }
 
-/** What a class declares as an event, itself or by the class that it extends; undefined for other values. */
+/** Returns the event that a class or its base class declares; undefined for other values. */
 export function definitionOf(type: unknown): TrackedEventDefinition | undefined {
   return typeof type === 'function' ? (type as { [DEFINITION]?: TrackedEventDefinition })[DEFINITION] : undefined;
 }

@@ -3,8 +3,8 @@ import type { AmbientParams } from '../context/ambient-params.interface.js';
 import type { StandardInput, StandardSchemaV1 } from './standard-schema.interface.js';
 
 /**
- * The track events of the application, by name: augment it, and event names and property types are checked at compile
- * time. An event's type is that of its properties, or a class or Standard Schema that declares them.
+ * The track events of the application, by name. Augment this interface to check event names and property types at
+ * compile time. The type of an event is that of its properties, or a class or Standard Schema that declares them.
  *
  * @example
  * ```ts
@@ -19,14 +19,14 @@ import type { StandardInput, StandardSchemaV1 } from './standard-schema.interfac
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- filled by the application
 export interface TrackingPlan {}
 
-/** Names of the planned events; any name, while there is no plan. */
+/** Names of the planned events; any name if there is no plan. */
 export type EventName = keyof TrackingPlan extends never ? string : Extract<keyof TrackingPlan, string>;
 
 /** A class that declares the properties of an event. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever its constructor takes
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a constructor may take any arguments
 export type EventClass<P extends object = object> = abstract new (...args: any) => P;
 
-/** The properties that a Standard Schema, a class or a type declares; methods are none. */
+/** The properties that a Standard Schema, a class or a type declares, without methods. */
 export type PropertiesOf<T> =
   T extends StandardSchemaV1<infer Input, infer Output>
     ? StandardInput<Input, Output>
@@ -36,12 +36,12 @@ export type PropertiesOf<T> =
 
 type Data<T> = { [K in keyof T as T[K] extends (...args: never) => unknown ? never : K]: T[K] };
 
-/** The properties of a planned event; any, while there is no plan. */
+/** The properties of a planned event; any properties if there is no plan. */
 export type PlannedProperties<E extends EventName> = E extends keyof TrackingPlan
   ? PropertiesOf<TrackingPlan[E]>
   : EventProperties | undefined;
 
-/** The field `properties`, which may be left out where no property is required. */
+/** The field `properties`, which is optional if no property is required. */
 export type PropertiesField<P, Field = P> = undefined extends P
   ? { properties?: Field | undefined }
   : object extends P
@@ -53,5 +53,5 @@ export type PlannedTrackParams<E extends EventName> = TrackEventFields & { event
     PlannedProperties<E>
   >;
 
-/** Fields of a track message beside its event and properties. */
+/** Fields of a track message other than its event and properties. */
 export type TrackEventFields = AmbientParams<CommonParams>;

@@ -5,21 +5,22 @@ import { definitionOf, isEventClass } from './tracked-event.decorator.js';
 const VIOLATIONS = ['throw', 'drop', 'warn'] as const;
 
 /**
- * What happens to an event that breaks its class or schema:
+ * Policy for an event that violates its class or schema:
  *
- * - `warn`: it is recorded, and a line is logged.
- * - `drop`: it is not recorded, but counted, and a line is logged. Its callback and the `error` event receive the error.
- * - `throw`: the call throws a `ValidationError`. A decorated method does not: its decorator logs the error.
+ * - `warn`: the event is recorded, and a line is logged.
+ * - `drop`: the event is counted but not recorded, and a line is logged. Its callback and the `error` event receive the
+ *   error.
+ * - `throw`: the call throws a `ValidationError`. A decorated method does not throw: its decorator logs the error.
  *
- * Lines are logged at most once a minute for each event; they name the properties and rules, never values.
+ * At most one line a minute is logged for each event. It names the properties and rules, never values.
  */
 export type PlanViolations = (typeof VIOLATIONS)[number];
 
-/** How an instance checks track events at run time: rules and defaults. */
+/** Options for checking track events at run time, with rules and defaults. */
 export class PlanOptions {
   /**
-   * Event classes, with `@TrackedEvent` or made by `defineEvent`. A track event with one of their names is checked
-   * however it is recorded; one with another name is not checked. `trackEvent` and `@Track(TheClass)` check in any case.
+   * Event classes, with `@TrackedEvent` or made by `defineEvent`. A track event with one of their names is checked,
+   * however it is recorded; events with other names are not. `trackEvent` and `@Track(TheClass)` always check.
    *
    * @default []
    */
@@ -27,7 +28,7 @@ export class PlanOptions {
   events: readonly EventClass[] = [];
 
   /**
-   * What happens to an event that breaks its class or schema: `'warn'` records it and logs a line; `'drop'` logs a line
+   * Policy for an event that violates its class or schema: `'warn'` records it and logs a line; `'drop'` logs a line
    * and fails the event with an error; `'throw'` makes the call throw a `ValidationError`.
    *
    * @default 'warn'
@@ -36,10 +37,10 @@ export class PlanOptions {
   violations: PlanViolations = 'warn';
 }
 
-/** How an instance checks track events at run time. */
+/** Options for checking track events at run time. */
 export type TrackingPlanOptions = Partial<PlanOptions>;
 
-/** The broken rules of each event class, as `path rule`. */
+/** Returns the rules that the event classes break, each as `path rule`. */
 export function findEventFaults(events: unknown): string[] {
   if (!Array.isArray(events)) return [];
   const names = new Set<string>();

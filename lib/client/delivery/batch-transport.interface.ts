@@ -1,9 +1,9 @@
-/** Why the receiver did not take a batch. */
+/** Why the receiver did not accept a batch. */
 export interface Refusal {
   reason: Error;
   /** Whether the batch is sent again. */
   isRetried: boolean;
-  /** Milliseconds that the receiver asked to wait before the next attempt. */
+  /** Milliseconds to wait before the next attempt, as requested by the receiver. */
   retryAfter?: number | undefined;
 }
 
@@ -11,14 +11,14 @@ export interface Refusal {
 export interface BatchTransport {
   /** Size of an empty batch, in bytes. */
   readonly envelopeBytes: number;
-  /** Name of the source that the batches are of, where it is known. */
+  /** Name of the source that the batches belong to, if known. */
   readonly source?: string | undefined;
   /**
-   * Sends a batch once. Resolves with undefined when the receiver has taken it; a rejection is a retryable error.
+   * Sends a batch once. Resolves with undefined when the receiver accepts it; a rejection is a retryable error.
    *
-   * @param events Their JSON, with commas between them.
-   * @param attempt The number of earlier attempts.
-   * @param onAbort Registers what to do when the result is no longer awaited.
+   * @param events The events' JSON, separated by commas.
+   * @param attempt Number of earlier attempts.
+   * @param onAbort Registers a function to call when the result is no longer awaited.
    */
   send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<Refusal | undefined>;
 }

@@ -4,12 +4,12 @@ import type { BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { backoffDelay } from './retry.schedule.js';
 
-/** How often the receiver may postpone a batch before that uses up retries. */
+/** Number of times the receiver may postpone a batch without using up a retry. */
 const MAX_POSTPONED = 20;
 
 /** Sends batches, and retries them after a retryable error. */
 export class BatchPublisher {
-  /** The moment until which the receiver asked to wait: no attempt is made before it. */
+  /** Milliseconds since the epoch before which the receiver wants no further attempt. */
   private resumeAt = 0;
 
   constructor(
@@ -17,7 +17,7 @@ export class BatchPublisher {
     private readonly transport: BatchTransport,
   ) {}
 
-  /** Delivers a batch. Never rejects: resolves with the reason it was not delivered, or undefined where it was. */
+  /** Delivers a batch. Never rejects: resolves with the reason why it was not delivered, or undefined if it was. */
   async send(batch: Batch): Promise<unknown> {
     const events = batch.events.map((event) => event.json).join(',');
     let retries = 0;
@@ -38,7 +38,7 @@ export class BatchPublisher {
     }
   }
 
-  /** Whether the receiver named the moment of the next attempt; the whole instance then waits. */
+  /** Whether the receiver set the time of the next attempt. The whole instance then waits. */
   private isPostponed({ retryAfter }: Refusal): boolean {
     if (retryAfter === undefined) return false;
     this.resumeAt = Math.max(this.resumeAt, Date.now() + retryAfter);

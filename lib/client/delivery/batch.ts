@@ -1,6 +1,6 @@
 import type { PendingEvent } from '../event/pending-event.interface.js';
 
-/** Starts a step and returns what stops it. */
+/** Starts a step and returns a function that stops it. */
 type Start<T> = (resolve: (value: T) => void, reject: (reason: unknown) => void) => () => void;
 
 /** The events of one request and its retries. */
@@ -11,7 +11,7 @@ export class Batch {
 
   constructor(readonly events: readonly PendingEvent[]) {}
 
-  /** Runs a step of the delivery; it is stopped when it is done or the batch is aborted. */
+  /** Runs a step of the delivery and stops it when it is done or the batch is aborted. */
   run<T>(start: Start<T>): Promise<T> {
     if (this.aborted) return Promise.reject(this.aborted);
     let stop: () => void;

@@ -1,7 +1,7 @@
 import type { ClientTelemetry } from '../telemetry/client-telemetry.interface.js';
 import type { HTTPClient } from './http-client.interface.js';
 
-/** When waiting events are sent, where to, and how often a batch is tried. */
+/** Settings for when and where waiting events are sent, and how often a batch is retried. */
 export interface DeliverySettings {
   maxEventsInBatch: number;
   flushInterval: number;

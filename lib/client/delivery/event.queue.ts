@@ -13,13 +13,13 @@ import type { BatchTransport } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { Fifo } from './fifo.js';
 
-// A test's fake timers may replace the global one, and no request would end.
+// Kept here, because a test's fake timers may replace the global one, and then no request would end.
 const nextTurn = setImmediate;
 
-/** Requests in flight at once; events beyond them wait. */
+/** Maximum number of requests in flight; further events wait. */
 const MAX_REQUESTS_IN_FLIGHT = 16;
 
-/** Sets the size of an event. Returns an error where it is too large to be sent. */
+/** Sets the size of an event. Returns an error if it is too large to send. */
 export function measure(event: PendingEvent): Error | undefined {
   event.bytes = Buffer.byteLength(event.json);
   if (event.bytes <= MAX_MESSAGE_BYTES) return undefined;
@@ -27,21 +27,21 @@ export function measure(event: PendingEvent): Error | undefined {
   return new RelayError('message_too_large', message);
 }
 
-/** Holds events until a batch of them is due, and cuts the batches. */
+/** Holds events until a batch is due, and forms the batches. */
 export class EventQueue implements EventSink {
   private readonly waiting = new Fifo<PendingEvent>();
-  // An array: batches that leave a Set stay reachable from its old tables, and then survive collections.
+  // An array, because a Set's old tables keep removed batches reachable, so they survive garbage collections.
   private inFlight: Batch[] = [];
-  /** Requests that hold a connection. */
+  /** Number of requests that hold a connection. */
   private requests = 0;
   private publisher: BatchPublisher | undefined;
   private transport: BatchTransport | undefined;
   /** A batch holds the events of many callers, so it is sent in an async context of its own. */
   private readonly scope = new AsyncResource('Analytics');
   private maxBytes = MAX_BATCH_BYTES;
-  /** Size of the waiting events in a body: each with the comma that follows it. */
+  /** Bytes that the waiting events take up in a request body, each with the comma that follows it. */
   private waitingBytes = 0;
-  /** How many of the waiting events go out even where they do not fill a batch. */
+  /** Number of waiting events that are sent even if they do not fill a batch. */
   private due = 0;
   private timer: NodeJS.Timeout | undefined;
   private flushInterval: number;
@@ -54,9 +54,9 @@ export class EventQueue implements EventSink {
   }
 
   /**
-   * Sends by this transport from now on; until the first call, events wait.
+   * Starts sending by this transport. Events wait until the first call.
    *
-   * @param flushInterval Replaces that of the settings; events already waiting are then sent at once.
+   * @param flushInterval Replaces the setting; events already waiting are then sent at once.
    */
   start(transport: BatchTransport, flushInterval?: number): void {
     this.publisher = new BatchPublisher(this.settings, transport);
@@ -70,7 +70,7 @@ export class EventQueue implements EventSink {
     this.pump();
   }
 
-  /** Queues an event; one that is too large fails asynchronously. */
+  /** Queues an event. An event that is too large fails asynchronously. */
   add(event: PendingEvent): void {
     const reason = measure(event);
     if (reason) return this.ledger.endLater(event, reason);
@@ -89,7 +89,7 @@ export class EventQueue implements EventSink {
     this.pump();
   }
 
-  /** Fails every batch in flight that holds an event of this group, or of a group before it. */
+  /** Fails every batch in flight that holds an event of this group or an earlier one. */
   abort(group: FlushGroup, reason: Error): void {
     for (const batch of this.inFlight) {
       if (batch.events.some((event) => event.group && event.group.index <= group.index)) this.abandon(batch, reason);
@@ -147,7 +147,7 @@ export class EventQueue implements EventSink {
     const reason = await (telemetry ? telemetry.send(this.toSent(batch), send) : send());
     this.inFlight = this.inFlight.filter((other) => other !== batch);
     if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
-    // The connection is free for the next request only in a later turn of the event loop: `fetch` would open another one.
+    // The connection becomes free in a later turn of the event loop; until then, `fetch` would open another one.
     nextTurn(() => {
       this.requests--;
       this.pump();

@@ -1,9 +1,9 @@
 import type { HTTPClient, HTTPClientRequest, HTTPFetchFn, HTTPResponse } from './http-client.interface.js';
 
-// Looked up for each request, as instrumentation and tests replace it.
+// Looked up for each request, because instrumentation and tests replace it.
 const globalFetch: HTTPFetchFn = (url, options) => globalThis.fetch(url, options);
 
-/** Makes requests with a function such as `fetch`; by default the global one. */
+/** Makes requests with a function such as `fetch`; the global `fetch` by default. */
 export class FetchHTTPClient implements HTTPClient {
   constructor(private readonly fetchFn: HTTPFetchFn = globalFetch) {}
 

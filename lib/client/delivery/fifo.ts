@@ -28,7 +28,7 @@ export class Fifo<T extends object> {
     return item;
   }
 
-  /** Takes all items. */
+  /** Removes and returns all items. */
   drain(): T[] {
     const items = this.items.slice(this.head) as T[];
     this.items = [];

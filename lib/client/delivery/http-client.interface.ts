@@ -1,19 +1,19 @@
-/** Response headers as `fetch` gives them. */
+/** Response headers as `fetch` returns them. */
 export interface HTTPHeaders {
   get: (key: string) => string | null;
   has: (key: string) => boolean;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what other fetch implementations declare
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as other fetch implementations declare it
   entries: () => IterableIterator<[string, any]>;
 }
 
-/** The response of an HTTP client: the part of `fetch`'s `Response` that is needed. */
+/** Response of an HTTP client: the part of `fetch`'s `Response` that the library reads. */
 export interface HTTPResponse {
   status: number;
   statusText: string;
-  /** Needed for `Retry-After`. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what other fetch implementations declare
+  /** Response headers; `Retry-After` is read from them. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as other fetch implementations declare it
   headers?: Record<string, any> | HTTPHeaders;
-  /** Reads the body. Called once for each response, so that the connection can be used again. */
+  /** Reads the body. Called once for each response, so that the connection can be reused. */
   text?: () => Promise<string>;
 }
 
@@ -24,14 +24,17 @@ export interface HTTPClientRequest {
   headers: Record<string, string>;
   /** The body, as JSON. */
   body: string;
-  /** The body, parsed: for clients that serialise it themselves. */
+  /** The parsed body, for clients that serialise it themselves. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON
   readonly data: Record<string, any>;
-  /** Milliseconds that the whole exchange may take; then the library aborts it. */
+  /** Milliseconds after which the library aborts the exchange. */
   httpRequestTimeout: number;
   /** Aborted when the library aborts the request. Undefined on Node 14, which has no `AbortSignal`. */
   readonly signal?: AbortSignal | undefined;
-  /** Registers what to do when the library aborts the request, or has. Cheaper than `signal`, and on every Node version. */
+  /**
+   * Registers a function that stops the request. It is called when the library aborts the request, immediately if it
+   * already has. Cheaper than `signal`, and available on every Node version.
+   */
   onAbort?(stop: () => void): void;
 }
 
@@ -45,7 +48,7 @@ export interface HTTPClient {
   makeRequest(request: HTTPClientRequest): Promise<HTTPResponse>;
 }
 
-/** The options that an {@link HTTPFetchFn} receives: the part of `fetch`'s that is needed. */
+/** Options passed to an {@link HTTPFetchFn}: the part of `fetch`'s options that the library uses. */
 export interface HTTPFetchRequest {
   method: 'POST';
   headers: Record<string, string>;

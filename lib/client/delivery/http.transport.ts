@@ -6,13 +6,13 @@ import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js
 import { readBody } from './response-body.util.js';
 import { isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
 
-/** Product token of every request. */
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
 /**
  * One attempt to send a batch.
  *
- * A class, because V8 keeps the maps of object literals with getters, and so what their closures refer to.
+ * A class, because V8 retains the maps of object literals with getters, and thus everything that their closures
+ * reference.
  */
 class BatchRequest implements HTTPClientRequest {
   readonly method = 'POST';
@@ -31,7 +31,7 @@ class BatchRequest implements HTTPClientRequest {
     return JSON.parse(this.body) as Record<string, unknown>;
   }
 
-  // Made on first use: an AbortController costs as much as stringifying several events.
+  // Created on first use: an AbortController costs as much as stringifying several events.
   get signal(): AbortSignal | undefined {
     if (!this.controller && typeof AbortController === 'function') {
       this.controller = new AbortController();
@@ -45,7 +45,6 @@ class BatchRequest implements HTTPClientRequest {
     if (this.isAborted) stop();
   }
 
-  /** Tells the HTTP client to stop. */
   abort(): void {
     this.isAborted = true;
     this.controller?.abort();

@@ -8,13 +8,13 @@ import { MAX_RESPONSE_BYTES } from './response-body.util.js';
 /** Options of {@link keepAliveHttpClient}. */
 export interface KeepAliveOptions {
   /**
-   * Connections open at once to one host; requests beyond them wait.
+   * Maximum number of open connections to one host; further requests wait.
    *
    * @default 16
    */
   maxSockets?: number | undefined;
   /**
-   * The agent that holds the connections, for a proxy or custom certificates. `maxSockets` is then ignored.
+   * Agent that holds the connections, for a proxy or custom certificates. If it is set, `maxSockets` is ignored.
    *
    * @default a keep-alive agent of this client
    */
@@ -22,10 +22,10 @@ export interface KeepAliveOptions {
 }
 
 /**
- * An HTTP client on `node:http` and `node:https` with a bounded keep-alive agent, for `httpClient`.
- * It runs on every Node version and costs a fraction of the CPU of global `fetch`.
+ * Creates an HTTP client for the setting `httpClient`, on `node:http` and `node:https` with a bounded keep-alive agent.
+ * It runs on every Node version and uses a fraction of the CPU of global `fetch`.
  *
- * @throws {OptionsError} when `maxSockets` is not a positive integer.
+ * @throws {OptionsError} when `maxSockets` is neither a positive integer nor `Infinity`.
  */
 export function keepAliveHttpClient(options: KeepAliveOptions = {}): HTTPClient {
   const maxSockets = options.maxSockets ?? 16;
@@ -59,8 +59,8 @@ function exchange(start: typeof http.request, agent: http.Agent, request: HTTPCl
       outgoing.on('close', () => clearTimeout(timer));
     }
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // The receiver closed an idle connection just as it was used again. It deduplicates by messageId, should it have
-      // seen the request all the same.
+      // The receiver closed an idle connection just as it was reused. If it did receive the request, it deduplicates by
+      // messageId.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(start, agent, request));
       else reject(error);
     });

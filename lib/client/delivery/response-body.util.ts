@@ -1,17 +1,17 @@
 import type { HTTPResponse } from './http-client.interface.js';
 
-/** How much of a response's body is read, in bytes. */
+/** Maximum number of bytes of a response body that are read. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** The part of a web stream that is needed; other fetch implementations have none. */
+/** The part of a web stream that is used. Some fetch implementations have no web streams. */
 interface StreamReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
   cancel(): Promise<unknown>;
 }
 
 /**
- * Reads a response's body, so its connection can be used again.
- * Reading a web stream stops after {@link MAX_RESPONSE_BYTES}.
+ * Reads a response's body, so that its connection can be reused. Reading a web stream stops after
+ * {@link MAX_RESPONSE_BYTES}.
  */
 export async function readBody(response: HTTPResponse): Promise<string> {
   const { body } = response as { body?: { getReader?: () => StreamReader } | null };

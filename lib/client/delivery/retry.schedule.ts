@@ -18,15 +18,15 @@ export function isRetried(status: number): boolean {
   return status >= 500 ? !FINAL_5XX.has(status) : RETRIED_4XX.has(status);
 }
 
-/** Milliseconds to wait before a retry (1, 2, …): doubling from 500, up to half as much again, at most 60,000. */
+/** Milliseconds to wait before a retry (1, 2, …): 500, doubled each time, plus up to 50 %, at most 60,000. */
 export function backoffDelay(retry: number): number {
   const jitter = 1 + Math.random() / 2;
   return Math.min(INITIAL_DELAY * 2 ** (retry - 1) * jitter, MAX_DELAY);
 }
 
 /**
- * Milliseconds to wait by a `Retry-After` header, in seconds or as an HTTP date; undefined where it is neither.
- * At least one second and at most five minutes.
+ * Milliseconds to wait according to a `Retry-After` header, in seconds or as an HTTP date: at least one second and at
+ * most five minutes. Returns undefined if the header is neither.
  */
 export function retryAfterDelay(header: string | undefined): number | undefined {
   const now = Date.now();

@@ -3,17 +3,17 @@ import type { Message, MessageType } from '../message/message.interface.js';
 import type { Context } from './context.js';
 import { UserCodeCaller } from './user-code.caller.js';
 
-/** What an `error` listener receives. */
+/** Argument of an `error` listener. */
 export interface EmittedError {
   /** `delivery_failure`, `plugin_failure` or `plugin_load_failure`. */
   code: string;
-  /** Why it happened; for a status the receiver answered, an `Error` such as `[503] Service Unavailable`. */
+  /** Cause of the failure. For an HTTP error status, an `Error` such as `[503] Service Unavailable`. */
   reason: unknown;
-  /** The event concerned, where there is one. */
+  /** The affected event, if any. */
   ctx?: Context | undefined;
 }
 
-/** An HTTP request about to be made. Its headers and body hold the write key. */
+/** An HTTP request about to be sent. Its headers and body contain the write key. */
 export interface HttpRequestInfo {
   url: string;
   method: string;
@@ -21,62 +21,65 @@ export interface HttpRequestInfo {
   body: string;
 }
 
-/** An answer to an HTTP request. */
+/** Response to an HTTP request. */
 export interface HttpResponseInfo {
   status: number;
   statusText: string;
   url: string;
-  /** By lower-case name. */
+  /** Response headers by lower-case name. */
   headers: Record<string, string>;
-  /** The answer's body, or the beginning of a very long one. */
+  /** Response body, truncated if very long. */
   body: string;
 }
 
 /**
- * What each emitter event passes to its listeners. An event with the name of a kind of message: such a message was
- * delivered.
+ * Emitter events and the arguments of their listeners. An event named after a message type, such as `track`, means that
+ * a message of that type was delivered.
  *
  * @see docs/specification.md, "Client events"
  */
 export interface AnalyticsEvents extends Record<MessageType, [ctx: Context]> {
   /** An event was not delivered, or a plugin failed. */
   error: [error: EmittedError];
-  /** An HTTP request is about to be made. */
+  /** An HTTP request is about to be sent. */
   http_request: [request: HttpRequestInfo];
-  /** An HTTP request was answered. */
+  /** An HTTP response was received. */
   http_response: [response: HttpResponseInfo];
-  /** An event was recorded after `closeAndFlush`, and is not delivered. */
+  /** An event was recorded after `closeAndFlush`; it is not delivered. */
   call_after_close: [event: Message];
   /** Every event recorded so far has been delivered or has failed. */
   drained: [];
-  /** Plugins, by name, were registered. */
+  /** Plugins with these names were registered. */
   register: [pluginNames: string[]];
-  /** Plugins, by name, were removed. */
+  /** Plugins with these names were removed. */
   deregister: [pluginNames: string[]];
 }
 
-/** Receives an emitter event. Its errors never reach the library. */
+/** Listener of an emitter event. Its errors never affect the library. */
 export type Listener<E extends keyof AnalyticsEvents> = (...args: AnalyticsEvents[E]) => unknown;
 
-/** The emitter that every `Analytics` is. Unlike Node's, it never throws, even when nobody listens to `error`. */
+/**
+ * Event emitter that `Analytics` extends. Unlike Node's `EventEmitter`, it never throws, even if `error` has no
+ * listener.
+ */
 export class AnalyticsEmitter {
   private readonly listeners = new EventEmitter().setMaxListeners(0);
   /** @internal */
   protected readonly userCode = new UserCodeCaller();
 
-  /** Calls a listener each time an event happens. Anything but a function is ignored. */
+  /** Adds a listener that is called each time an event is emitted. A listener that is not a function is ignored. */
   on<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
     if (typeof listener === 'function') this.listeners.on(event, listener);
     return this;
   }
 
-  /** Calls a listener the next time an event happens. */
+  /** Adds a listener that is called only the next time an event is emitted. */
   once<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
     if (typeof listener === 'function') this.listeners.once(event, listener);
     return this;
   }
 
-  /** Stops calling a listener, however it was added. */
+  /** Removes a listener, whether `on` or `once` added it. */
   off<E extends keyof AnalyticsEvents>(event: E, listener: Listener<E>): this {
     while (this.listeners.listeners(event).includes(listener)) this.listeners.off(event, listener);
     return this;
@@ -90,7 +93,7 @@ export class AnalyticsEmitter {
     return this;
   }
 
-  /** @internal Whether anybody listens to an event. */
+  /** @internal Whether an event has a listener. */
   isHeard(event: keyof AnalyticsEvents): boolean {
     return this.listeners.listenerCount(event) > 0;
   }

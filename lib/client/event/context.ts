@@ -12,7 +12,7 @@ export interface LogMessage {
   extras?: object | undefined;
 }
 
-// Both builds of the package may be in one process, each with a class of its own.
+// Not `instanceof`: both builds of the package may be in one process, each with its own class.
 const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
 
 /** Thrown by {@link Context.cancel}: the event is not delivered. Its code is `event_cancelled`. */
@@ -33,7 +33,7 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
-/** One event: what plugins, callbacks and listeners receive. */
+/** One event, as passed to plugins, callbacks and listeners. */
 export class Context {
   private json: string | undefined;
   private parsed: Message | undefined;
@@ -41,13 +41,13 @@ export class Context {
   private cancelation: { error: unknown } | undefined;
   private readonly entries: LogMessage[] = [];
 
-  /** @param source The event, or its JSON, which is parsed when `event` is read. */
+  /** @param source The event or its JSON, which is parsed when `event` is first read. */
   constructor(source: Message | string) {
     if (typeof source === 'string') this.json = source;
     else this.parsed = source;
   }
 
-  /** The event. In `before` and `enrichment` plugins, changes to it reach the wire. */
+  /** The event. Changes made to it by `before` and `enrichment` plugins are delivered. */
   get event(): Message {
     if (this.parsed === undefined) {
       this.parsed = JSON.parse(this.json!) as Message;
@@ -61,12 +61,12 @@ export class Context {
     this.json = undefined;
   }
 
-  /** Identifies the event: its messageId. */
+  /** The event's `messageId`. */
   get id(): string {
     return this.event.messageId;
   }
 
-  /** Whether another context is about the same event. */
+  /** Whether another context belongs to the same event. */
   isSame(other: Context): boolean {
     return other.id === this.id;
   }
@@ -76,7 +76,7 @@ export class Context {
    *
    * @param path Keys joined by dots, such as `'context.device.model'`.
    * @returns The event.
-   * @throws {RelayError} `path_not_allowed` where the path leads to a prototype.
+   * @throws {RelayError} with the code `path_not_allowed` if the path leads to a prototype.
    */
   updateEvent(path: string, value: unknown): Message {
     const keys = path.split('.');
@@ -94,8 +94,8 @@ export class Context {
   }
 
   /**
-   * Throws the error. In `before` and `enrichment` plugins, the event is then not delivered, and its callback receives
-   * the error.
+   * Cancels the event by throwing the error. Works in `before` and `enrichment` plugins: the event is not delivered,
+   * and its callback receives the error.
    */
   cancel(error: Error = new ContextCancelation()): never {
     this.cancelation = { error };
@@ -113,12 +113,12 @@ export class Context {
     this.entries.push({ level, message, time: new Date(), extras });
   }
 
-  /** The log of the event, oldest entry first. */
+  /** Returns the log of the event, oldest entry first. */
   logs(): LogMessage[] {
     return this.entries;
   }
 
-  /** Why the event was not delivered, or undefined. */
+  /** Returns why the event was not delivered, or undefined. */
   failedDelivery(): { reason: unknown } | undefined {
     return this.failure;
   }
@@ -128,12 +128,12 @@ export class Context {
     this.failure = failure;
   }
 
-  /** The event as JSON. */
+  /** Returns the event as JSON. */
   serialize(): string {
     return this.json ?? JSON.stringify(this.parsed);
   }
 
-  /** What `JSON.stringify` shows of a context. */
+  /** Returns the representation that `JSON.stringify` uses. */
   toJSON(): { id: string; event: Message; logs: LogMessage[] } {
     return { id: this.id, event: this.event, logs: this.entries };
   }

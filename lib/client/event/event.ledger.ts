@@ -6,7 +6,7 @@ import { FlushGroup } from './flush-group.js';
 import type { Callback, PendingEvent } from './pending-event.interface.js';
 import type { UserCodeCaller } from './user-code.caller.js';
 
-/** Gives every event exactly one outcome. */
+/** Ensures that every event has exactly one outcome. */
 export class EventLedger {
   private pending = 0;
   private group = new FlushGroup(0, 1);
@@ -21,7 +21,7 @@ export class EventLedger {
     return this.pending;
   }
 
-  /** Enters an event. */
+  /** Registers an event. */
   open(type: MessageType, json: string, callback: Callback | undefined, trace?: TraceFields): PendingEvent {
     this.pending++;
     this.group.hold();
@@ -31,7 +31,7 @@ export class EventLedger {
   /** Closes the group of the events recorded so far. */
   closeGroup(): FlushGroup {
     const group = this.group;
-    const next = new FlushGroup(group.index + 1, 2); // held by the group before it, and by being open
+    const next = new FlushGroup(group.index + 1, 2); // held by the previous group, and by being open
     this.group = next;
     group.isClosed = true;
     group.release();
@@ -39,22 +39,22 @@ export class EventLedger {
     return group;
   }
 
-  /** Ends the delivery of an event; where plugins still process it, they settle it. */
+  /** Ends the delivery of an event. If plugins still process the event, they settle it. */
   end(event: PendingEvent, reason: unknown): void {
     if (event.onDelivered) event.onDelivered(reason);
     else this.settle(event, reason);
   }
 
-  /** Ends the delivery of an event asynchronously, as callbacks never run within the call that records it. */
+  /** Ends the delivery of an event asynchronously, because callbacks never run within the call that records it. */
   endLater(event: PendingEvent, reason: unknown): void {
     void Promise.resolve().then(() => this.end(event, reason));
   }
 
   /**
-   * Settles an event: its callback, then the event of its type or `error`. A settled event is not settled again.
+   * Settles an event, unless it is already settled: calls its callback, then emits the event of its type or `error`.
    * The event's group also waits for the promise that the callback returned.
    *
-   * @param reason Why it was not delivered; undefined where it was.
+   * @param reason Reason why it was not delivered; undefined if it was.
    */
   settle(event: PendingEvent, reason: unknown): void {
     const { group, callback } = event;

@@ -2,11 +2,11 @@
 export class FlushGroup {
   /** Whether a flush covers these events: they no longer wait for a full batch. */
   isClosed = false;
-  /** Fulfilled once all these events, and all before them, have their outcome. */
+  /** Fulfilled once these events and all earlier ones have their outcome. */
   readonly done: Promise<void>;
   private resolve!: () => void;
 
-  /** @param holds How many releases the group waits for. */
+  /** @param holds Number of releases that the group waits for. */
   constructor(
     readonly index: number,
     private holds: number,

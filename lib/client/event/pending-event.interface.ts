@@ -6,7 +6,7 @@ import type { FlushGroup } from './flush-group.js';
 /**
  * Called when an event has been delivered or has failed.
  *
- * @param err Why it was not delivered; undefined where it was.
+ * @param err Reason why it was not delivered; undefined if it was.
  * @param ctx The event.
  */
 export type Callback = (err?: unknown, ctx?: Context) => unknown;
@@ -17,25 +17,25 @@ export interface PendingEvent {
   readonly callback: Callback | undefined;
   /** Undefined once the event has its outcome. */
   group: FlushGroup | undefined;
-  /** The message as it goes over the wire. */
+  /** The message as it is sent. */
   json: string;
-  /** The trace that it was recorded in. */
+  /** The trace in which the event was recorded. */
   trace: TraceFields | undefined;
-  /** Its size in UTF-8, once it is queued. */
+  /** Size of `json` in UTF-8 bytes, once the event is queued. */
   bytes: number;
-  /** Made when a plugin, a callback or a listener needs it. */
+  /** Created when a plugin, a callback or a listener needs it. */
   context: Context | undefined;
-  /** Receives the outcome of the delivery instead of the ledger, where plugins still process the event. */
+  /** Receives the outcome of the delivery instead of the ledger, while plugins still process the event. */
   onDelivered: ((reason: unknown) => void) | undefined;
 }
 
-/** Takes events that plugins are done with, and delivers them. */
+/** Delivers events that the plugins have processed. */
 export interface EventSink {
-  /** Takes an event. Its outcome never comes within the call, as callbacks run later. */
+  /** Accepts an event. Its outcome is always asynchronous, because callbacks run later. */
   add(event: PendingEvent): void;
   /** Sends all waiting events as soon as a request may be made. */
   flush(): void;
-  /** Fails the events in flight of this group and of the groups before it. */
+  /** Fails the events in flight of this group and of earlier ones. */
   abort(group: FlushGroup, reason: Error): void;
   /** Fails every event. */
   abortAll(reason: Error): void;

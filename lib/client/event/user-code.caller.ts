@@ -3,9 +3,9 @@ export class UserCodeCaller {
   private hasWarned = false;
 
   /**
-   * Calls it. The first error, thrown or rejected, becomes a process warning.
+   * Calls the code. The first error, thrown or rejected, becomes a process warning.
    *
-   * @returns A promise fulfilled once the promise that the code returned is settled; undefined where it returned none.
+   * @returns A promise fulfilled once the promise that the code returned is settled; undefined if it returned none.
    */
   call(run: () => unknown): Promise<void> | undefined {
     try {
@@ -29,7 +29,7 @@ export class UserCodeCaller {
   }
 }
 
-/** Whether a value is a promise, or used as one. */
+/** Whether a value is a promise or another thenable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined | null)?.then === 'function';
 }

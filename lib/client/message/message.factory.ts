@@ -15,7 +15,7 @@ type Params = Record<string, unknown>;
 const text = (value: unknown): string | undefined => (value as string | null | undefined) || undefined;
 const object = (value: unknown): Record<string, unknown> => (value as Record<string, unknown> | null | undefined) ?? {};
 
-/** Adds the fields of each kind of message to the common ones. */
+/** Adds the fields of each message type to the common ones. */
 const fill: Record<MessageType, (message: Message, params: Params) => void> = {
   identify(message, params) {
     message.traits = object(params.traits);
@@ -44,10 +44,10 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
 };
 
 /**
- * Makes the message that goes over the wire. It refers to the application's own objects, which are never changed:
- * serialise it before the application changes them.
+ * Creates the message to send. It references the application's own objects and never changes them: serialise it before
+ * the application changes them.
  *
- * @param trace goes into the context, unless that has one already
+ * @param trace added to the context, unless the context already has one
  * @param recordedBy the method or route that records it, for a relay in the same process
  * @throws {ValidationError} when a rule is broken.
  */

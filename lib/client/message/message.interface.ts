@@ -1,22 +1,22 @@
-/** The kinds of message a source records. */
+/** Message types that a source records. */
 export type MessageType = 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias';
 
-/** A moment: a `Date`, or an ISO 8601 string. */
+/** A point in time: a `Date` or an ISO 8601 string. */
 export type Timestamp = Date | string;
 
 /** Attributes of a user. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- traits hold whatever the application knows
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the application defines its traits
 export type UserTraits = Record<string, any>;
 
 /** Attributes of a group of users. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- traits hold whatever the application knows
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the application defines its traits
 export type GroupTraits = Record<string, any>;
 
 /** The details of one event. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- properties hold whatever the application records
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the application defines its properties
 export type EventProperties = Record<string, any>;
 
-/** Extra facts about the call (device, IP address and similar); not attributes of the user. */
+/** Additional facts about the call, such as device and IP address; not attributes of the user. */
 export interface ExtraContext {
   active?: boolean | undefined;
   ip?: string | undefined;
@@ -35,25 +35,25 @@ export interface ExtraContext {
   [field: string]: any;
 }
 
-/** Destinations to enable or disable by their exact name; `All: false` disables those not named. */
+/** Destinations to enable or disable by their exact name; `All: false` disables every destination not named. */
 export interface IntegrationsOptions {
   All?: boolean | undefined;
   [destination: string]: boolean | Record<string, unknown> | undefined;
 }
 
-/** At least one of the two ids is required. */
+/** Ids of the user. At least one of the two is required. */
 export type Identity =
   { userId: string; anonymousId?: string | undefined } | { userId?: string | undefined; anonymousId: string };
 
-/** Fields that every kind of message may carry. */
+/** Optional fields common to all message types. */
 export interface CommonParams {
-  /** Extra context of the call. */
+  /** Additional context of the call. */
   context?: ExtraContext | undefined;
-  /** When it happened. Default: now. */
+  /** When the event happened. Default: now. */
   timestamp?: Timestamp | undefined;
   /** Destinations to enable or disable. Default: all enabled. */
   integrations?: IntegrationsOptions | undefined;
-  /** Identifies the message, so that a repeated one can be dropped. Default: a new unique id. */
+  /** Identifies the message for deduplication. Default: a new unique id. */
   messageId?: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export type PageParams = CommonParams &
     properties?: EventProperties | undefined;
   };
 
-/** Fields of a screen message: those of a page. */
+/** Fields of a screen message, the same as those of a page message. */
 export type ScreenParams = PageParams;
 
 /** Fields of a group message. */
@@ -80,7 +80,7 @@ export type GroupParams = CommonParams & Identity & { groupId: string; traits?: 
 /** Fields of an alias message. */
 export type AliasParams = CommonParams & { userId: string; previousId: string };
 
-/** A message as it goes over the wire: normalised, with its type and id. */
+/** A message as it is sent: normalised, with its type and id. */
 export interface Message {
   type: MessageType;
   messageId: string;

@@ -3,11 +3,11 @@ import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
 
 /** A rule that a message breaks. */
 export interface MessageFault {
-  /** Path of the field at fault. */
+  /** Path of the invalid field. */
   field: string;
   /** The rule's stable name, in snake case. */
   code: string;
-  /** The rule in words; never the value. */
+  /** Description of the rule; never contains the value. */
   message: string;
 }
 
@@ -16,27 +16,27 @@ type Rule = (message: Fields) => MessageFault | undefined;
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null || value === '';
 
-/** Whether a value is what JSON calls an object: not null, not an array, not a Date, Map or the like. */
+/** Whether a value is an object in the sense of JSON: not null, an array, a Date, a Map or the like. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-// A date alone, or a date with a time, seconds, fraction and zone: Date.parse alone would take '1' or 'May'.
+// A date, optionally with time, seconds, fraction and zone. Date.parse alone would accept '1' or 'May'.
 const ISO_8601 = /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)(?:[Zz]|([+-]\d{2}):?(\d{2})?)?)?$/;
 
-// Days that not every month has are left to Date.
+// Days 29 to 31, which some months lack, are left to Date.
 const WIRE_TIMESTAMP = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** Whether a value is a valid timestamp already written as `Date.prototype.toISOString` writes it. */
+/** Whether a value is a valid timestamp in the format of `Date.prototype.toISOString`. */
 export function isWireTimestamp(value: unknown): value is string {
   return typeof value === 'string' && WIRE_TIMESTAMP.test(value);
 }
 
-/** The moment of a timestamp, in UTC where it names no zone; undefined where it is not a valid one. */
+/** Parses a timestamp, as UTC if it has no zone; returns undefined if it is invalid. */
 export function parseTimestamp(value: unknown): Date | undefined {
   const date = value instanceof Date ? value : typeof value === 'string' ? parseIso8601(value) : undefined;
   const year = date ? date.getUTCFullYear() : NaN;
-  return year >= 0 && year <= 9999 ? date : undefined; // JSON of another year has a sign, which few can read
+  return year >= 0 && year <= 9999 ? date : undefined; // JSON of any other year has a sign, which few parsers accept
 }
 
 function parseIso8601(text: string): Date | undefined {
@@ -45,7 +45,7 @@ function parseIso8601(text: string): Date | undefined {
   return new Date(`${day}T${time.replace(',', '.')}${hours === undefined ? 'Z' : `${hours}:${minutes}`}`);
 }
 
-/** Whether the calendar has that day: Date takes the 30th of February for the 2nd of March. */
+/** Whether the day exists: Date turns the 30th of February into the 2nd of March. */
 function isDay(day: string): boolean {
   const date = new Date(day);
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day;
@@ -108,16 +108,16 @@ const rules: Record<MessageType, Rule[]> = {
   ],
 };
 
-/** Whether a value names a kind of message. */
+/** Whether a value is a message type. */
 export function isMessageType(value: unknown): value is MessageType {
   return typeof value === 'string' && Object.prototype.hasOwnProperty.call(rules, value);
 }
 
 /**
- * The first rule that a message of this kind breaks, or undefined.
+ * Returns the first rule that a message of this type breaks, or undefined. `null` counts as absent, and an empty string
+ * as missing.
  *
  * @see docs/specification.md, "Messages"
- * `null` counts as absent, and an empty string as missing.
  */
 export function findMessageFault(type: MessageType, message: Record<string, unknown>): MessageFault | undefined {
   for (const rule of rules[type]) {

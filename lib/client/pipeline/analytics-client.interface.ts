@@ -9,7 +9,7 @@ import type {
   TrackParams,
 } from '../message/message.interface.js';
 
-/** The client as its plugins see it. */
+/** The client, as passed to its plugins. */
 export interface AnalyticsClient {
   readonly VERSION: string;
   identify(message: IdentifyParams, callback?: Callback): void;

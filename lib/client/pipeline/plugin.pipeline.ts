@@ -14,12 +14,14 @@ interface Registration {
   plugin: Plugin;
   /** Fulfilled when the plugin has loaded or was dropped; rejected when it is critical and failed to load. */
   loaded: Promise<void>;
-  /** What events wait for: as `loaded`, but rejected while loading takes longer than an event may wait. */
+  /**
+   * The promise that events wait for: like `loaded`, but rejected while loading takes longer than an event may wait.
+   */
   awaited: Promise<void> | undefined;
   isLoaded: boolean;
 }
 
-/** Takes events through the plugins, and to the queue in between. */
+/** Runs events through the plugins, and through the queue in between. */
 export class PluginPipeline {
   private registrations: Registration[] = [];
   /** Events in the pipeline, with the outcome of their delivery once it is known. */
@@ -36,12 +38,12 @@ export class PluginPipeline {
     this.limit = new TimeLimit(timeLimit);
   }
 
-  /** Whether there is no plugin that events must wait for or go through. */
+  /** Whether events have no plugin to wait for or to go through. */
   get isEmpty(): boolean {
     return this.registrations.every(({ plugin }) => plugin.type === 'utility' && !plugin.critical);
   }
 
-  /** Loads plugins; rejects with an `OptionsError` for an invalid one, and where a critical one fails to load. */
+  /** Loads plugins. Rejects with an `OptionsError` for an invalid plugin, and if a critical plugin fails to load. */
   async register(plugins: Plugin[]): Promise<void> {
     throwFaults('register', plugins.flatMap(findPluginFaults));
     const added = plugins.map((plugin) => this.enter(plugin));
@@ -54,7 +56,7 @@ export class PluginPipeline {
     );
   }
 
-  /** Unloads and removes the plugins of these names. */
+  /** Unloads and removes the plugins with these names. */
   async deregister(names: string[]): Promise<void> {
     const removed = this.registrations.filter(({ plugin }) => names.includes(plugin.name));
     await Promise.all(removed.map(({ plugin }) => this.unload(plugin)));
@@ -70,13 +72,16 @@ export class PluginPipeline {
     this.ledger.settle(event, reason);
   }
 
-  /** Fails every event that is in the pipeline. */
+  /** Settles every event in the pipeline: with the outcome of its delivery if known, otherwise with this reason. */
   abortAll(reason: Error): void {
     for (const [event, delivery] of this.active) this.ledger.settle(event, delivery ? delivery.reason : reason);
     this.limit.release();
   }
 
-  /** Resolves with the reason why the event was not delivered, or undefined; rejects where it was not even tried. */
+  /**
+   * Resolves with the reason why the event was not delivered, or undefined if it was. Rejects if delivery was not
+   * attempted.
+   */
   private async run(event: PendingEvent): Promise<unknown> {
     event.context = new Context(event.json);
     await this.untilLoaded(event, event.context);
@@ -85,7 +90,7 @@ export class PluginPipeline {
     return event.group && this.deliver(event, event.context);
   }
 
-  /** Waits for the plugins that events must not miss; rejects where a critical one has not loaded. */
+  /** Waits for the plugins that must see every event. Rejects if a critical plugin has not loaded. */
   private async untilLoaded(event: PendingEvent, ctx: Context): Promise<void> {
     const loading = this.registrations.filter(
       ({ isLoaded, plugin: { critical, type } }) =>
@@ -151,13 +156,13 @@ export class PluginPipeline {
     }
   }
 
-  /** Runs the plugin's handler, where it has one for this type. */
+  /** Runs the plugin's handler for this type, if it has one. */
   private handle(plugin: Plugin, type: MessageType, ctx: Context): unknown {
     const returned: unknown = plugin[type]?.(ctx);
     return isThenable(returned) ? this.limit.enforce(`Plugin "${plugin.name}"`, returned) : returned;
   }
 
-  /** Starts to load a plugin. */
+  /** Starts loading a plugin. */
   private enter(plugin: Plugin): Registration {
     const loaded = this.load(plugin);
     const registration: Registration = { plugin, loaded, awaited: undefined, isLoaded: false };
@@ -169,7 +174,10 @@ export class PluginPipeline {
     return registration;
   }
 
-  /** Settles as loading does, or rejects when the first event has waited too long, and for others until it has loaded. */
+  /**
+   * Settles when loading does. Rejects once the first event has waited too long, and for later events until loading
+   * ends.
+   */
   private whenLoaded(registration: Registration): Promise<void> {
     return (registration.awaited ??= this.limit.enforce(
       `Loading plugin "${registration.plugin.name}"`,
@@ -202,7 +210,7 @@ export class PluginPipeline {
     return this.registrations.filter(({ plugin }) => plugin.type === type);
   }
 
-  /** Reports a plugin's error, unless the event has its outcome already. */
+  /** Reports a plugin's error, unless the event already has its outcome. */
   private reportOf(event: PendingEvent, reason: unknown, ctx: Context): void {
     if (event.group) this.report('plugin_failure', reason, ctx);
   }
@@ -228,7 +236,7 @@ function noContextFrom({ name }: Plugin): RelayError {
   return new RelayError('plugin_result_invalid', `Plugin "${name}" returned no context`);
 }
 
-// By shape, as a context may come from the package's other build.
+// Checked by shape, because a context may come from the package's other build.
 function isContext(value: unknown): value is Context {
   return typeof (value as Context | undefined)?.serialize === 'function';
 }
@@ -238,7 +246,7 @@ function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
   return ctx.isCancelledBy?.(error) ?? false;
 }
 
-/** The event as it is now, out of reach of a plugin that may still change the context it was given. */
+/** Copies the event in its current state, so that a plugin still running cannot change it. */
 function detach(ctx: Context): Context {
   const detached = new Context(ctx.serialize());
   detached.logs().push(...ctx.logs());

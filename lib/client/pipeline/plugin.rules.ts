@@ -2,7 +2,7 @@ import type { Plugin, PluginType } from './plugin.interface.js';
 
 const TYPES: readonly PluginType[] = ['before', 'enrichment', 'destination', 'after', 'utility'];
 
-/** The broken rules of a plugin, each as `path rule`. */
+/** Returns the rules that a plugin breaks, each as `path rule`. */
 export function findPluginFaults(plugin: Partial<Plugin> | null | undefined): string[] {
   const { name, type, load, isLoaded } = plugin ?? {};
   const rules: [holds: boolean, rule: string][] = [

@@ -1,9 +1,9 @@
 import { RelayError } from '../relay.error.js';
 
-/** Code of the error of a plugin that takes too long. */
+/** Error code for a plugin that takes too long. */
 export const PLUGIN_TIMEOUT = 'plugin_timeout';
 
-/** Bounds how long events wait for plugins. */
+/** Limits how long events wait for plugins. */
 export class TimeLimit {
   private readonly timers = new Set<NodeJS.Timeout>();
   private isReleased = false;
@@ -12,7 +12,7 @@ export class TimeLimit {
   constructor(private readonly ms: number) {}
 
   /**
-   * Settles as the work does, or rejects when that takes too long; the work's later result is ignored.
+   * Settles when the work does, or rejects if the work takes too long; its later result is ignored.
    *
    * @param subject Names the work in the error.
    * @param isAwaited Whether the timer keeps the process alive. Default: until {@link release}.
@@ -31,7 +31,7 @@ export class TimeLimit {
     });
   }
 
-  /** No event waits for plugins any more: no timer keeps the process alive from now on. */
+  /** Stops timers from keeping the process alive, because no event waits for plugins any more. */
   release(): void {
     this.isReleased = true;
     for (const timer of this.timers) timer.unref();

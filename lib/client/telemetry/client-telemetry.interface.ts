@@ -2,40 +2,40 @@ import type { MessageType } from '../message/message.interface.js';
 import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
 import type { TraceFields } from './trace-context.js';
 
-/** A batch on its way to the collection service. */
+/** A batch that is being sent to the collection service. */
 export interface SentBatch {
-  /** Name of the source, where it is known. */
+  /** Name of the source, if known. */
   source: string | undefined;
   /** Number of messages. */
   count: number;
-  /** The traces in which its messages were recorded, each once. */
+  /** Distinct traces in which the messages were recorded. */
   traces: readonly TraceFields[];
 }
 
-/** A client, as what observes it sees it. */
+/** The part of a client that telemetry observes. */
 export interface ObservedClient extends Pick<AnalyticsEmitter, 'on'> {
-  /** Accepted events without an outcome yet. */
+  /** Number of accepted events without an outcome yet. */
   readonly pendingCount: number;
 }
 
-/** Observes a client at work. Its methods must not throw. */
+/** Observes a client. Its methods must not throw. */
 export interface ClientTelemetry {
   /**
-   * Called once, as a client is made.
+   * Called once, when a client is created.
    *
-   * @returns what observes this client from now on
+   * @returns the telemetry to use for this client
    */
   follow?(client: ObservedClient): ClientTelemetry;
   /**
-   * Called as a message is recorded, in the async context of the caller.
+   * Called when a message is recorded, in the async context of the caller.
    *
-   * @returns the trace that is stored with it, in place of the active one
+   * @returns the trace to store with the message instead of the active one
    */
   create?(type: MessageType): TraceFields | undefined;
   /**
-   * Runs the sending of a batch, with its retries.
+   * Runs the function that sends a batch, including retries.
    *
-   * @param send resolves with why the batch was not taken, or undefined where it was
+   * @param send resolves with the reason why the batch was not accepted, or undefined if it was
    */
   send(batch: SentBatch, send: () => Promise<unknown>): Promise<unknown>;
 }

@@ -3,7 +3,7 @@ interface OpenTelemetryGlobal {
   context?: ContextManager | undefined;
 }
 
-/** Where the active span is kept. */
+/** Holds the active span. */
 export interface ContextManager {
   active(): OpenTelemetryContext;
   with<T>(context: OpenTelemetryContext, run: () => T): T;
@@ -16,7 +16,7 @@ interface OpenTelemetryContext {
 
 const API = Symbol.for('opentelemetry.js.api.1');
 
-/** That of the application; undefined where it is not traced by OpenTelemetry. */
+/** Returns the application's context manager; undefined if OpenTelemetry does not trace the application. */
 export function contextManager(): ContextManager | undefined {
   return (globalThis as { [API]?: OpenTelemetryGlobal })[API]?.context;
 }

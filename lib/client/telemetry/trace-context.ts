@@ -1,6 +1,6 @@
 import { contextManager } from './open-telemetry.global.js';
 
-/** Fields of W3C Trace Context: what a message and a request carry of a trace. */
+/** W3C Trace Context fields that a message or a request carries. */
 export interface TraceFields {
   traceparent: string;
   tracestate?: string | undefined;
@@ -16,13 +16,13 @@ interface SpanContext {
 
 const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
 
-/** Flag of a trace that is recorded. */
+/** Flag of a recorded trace. */
 const SAMPLED = 1;
 
-/** Version 00, neither of the ids zero, and recorded. */
+/** A recorded `traceparent` of version 00 whose ids are not zero. */
 const RECORDED = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f][13579bdf]$/;
 
-/** A valid one, recorded or not. */
+/** A valid `traceparent`, recorded or not. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
@@ -30,14 +30,14 @@ const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
 /** Length of a `traceparent` of version 00. */
 const LENGTH = 55;
 
-/** The active span, read without a dependency; undefined where there is none, or its trace is not recorded. */
+/** Returns the active span's fields, without depending on OpenTelemetry; undefined if no recorded trace is active. */
 export function activeTrace(): TraceFields | undefined {
   const span = contextManager()?.active().getValue(SPAN) as { spanContext(): SpanContext } | undefined;
   const context = span?.spanContext();
   return context && (context.traceFlags & SAMPLED) === SAMPLED ? toTraceFields(context) : undefined;
 }
 
-/** A span's context as fields. */
+/** Converts a span's context to fields. */
 export function toTraceFields({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceFields {
   const traceparent = `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
   const tracestate = traceState?.serialize();
@@ -49,13 +49,13 @@ export function isTraceparent(value: unknown): value is string {
   return typeof value === 'string' && TRACEPARENT.test(value);
 }
 
-/** The fields as one text, which is stored; undefined where they name no recorded trace. */
+/** Converts the fields to one text for storage; undefined if they belong to no recorded trace. */
 export function toTraceText({ traceparent, tracestate }: TraceFields): string | undefined {
   if (!RECORDED.test(traceparent)) return undefined;
   return typeof tracestate === 'string' && TRACESTATE.test(tracestate) ? `${traceparent} ${tracestate}` : traceparent;
 }
 
-/** The fields of a stored text. */
+/** Converts a stored text back to fields. */
 export function fromTraceText(text: string): TraceFields {
   if (text.length <= LENGTH) return { traceparent: text };
   return { traceparent: text.slice(0, LENGTH), tracestate: text.slice(LENGTH + 1) };

@@ -4,7 +4,7 @@ import { foundOnce } from './found-once.util.js';
 import { Counter, Histogram, type Metric } from './metric.js';
 import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from './telemetry.interface.js';
 
-/** Figures of attempts, and of their requests. */
+/** Metrics of attempts and their requests. */
 export class AttemptMetrics {
   private readonly consumed = new Counter({
     name: 'messaging.client.consumed.messages',
@@ -32,7 +32,7 @@ export class AttemptMetrics {
 
   readonly all: readonly Metric[] = [this.consumed, this.process, this.request, this.latency, this.attempts];
 
-  // Each attempt takes five series, and to find one by its attributes costs more than to count.
+  // Each attempt updates five series, and finding a series by its attributes costs more than counting.
   private readonly consumedOf = foundOnce((name: string) => this.consumed.of({ 'messaging.destination.name': name }));
   private readonly processOf = foundOnce((name: string) => this.process.of({ 'messaging.destination.name': name }));
   private readonly latencyOf = foundOnce((destination: string) => this.latency.of({ destination }));
@@ -43,7 +43,7 @@ export class AttemptMetrics {
     foundOnce((status: number) => this.request.of(attributesOf(server, status))),
   );
 
-  /** @param now the queue's time, in ms since the epoch */
+  /** @param now the time by the queue's clock, in ms since the epoch */
   constructor(
     private readonly names: BoundedNames,
     private readonly servers: BoundedNames,
@@ -113,7 +113,7 @@ function attributesOf(server: string, status: number | undefined, error?: unknow
   };
 }
 
-/** Host of a URL that is known to be one. */
+/** Returns the host of a valid URL. */
 function hostOf(url: string): string {
   const start = url.indexOf('//') + 2;
   const end = url.indexOf('/', start);

@@ -1,14 +1,14 @@
-/** What stands for all names beyond the bound. */
+/** Replaces all names beyond the limit. */
 export const OTHER = '_other';
 
-/** Names as values of an attribute: each value is a series that is kept, so that there must not be any number of them. */
+/** Limits the names that are values of an attribute, because each value is a series kept in memory. */
 export class BoundedNames {
   private readonly names = new Set<string>();
 
-  /** @param size names that keep their own value, the first ones that come */
+  /** @param size number of names that keep their own value, in order of arrival */
   constructor(private readonly size: number) {}
 
-  /** For one reading, which may give the places that are left to other names. */
+  /** Returns a copy for one reading, which may assign the remaining places to other names. */
   copy(): BoundedNames {
     const copy = new BoundedNames(this.size);
     for (const name of this.names) copy.names.add(name);

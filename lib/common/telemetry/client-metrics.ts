@@ -3,13 +3,13 @@ import { processWide } from '../process-wide.util.js';
 import { Counter, Gauge, type Metric } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
 
-/** Why events are lost before ingest, by the codes of their errors; all other errors are of a batch that failed. */
+/** Error codes of events that are lost before ingest. Any other error is that of a failed batch. */
 const LOSSES = new Set([
   ...['queue_full', 'tracking_plan_violation', 'flush_timeout', 'call_after_close'],
   ...['message_too_large', 'event_cancelled'],
 ]);
 
-/** Figures of all clients of the process: what they hold, send and lose. */
+/** Metrics of all clients of the process: events held, sent and lost. */
 export class ClientMetrics {
   private readonly clients = new Set<WeakRef<ObservedClient>>();
   private readonly followed = new WeakSet<ObservedClient>();
@@ -31,18 +31,18 @@ export class ClientMetrics {
     ),
   ];
 
-  /** Those of the process: an application may have several clients. */
+  /** Returns the metrics of the process: an application may have several clients. */
   static ofProcess(): ClientMetrics {
     return processWide('client-metrics', () => new ClientMetrics());
   }
 
   /**
-   * Counts a client's queue, losses and batches from now on. A client that is followed already is not counted twice:
-   * its telemetry may have asked for it as well.
+   * Starts counting a client's queue, losses and batches. A client is counted only once, even if its telemetry asks for
+   * it as well.
    *
-   * @param telemetry that of the client, which all is passed on to
-   * @param source name of its source, where a batch has none
-   * @returns what observes the client
+   * @param telemetry the client's own telemetry, which still receives every call
+   * @param source name of the source, for batches without one
+   * @returns the telemetry to use for the client
    */
   follow(client: ObservedClient, telemetry?: ClientTelemetry, source?: string): ClientTelemetry {
     if (telemetry && this.followed.has(client)) return telemetry;
@@ -56,7 +56,7 @@ export class ClientMetrics {
     };
   }
 
-  /** Counts an event that is lost for this reason. */
+  /** Counts an event that was lost for this reason. */
   drop(error: unknown): void {
     const { code } = (error ?? {}) as { code?: unknown };
     this.dropped.add(1, { reason: LOSSES.has(code as string) ? (code as string) : 'delivery_failed' });

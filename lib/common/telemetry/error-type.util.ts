@@ -2,8 +2,8 @@
 const CODE = /^\w{1,64}$/;
 
 /**
- * The attribute `error.type` of a request: a status that no receiver gives who takes a webhook, the code of an error, or
- * `_OTHER`; undefined of a request that succeeded.
+ * Returns the attribute `error.type` of a request: a status other than 2xx, the code of an error, or `_OTHER`;
+ * undefined if the request succeeded.
  */
 export function errorTypeOf(status: number | undefined, error?: unknown): string | undefined {
   if (status !== undefined) return status >= 200 && status < 300 ? undefined : String(status);

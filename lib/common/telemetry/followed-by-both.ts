@@ -1,6 +1,6 @@
 import type { AttemptSpan, RelayTelemetry, RequestSpan, RequestTarget } from './telemetry.interface.js';
 
-/** What passes all on to figures, and to spans, whose traces the requests have. */
+/** Forwards every call to metrics and to spans. Requests carry the traces of the spans. */
 export function followedByBoth(figures: RelayTelemetry, spans: RelayTelemetry | undefined): RelayTelemetry {
   if (!spans) return figures;
   return {

@@ -1,4 +1,4 @@
-/** Makes a value for each key once; for few keys, as it keeps all. */
+/** Caches the value of each key. Use it for few keys, because it keeps every value. */
 export function foundOnce<K, V>(find: (key: K) => V): (key: K) => V {
   const values = new Map<K, V>();
   return (key) => {

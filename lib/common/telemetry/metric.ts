@@ -1,4 +1,4 @@
-/** Values of a series' attributes, by their names in OpenTelemetry, such as `error.type`. */
+/** Attributes of a series, by their names in OpenTelemetry, such as `error.type`. */
 export type Attributes = Readonly<Record<string, string>>;
 
 /** One value of a metric. */
@@ -7,7 +7,7 @@ export interface Sample {
   value: number;
 }
 
-/** What is measured: its name as OpenTelemetry has it, its unit where it has one, and a sentence. */
+/** Name in OpenTelemetry, description and optional unit of a metric. */
 export interface MetricInfo {
   readonly name: string;
   readonly description: string;
@@ -25,14 +25,14 @@ class SeriesMap<S> extends Map<string, S> {
   }
 }
 
-/** Counts events; it never goes back. */
+/** Counts events; never decreases. */
 export class Counter {
   readonly kind = 'counter';
   private readonly series = new SeriesMap<Sample>();
 
   constructor(readonly info: MetricInfo) {}
 
-  /** The series of these attributes: to be kept by what counts often. */
+  /** Returns the series with these attributes. Callers that count often should keep it. */
   of(attributes: Attributes): Sample {
     return this.series.find(attributes, () => ({ attributes, value: 0 }));
   }
@@ -46,13 +46,13 @@ export class Counter {
   }
 }
 
-/** Is read when somebody asks for it. */
+/** A value that is read on demand. */
 export class Gauge {
   readonly kind = 'gauge';
 
   /**
-   * @param collect resolves with undefined while it cannot be read
-   * @param merge what several of this name in one process make together, such as those of two relays
+   * @param collect resolves with undefined while the value cannot be read
+   * @param merge how gauges with the same name in one process, such as those of two relays, are combined
    */
   constructor(
     readonly info: MetricInfo,
@@ -61,20 +61,20 @@ export class Gauge {
   ) {}
 }
 
-/** How many values were at most as large as each bound. */
+/** Number of values in each bucket. */
 export interface Distribution {
   attributes: Attributes;
-  /** One for each of the bounds, and one for what is above all of them; each without those below it. */
+  /** One count for each bound, and one for values above all bounds; not cumulative. */
   counts: number[];
   sum: number;
 }
 
-/** Upper bounds in seconds: those of the semantic conventions, and some for what waits for retries. */
+/** Upper bounds in seconds: those of the semantic conventions, and larger ones for deliveries that wait for retries. */
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 60, 600, 3_600];
 
 type Listen = (value: number, attributes: Attributes) => void;
 
-/** Values of the same attributes. */
+/** Distribution of the values with the same attributes. */
 export class DistributionSeries implements Distribution {
   readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
   sum = 0;
@@ -97,12 +97,12 @@ export class DistributionSeries implements Distribution {
 export class Histogram {
   readonly kind = 'histogram';
   private readonly series = new SeriesMap<DistributionSeries>();
-  /** Each also gets every value. */
+  /** Called with every value. */
   readonly listeners: Listen[] = [];
 
   constructor(readonly info: MetricInfo) {}
 
-  /** The series of these attributes: to be kept by what records often. */
+  /** Returns the series with these attributes. Callers that record often should keep it. */
   of(attributes: Attributes): DistributionSeries {
     return this.series.find(attributes, () => new DistributionSeries(attributes, this.listeners));
   }

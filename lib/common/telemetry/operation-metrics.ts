@@ -1,7 +1,7 @@
 import { errorTypeOf } from './error-type.util.js';
 import { Counter, Histogram, type Metric } from './metric.js';
 
-/** Figures of messages on their way into a queue: clients send them, and ingest queues them. */
+/** Metrics of messages that clients send, or that ingest queues. */
 export class OperationMetrics {
   private readonly sent = new Counter({
     name: 'messaging.client.sent.messages',
@@ -18,9 +18,10 @@ export class OperationMetrics {
   constructor(private readonly operation: 'send' | 'enqueue') {}
 
   /**
-   * Starts to measure; the function that it returns counts messages to a destination.
+   * Starts a measurement.
    *
-   * @returns takes why they were not taken, or undefined where they were
+   * @returns counts messages to a destination; `error` is the reason why they were not accepted, or undefined if they
+   * were
    */
   begin(): (destination: string, count: number, error?: unknown) => void {
     const start = performance.now();

@@ -1,11 +1,11 @@
 import { type Attributes, BOUNDS, type Metric } from './metric.js';
 
-/** Content type of the text. */
+/** Content type of Prometheus' text format. */
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * The metrics in Prometheus' text format, under the names that OpenTelemetry's exporter gives them: dots become
- * underscores, seconds are named, and counters end with `_total`. Metrics of one name become one.
+ * Converts metrics to Prometheus' text format, with the names that OpenTelemetry's exporter uses: dots become
+ * underscores, names in seconds get `_seconds`, and counters get `_total`. Metrics with the same name are merged.
  */
 export async function toPrometheusText(metrics: readonly Metric[]): Promise<string> {
   const families = new Map<string, { head: string; lines: string[] }>();

@@ -6,20 +6,20 @@ import { Counter, Gauge, type Metric, type Sample } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
 import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from './telemetry.interface.js';
 
-/** How long the queue may take to read a figure, in ms; Prometheus waits 10 s for all of them by default. */
+/** Time limit for reading one gauge from the queue, in ms. Prometheus waits 10 s for a whole scrape by default. */
 const READ_TIMEOUT = 4_000;
 
-/** What the relay is asked for its gauges. */
+/** Values of a relay that its gauges read. */
 export interface RelayFigures {
-  /** The queue's time, in ms since the epoch. */
+  /** Time by the queue's clock, in ms since the epoch. */
   now(): number;
   counts(): Promise<{ destination: string; state: string; count: number }[]>;
-  /** When the oldest waiting delivery of each destination was accepted, in ms since the epoch. */
+  /** The oldest waiting delivery of each destination; `acceptedAt` is in ms since the epoch. */
   oldest(): Promise<{ destination: string; acceptedAt: number }[]>;
   circuits(): { destination: string; isOpen: boolean }[];
 }
 
-/** Figures of a relay. */
+/** Metrics of a relay. */
 export class RelayMetrics implements RelayTelemetry {
   private readonly names: BoundedNames;
   private readonly queueing = new OperationMetrics('enqueue');
@@ -31,7 +31,7 @@ export class RelayMetrics implements RelayTelemetry {
 
   readonly all: readonly Metric[];
 
-  /** @param maxDestinations destinations, and servers, with series of their own */
+  /** @param maxDestinations maximum number of destinations, and of servers, with series of their own */
   constructor(
     private readonly relay: RelayFigures,
     maxDestinations: number,
@@ -107,7 +107,7 @@ export class RelayMetrics implements RelayTelemetry {
     return this.highest(this.relay.circuits(), ({ isOpen }) => Number(isOpen));
   }
 
-  /** The highest value of each name. */
+  /** Returns the highest value of each name. */
   private highest<T extends { destination: string }>(items: readonly T[], valueOf: (item: T) => number): Sample[] {
     const names = this.names.copy();
     const values = new Map<string, number>();
@@ -119,7 +119,7 @@ export class RelayMetrics implements RelayTelemetry {
   }
 }
 
-/** While the store does not answer, the other figures are there all the same. */
+/** Leaves a gauge out while the store does not answer, so that the other metrics stay available. */
 function read(collect: () => Promise<Sample[]>): Promise<Sample[] | undefined> {
   return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => undefined);
 }

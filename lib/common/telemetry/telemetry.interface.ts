@@ -2,59 +2,59 @@ import { type ClientTelemetry, isClientTelemetry } from '../../client/telemetry/
 import type { TraceFields } from '../../client/telemetry/trace-context.js';
 import type { Metric } from './metric.js';
 
-/** A delivery of which an attempt begins. */
+/** A delivery that is about to be attempted. */
 export interface AttemptedDelivery {
   readonly destination: string;
   readonly source: string;
   readonly messageId: string;
-  /** The trace that the message was recorded in: `traceparent`, and after a space `tracestate`. */
+  /** Trace in which the message was recorded: `traceparent`, optionally followed by a space and `tracestate`. */
   readonly trace?: string | undefined;
-  /** In ms since the epoch, by the queue's time. */
+  /** Milliseconds since the epoch when the message was accepted, by the queue's clock. */
   readonly acceptedAt: number;
-  /** Attempts before this one. */
+  /** Earlier attempts. */
   readonly attempts: readonly unknown[];
 }
 
 /** A URL that an attempt posts to. */
 export interface RequestTarget {
-  /** Without user info and query. */
+  /** The URL without user info and query. */
   readonly shown: string;
 }
 
-/** One POST of an attempt. */
+/** Span of one POST request of an attempt. */
 export interface RequestSpan {
-  /** What a receiver gets that is part of the trace. */
+  /** Trace fields to send to the receiver. */
   readonly trace: TraceFields | undefined;
-  /** @param error why there was no answer */
+  /** @param error reason why no response was received */
   end(status: number | undefined, error?: unknown): void;
 }
 
-/** One attempt to deliver. */
+/** Span of one delivery attempt. */
 export interface AttemptSpan {
-  /** Called as a request is made. */
+  /** Called when a request starts. */
   request(target: RequestTarget): RequestSpan | undefined;
-  /** @param state what became of the delivery: `delivered`, `waiting` or `dead` */
+  /** @param state state of the delivery after the attempt: `delivered`, `waiting` or `dead` */
   end(state: string): void;
 }
 
-/** Observes a relay at work. Its methods must not throw. */
+/** Observes a relay. Its methods must not throw. */
 export interface RelayTelemetry {
   /**
-   * Runs what puts deliveries into the queue.
+   * Runs the function that adds deliveries to the queue.
    *
-   * @param add rejects where the queue cannot take them
+   * @param add rejects if the queue cannot accept them
    */
   enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void>;
-  /** Called as an attempt begins. */
+  /** Called when an attempt starts. */
   attempt(delivery: AttemptedDelivery): AttemptSpan;
 }
 
-/** What the option `telemetry` takes: `openTelemetry()` of `nestjs-analytics-relay/opentelemetry` makes one. */
+/** Value of the option `telemetry`, created by `openTelemetry()` from `nestjs-analytics-relay/opentelemetry`. */
 export interface Telemetry extends ClientTelemetry, RelayTelemetry {
   /**
-   * Reads metrics from now on; it may be called again with the same ones.
+   * Starts reading metrics. It may be called again with the same metrics.
    *
-   * @returns ends it, as a relay stops; it may be left out
+   * @returns a function that stops reading, called when a relay stops; optional
    */
   observe?(metrics: readonly Metric[]): (() => void) | void;
 }
