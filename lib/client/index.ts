@@ -4,6 +4,7 @@
  * @module nestjs-analytics-relay/client
  */
 
+export { Analytics as default } from './analytics.js'; // @segment/analytics-node has it under both names
 export type { Listener } from './event/analytics.emitter.js';
 export { Context, ContextCancelation, type LogLevel, type LogMessage } from './event/context.js';
 export type { Callback } from './event/pending-event.interface.js';

@@ -27,6 +27,18 @@ describe('The package', () => {
     expect(required.filter((name) => name !== '__esModule')).toEqual(imported);
   });
 
+  it('has the client under both of the names that @segment/analytics-node has for it', async () => {
+    const { stdout } = await run(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      `import { createRequire } from 'node:module';
+         import Default, { Analytics } from 'nestjs-analytics-relay/client';
+         const required = createRequire(process.cwd() + '/')('nestjs-analytics-relay/client');
+         console.log(Default === Analytics, required.default === required.Analytics);`,
+    ]);
+    expect(stdout.trim()).toBe('true true');
+  });
+
   it('works with both copies in one application', async () => {
     const { stdout } = await run(process.execPath, ['test/apps/both-formats.app.mjs']);
     expect(stdout.trim()).toBe('accepted 1, delivered Order Completed');
