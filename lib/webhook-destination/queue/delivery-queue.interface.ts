@@ -32,8 +32,7 @@ export interface Delivery extends NewDelivery {
   id: string;
   /**
    * Start of the first attempt, in ms since the epoch. The retry window is measured from here. A lease that ended with
-   * its process, or without an attempt, also starts the window: neither a restart nor an outage of the receiver extends
-   * it.
+   * its process, or without an attempt, also starts the window: neither a restart nor an outage extends it.
    */
   firstAttemptAt: number | undefined;
   /** Finished attempts, oldest first. */
@@ -228,8 +227,7 @@ export interface DeliveryQueue {
 export interface DeliveryQueueFactory {
   (): DeliveryQueue;
   /**
-   * Whether the queues created in several processes share their deliveries, so ingest and delivery can run in separate
-   * processes.
+   * Whether queues created in several processes share their deliveries, so ingest and delivery can run separately.
    * @default false
    */
   readonly isShared?: boolean;

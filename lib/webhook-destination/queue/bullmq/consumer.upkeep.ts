@@ -103,7 +103,7 @@ export class ConsumerUpkeep {
     }
   }
 
-  /** Removes destinations without open deliveries from the due list, and schedules the next look at the others. */
+  /** Removes destinations without open deliveries from the due list, and schedules the next check of the others. */
   private async leave(destinations: string[]): Promise<void> {
     if (destinations.length === 0) return;
     const { due } = this.store;
@@ -115,7 +115,7 @@ export class ConsumerUpkeep {
     await due.settle(putOffTo, await Promise.all(moments));
   }
 
-  /** Returns when to look at a destination next, in ms since the epoch; undefined if it has no open delivery. */
+  /** Returns when to check a destination next, in ms since the epoch; undefined if it has no open delivery. */
   private async nextLook(destination: string, putOffTo: number): Promise<number | undefined> {
     const consumer = this.consumers.get(destination);
     const { queued, delivering, waiting } = await countJobs(this.store.queueOf(destination));

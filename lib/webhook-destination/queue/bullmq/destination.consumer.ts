@@ -12,7 +12,7 @@ import { isLost, type JobLeases, type LeasedJob } from './job-leases.js';
 /** Wait after a failed store operation, in ms. */
 const RETRY_DELAY = 500;
 
-/** Upper bound of the minimum wait between looks while the store holds due jobs back, in ms. */
+/** Upper bound of the minimum wait between two tries to take jobs, while the store holds due jobs back, in ms. */
 const LONGEST_LEAST_WAIT = 1_000;
 
 /** Upkeep runs between two checks for lost leases, while there is always a job to take. */

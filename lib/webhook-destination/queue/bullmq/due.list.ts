@@ -6,10 +6,10 @@ import type { RedisSignals } from './redis-signals.js';
 /** Names read with one command, which blocks Redis. */
 const PORTION = 1_000;
 
-/** Wait before the next look at a destination while another look may be in progress or leases are held, in ms. */
+/** Wait before the next check of a destination while another check may be in progress or leases are held, in ms. */
 const LOOK_INTERVAL = 15_000;
 
-/** Sets the next look at destinations, or removes them from the list, unless their entry has changed meanwhile. */
+/** Sets the time of the next check of destinations, or unlists them, unless their entry has changed meanwhile. */
 const SETTLE = `
   for index = 2, #ARGV, 2 do
     local name, moment = ARGV[index], ARGV[index + 1]
@@ -19,7 +19,7 @@ const SETTLE = `
   end`;
 
 /**
- * Sorted set of the destinations that have open deliveries, by the time at which a process must look at each of them.
+ * Sorted set of the destinations that have open deliveries, by the time at which a process must check each of them.
  * A destination is listed by the time its delivery is accepted, until a process finds it without open deliveries.
  */
 export class DueList {
@@ -35,7 +35,7 @@ export class DueList {
   }
 
   /**
-   * Returns the destinations that a process must look at by `until`.
+   * Returns the destinations that a process must check by `until`.
    *
    * @param until in ms since the epoch; now if omitted
    */
@@ -49,7 +49,7 @@ export class DueList {
     return [...new Set(names)];
   }
 
-  /** Adds a command that schedules a look at these destinations now; the list must not be empty. */
+  /** Adds a command that schedules a check of these destinations now; the list must not be empty. */
   add(commands: ChainableCommander, destinations: string[]): ChainableCommander {
     const now = Date.now();
     return commands.zadd(this.key, 'LT', ...destinations.flatMap((name) => [now, name]));
@@ -60,7 +60,7 @@ export class DueList {
     return this.add(commands, destinations).publish(...this.signals.dueMessage(destinations));
   }
 
-  /** Schedules a look at a destination at `moment`, in ms since the epoch, unless one is scheduled before. */
+  /** Schedules a check of a destination at `moment`, in ms since the epoch, unless an earlier one is scheduled. */
   async plan(destination: string, moment: number): Promise<void> {
     await this.client().zadd(this.key, 'LT', moment, destination);
   }
@@ -71,7 +71,7 @@ export class DueList {
   }
 
   /**
-   * Postpones the next look at these destinations; resolves with the new time, which no other process sets. Deliveries
+   * Postpones the next check of these destinations; resolves with the new time, which no other process sets. Deliveries
    * that fall due from now on set another time.
    */
   async putOff(destinations: string[]): Promise<number> {
@@ -81,7 +81,7 @@ export class DueList {
   }
 
   /**
-   * Sets the next look at each of these destinations, or removes it from the list if that is undefined, unless its
+   * Sets the next check of each of these destinations, or removes it from the list if that is undefined, unless its
    * entry has changed since it was postponed.
    */
   async settle(putOffTo: number, moments: [destination: string, moment: number | undefined][]): Promise<void> {

@@ -102,7 +102,7 @@ export class JobLeases {
         // By the system clock, with which BullMQ compares in all processes.
         const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - now, 0);
         await backend.moveToDelayed(job.id, Date.now(), dueAt - Date.now(), token, { fieldsToUpdate });
-        // If this fails, the destination is looked at when the lease would have expired.
+        // If this fails, the destination is checked when the lease would have expired.
         await this.store.due.plan(this.destination, dueAt).catch(() => undefined);
       }
     }
@@ -121,7 +121,7 @@ export class JobLeases {
     await this.putBack(leased.job);
   }
 
-  /** Renews all locks but the latest. A failed renewal shows when the job is settled. */
+  /** Renews all locks except those made just now. A failed renewal shows when the job is settled. */
   async renew(): Promise<void> {
     const before = performance.now() - UPKEEP_INTERVAL / 2;
     const ids = [...this.leased.values()].filter(({ since }) => since < before).map(({ job }) => job.id);

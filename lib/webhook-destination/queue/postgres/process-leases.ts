@@ -15,8 +15,8 @@ const UPKEEP_INTERVAL = 5_000;
 const CALM = 2 * UPKEEP_INTERVAL - 1_000;
 
 /**
- * Age from which on a lease marked for this process but not held by it is ended, in ms: it was granted, but the answer
- * was lost.
+ * Age from which on a lease that has the mark of this process, but is not held by it, is ended, in ms: the answer that
+ * granted it was lost.
  */
 const UNKNOWN_AGE = 20_000;
 
@@ -30,8 +30,8 @@ const PORTION = 1_000;
 type OnFreed = (destinations: string[]) => void;
 
 /**
- * The leases of one process. They carry the token of its row in `relay_process`, which it renews, and last as long as
- * that row.
+ * The leases of one process. They carry the token of the row in `relay_process` that the process renews, and last as
+ * long as this row.
  */
 export class ProcessLeases {
   /** Mark of the leases of this process. It changes when other processes took this one for dead. */

@@ -1,8 +1,6 @@
 import type Database from 'libsql';
 
-/**
- * Size of a page in bytes. A batch takes several pages, which cost system calls; a small change writes a whole page.
- */
+/** Size of a page in bytes. A batch takes several, with system calls for each; a small change writes a whole one. */
 export const PAGE_SIZE = 8_192;
 
 /** Share of free pages that is kept, compared with the pages in use, which are not all full either. */

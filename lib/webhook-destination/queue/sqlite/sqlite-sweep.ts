@@ -29,9 +29,7 @@ interface Known {
   count: number;
 }
 
-/**
- * Share of its age by which a record may stay longer, so that records that expire one by one are not sought each time.
- */
+/** Share of its age by which a record may stay longer, so that a sweep need not read each one as it expires. */
 const LATENESS = 1 / 1_000;
 
 /** Removes the records of ended deliveries that are past their retention. */

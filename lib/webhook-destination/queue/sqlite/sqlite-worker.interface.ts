@@ -6,9 +6,7 @@ export interface SqliteFileOptions {
   messageIds: Required<RetentionBound>;
   /** Size in bytes from which inserts are refused. */
   maxBytes?: number | undefined;
-  /**
-   * Whether to change nothing: only `list` and `counts` are called, and the end of leases shows only in their results.
-   */
+  /** Whether to change nothing: only `list` and `counts` are called, and only their results show that leases ended. */
   isReadOnly?: boolean;
 }
 

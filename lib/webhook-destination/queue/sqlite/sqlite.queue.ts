@@ -55,8 +55,7 @@ export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFact
 const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, count: Number.MAX_SAFE_INTEGER };
 
 /**
- * Creates a queue for a tool. It removes no record for its age or number, because it does not know the application's
- * retention.
+ * Creates a queue for a tool. It removes no record for its age or number: the application's retention is not known.
  *
  * @param isReadOnly whether it only lists and counts: it locks the file, but changes nothing in it
  * @internal

@@ -11,8 +11,8 @@ export const APPLICATION_ID = 0x4e415251;
  * dead, or was returned gets a row of `delivery`. Its body stays in the batch, the only place for bodies.
  *
  * A batch is long, and writing is expensive: it is inserted once, and changed only when it is leased after it waited.
- * - `batch.state` is (q)ueued, (r)eleased when the process that leased it ended, or (l)eased, for as long as
- *   `outcome.open` is set; `leased_at` is valid from the first lease on. Neither changes the length of the row.
+ * - `batch.state` is (q)ueued, (r)eleased when the process that leased it ended, or (l)eased, which ends
+ *   when `outcome.open` is 0; `leased_at` is valid from the first lease on. Neither changes the length of the row.
  * - `batch.items` is `[messageIds, userIds, body lengths in bytes]`, a list each, with null in all lists for a delivery
  *   without a record. If known, `traces` and `recorders` follow.
  * - `batch.bodies` is shorter than the sum of these lengths if it is compressed.

@@ -16,9 +16,7 @@ function run(db: SqliteDatabase, { operation, args }: SqliteCall): unknown {
   return (db[operation] as (...args: unknown[]) => unknown).apply(db, args);
 }
 
-/**
- * Returns the database, which the first call opens. A failure is final: a second try would meet the first one's lock.
- */
+/** Returns the database, which the first call opens. A failure is final: a retry would meet the first lock. */
 function openDatabase(): SqliteDatabase {
   if (openFailure) throw openFailure;
   try {

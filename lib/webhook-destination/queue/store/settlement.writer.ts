@@ -40,8 +40,7 @@ export class SettlementWriter {
   ) {}
 
   /**
-   * Writes a settlement. Resolves once durable, with whether the delivery was leased; rejects if the queue closes
-   * first.
+   * Writes a settlement. Resolves once durable, with whether the delivery was leased; rejects when the queue closes.
    * @param onEnd called before either
    */
   write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
