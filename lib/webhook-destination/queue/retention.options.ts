@@ -7,7 +7,7 @@ const HOUR = 3_600_000;
 
 /** How long records are kept: a record that exceeds either bound is removed. */
 export interface RetentionBound {
-  /** Maximum time since the end of the delivery or acceptance, in ms. Default: depends on the kind of record. */
+  /** Maximum time since delivery ended or the message was accepted, in ms. Default: depends on the kind of record. */
   age?: number;
   /**
    * Maximum number of records, on Redis for each destination. The records accepted last are kept, in `bullmqQueue`

@@ -3,8 +3,8 @@ import type { Statement } from './postgres.database.js';
 
 /*
  * These statements cannot deadlock: one that locks many rows skips locked rows (SKIP LOCKED), so it never waits for
- * another while it holds locks. Only `settle` waits, and only the acceptance of a repeated message, which locks keys in
- * their order, waits for `settle`.
+ * another while it holds locks. Only two can wait: `settle`, for which no other statement waits, and the acceptance of
+ * a repeated message, which locks keys in their order.
  */
 
 /** The statements that each delivery goes through, for the tables of one schema. */
