@@ -20,8 +20,8 @@ export interface UrlResult {
 
 /** One attempt, as stored with its delivery. */
 export interface AttemptRecord {
-  /** When it began, in ms since the epoch. */
+  /** Start of the attempt, in ms since the epoch. */
   startedAt: number;
-  /** Results of its URLs known when it was settled; none if the destination's `transform` sent nothing. */
+  /** URL results known when the attempt was settled; empty if the destination's `transform` sent nothing. */
   results: UrlResult[];
 }

@@ -12,32 +12,32 @@ export interface NewDelivery {
   destination: string;
   /** Name of its source. */
   source: string;
-  /** The sender's id of the message, unique within its source: receivers deduplicate by both. */
+  /** Message id from the sender, unique within its source: receivers deduplicate by source and id. */
   messageId: string;
-  /** The user of the message, if it has one. */
+  /** User id of the message, if it has one. */
   userId: string | undefined;
-  /** The JSON that is stored; signed and sent, the same bytes each time, unless the destination has a `transform`. */
+  /** Stored JSON. Every attempt signs and sends these exact bytes, unless the destination has a `transform`. */
   body: Buffer;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
-  /** The trace that it was recorded in, if any: `traceparent`, and after a space `tracestate`, of W3C Trace Context. */
+  /** W3C trace context of the recording call, if any: `traceparent`, optionally with a space and `tracestate`. */
   trace?: string | undefined;
-  /** The method or route that recorded it, where that is known: `OrdersController.create`, or `POST /orders/:id`. */
+  /** Method or route that recorded the message, if known: `OrdersController.create` or `POST /orders/:id`. */
   recordedBy?: string | undefined;
 }
 
 /** A delivery in the queue. */
 export interface Delivery extends NewDelivery {
-  /** Its id in the queue. */
+  /** Id of the delivery in the queue. */
   id: string;
   /**
-   * When its first attempt began, in ms since the epoch; the retry window counts from here. A lease that ended with its
-   * process, or without an attempt, starts the window too: neither restarts nor a destination that is down extend it.
+   * Start of the first attempt, in ms since the epoch. The retry window is measured from here. A lease that ended with
+   * its process, or without an attempt, also starts the window: neither a restart nor an outage extends it.
    */
   firstAttemptAt: number | undefined;
-  /** Finished attempts, the oldest first. */
+  /** Finished attempts, oldest first. */
   attempts: AttemptRecord[];
-  /** URLs with a permanent failure, which are not tried again; without their secrets. */
+  /** URLs that failed permanently and are not tried again; stored without their secrets. */
   failedUrls: string[];
 }
 
@@ -52,50 +52,50 @@ export type DeliveryOutcome =
       attempt?: AttemptRecord;
       nextAttemptAt: number;
       failedUrls: string[];
-      /** When the window began, where that is before the attempt: its destination was down. Only the first one counts. */
+      /** Start of the retry window, if the destination was down before the attempt. Ignored if a window has begun. */
       firstAttemptAt?: number;
     }
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
 /**
- * Why a delivery is dead that the network policy stopped. The operator's options failed, and not the receiver: once they
- * are mended, the next start sends it again. An attempt's error begins with it as well.
+ * Dead-letter reason of a delivery blocked by the network policy. The configuration is at fault, not the receiver: once
+ * the options are corrected, the next start replays the delivery. The error of a blocked attempt begins with it too.
  */
 export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
 
-/** A delivery leased for one attempt. It is leased once at a time, until it is settled or the process ends. */
+/** A delivery leased for one attempt. Only one lease exists at a time, until it is settled or the process ends. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
   /**
-   * Records the outcome; resolves once it is durable. While the engine cannot write, it waits and tries again.
+   * Records the outcome; resolves once it is durable. Retries while the engine cannot write.
    *
-   * @param outcome undefined gives the delivery back as it was, due at once: its window does not begin
-   * @returns false, with nothing changed, when the lease is over: settled before, purged, or given to somebody else
-   * @throws {Error} when the queue closed before it could be recorded: the delivery goes out once more
+   * @param outcome undefined returns the delivery unchanged and due immediately, without starting its retry window
+   * @returns false, with nothing changed, when the lease is over: settled before, purged, or passed to another consumer
+   * @throws {Error} when the queue closed before the outcome was recorded: the delivery is then sent again
    */
   settle(outcome: DeliveryOutcome | undefined): Promise<boolean>;
 }
 
-/** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; a lease that ended: `-> waiting`. */
+/** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; lost lease: back to `waiting`. */
 export type DeliveryState = 'queued' | 'delivering' | 'waiting' | 'delivered' | 'dead';
 
 /** Selects deliveries; all given fields must match. */
 export interface DeliveryQuery {
   id?: string;
   destination?: string;
-  /** Its source, or a list of sources: at most 1,000. */
+  /** A source, or a list of at most 1,000 sources. */
   source?: string | readonly string[];
   state?: DeliveryState;
   messageId?: string;
-  /** The user of the message, or a list of users: at most 1,000. */
+  /** A user id, or a list of at most 1,000 user ids. */
   userId?: string | readonly string[];
-  /** The exact reason of dead deliveries; others have none. */
+  /** Exact dead-letter reason; selects dead deliveries only. */
   reason?: string;
   /** Accepted before this time, in ms since the epoch. */
   acceptedBefore?: number;
 }
 
-/** Part of a listing, the newest delivery first. */
+/** One page of a listing, newest delivery first. */
 export interface DeliveryPage {
   /**
    * Maximum number of deliveries.
@@ -111,9 +111,9 @@ export interface DeliveryRecord extends Omit<Delivery, 'body'> {
   /** The JSON that is sent, unless the destination has a `transform`. */
   body: string;
   state: DeliveryState;
-  /** Time of the next attempt, in ms since the epoch, while it is queued or waiting. */
+  /** Time of the next attempt, in ms since the epoch, while the delivery is queued or waiting. */
   nextAttemptAt: number | undefined;
-  /** Why it is dead. */
+  /** Why the delivery is dead; undefined in other states. */
   reason: string | undefined;
 }
 
@@ -124,111 +124,110 @@ export interface DeliveryCount {
   count: number;
 }
 
-/** Whether the deliveries counted are still to be delivered. */
+/** Whether the counted deliveries are open: queued, delivering or waiting. */
 export function isOpen({ state }: DeliveryCount): boolean {
   return state !== 'delivered' && state !== 'dead';
 }
 
-/** The delivery of a destination that was accepted first. */
+/** The oldest open delivery of a destination. */
 export interface OldestDelivery {
   destination: string;
-  /** In ms since the epoch. */
+  /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
 }
 
-/** What a check of a queue found that can be written. */
+/** Result of checking a queue that can be written. */
 export interface QueueCondition {
-  /** Whether it refuses new deliveries, as it holds as many as its options allow. */
+  /** Whether the queue refuses new deliveries because it has reached its configured size limit. */
   isFull: boolean;
-  /** Free space of the disk that it lies on, in bytes; undefined where that is not a disk of this machine. */
+  /** Free space on the queue's disk, in bytes; undefined if the queue is not on a disk of this machine. */
   freeDisk: number | undefined;
 }
 
 /**
- * Where accepted deliveries live until they are settled, and their records for a while after that.
- * An engine may be embedded in this process or shared by many: each consumer pulls for itself.
- * `test/webhook-destination/queue/conformance` says what each engine must do.
+ * Stores accepted deliveries until they are settled, and keeps their records for the retention time.
+ * An engine is embedded in one process or shared by many; each consumer pulls its own deliveries.
+ * The suite in `test/webhook-destination/queue/conformance` specifies what every engine must do.
  */
 export interface DeliveryQueue {
   /**
-   * The time by which deliveries are accepted and fall due, and attempts are planned, in ms since the epoch. It should never go back.
-   * Without this method it is that of the system's clock.
+   * Returns the queue's time, in ms since the epoch, which should never go back. Acceptance times, due times and the
+   * retry schedule are based on it. Without this method, the system clock is used.
    */
   now?(): number;
-  /** Makes the engine ready, and deliveries that a crash left in delivery due again. Rejects with what is wrong. */
+  /** Opens the engine; deliveries that a crash left `delivering` are due again. Rejects with the reason on failure. */
   open(): Promise<void>;
   /**
-   * Takes deliveries over, all or none; resolves once they are durable. Rejects when the engine cannot write.
-   * One whose destination, source and messageId are those of a delivery taken before is left out, for as long as the
-   * queue remembers those: a sender that saw no answer sends a message again.
+   * Stores deliveries, all or none; resolves once they are durable. Rejects when the engine cannot write.
+   * A delivery with the destination, source and messageId of an earlier one is skipped for as long as the queue
+   * remembers that message: a sender that received no response sends the message again.
    */
   add(deliveries: NewDelivery[]): Promise<void>;
   /**
-   * Leases of the destination's due deliveries, the oldest first, never more than `concurrency` unsettled at once.
-   * An engine may hand out more while what was settled is being recorded; what is not recorded is due again after a crash.
-   * Unsubscribing stops it: what it has handed out can still be settled, all else is there for the next consumer.
-   * An engine may allow one consumer at a time in a process.
+   * Emits leases of the destination's due deliveries, oldest first, with at most `concurrency` of them unsettled.
+   * An engine may emit more while it records outcomes. After a crash, deliveries with no recorded outcome are due
+   * again. Unsubscribing stops the consumer: its leases can still be settled, and the next consumer gets all other
+   * deliveries. An engine may allow one consumer of a destination at a time in a process.
    *
-   * @param windowBefore leases only deliveries whose window began at that moment or before, in ms since the epoch, or that
-   * were accepted then and have none; completes once none of these is due. An engine that keeps an order may complete
-   * at the first delivery after that moment
+   * @param windowBefore latest start of the retry window, in ms since the epoch, or latest acceptance of a delivery
+   * without a window. Later deliveries are not leased, and the observable completes once no other delivery is due. An
+   * engine that reads in order may complete at the first later delivery
    */
   consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
   /**
-   * Names of destinations that come to have a due delivery while nobody consumes them in this process; a destination need
-   * not be consumed until it is named here, or `counts` has open deliveries of it. A shared engine also names, once
-   * somebody subscribes, those that have due deliveries by then. Others may be named.
+   * Emits the name of a destination that gets a due delivery but has no consumer in this process. A destination needs
+   * no consumer until it is emitted here or `counts` reports open deliveries for it. On subscription, a shared engine
+   * also emits the destinations that already have due deliveries. Further names may be emitted.
    */
   readonly due$: Observable<string>;
-  /** Resolves once this process's consumers have no due delivery left to take, and what became of those taken is recorded. */
+  /** Resolves once this process's consumers have taken every due delivery and the outcomes are recorded. */
   idle(): Promise<void>;
-  /** The deliveries that match, the newest first. What exists throughout is on one page, whatever moves meanwhile. */
+  /** Returns matching deliveries, newest first. One that exists throughout is on exactly one page, whatever changes. */
   list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   /**
-   * The next deliveries that match, the newest first, as far as they are found in a short time; deliveries are not held up
-   * meanwhile. Without it, {@link list} is used.
+   * Returns the next matching deliveries, newest first, as many as are found in a short time, without delaying
+   * delivery. Without this method, {@link list} is used.
    */
   search?(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
   /**
-   * Writes something, as durably as it takes deliveries over, and changes no delivery; rejects with why it cannot.
-   * Without it, a queue counts as usable while {@link counts} can be read.
+   * Makes a test write as durable as that of {@link add}, changing no delivery; rejects with the reason on failure.
+   * Without this method, a queue counts as usable while {@link counts} can be read.
    */
   check?(): Promise<QueueCondition>;
   /**
-   * The oldest queued or waiting delivery of each destination that has one. An engine that would have to read many may look
-   * at those alone that are due first.
+   * Returns the oldest queued or waiting delivery of each destination that has one. An engine that would have to read
+   * many may consider only the deliveries that are due first.
    */
   oldest?(): Promise<OldestDelivery[]>;
   /**
-   * Deliveries by destination and state.
+   * Counts deliveries by destination and state.
    *
-   * @param except destinations that need not be counted; an engine that counts in no time may do so all the same
+   * @param except destinations that need not be counted; an engine that counts them at no cost may include them
    */
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
-  /** Makes the dead deliveries that match due now; their new window begins now. Resolves with their number. */
+  /** Makes matching dead deliveries due now and starts a new retry window for each. Resolves with their number. */
   replay(query: DeliveryQuery): Promise<number>;
-  /** Removes the deliveries that match, bodies and attempts, whatever their state; resolves with their number. */
+  /** Removes matching deliveries in any state, with bodies and attempts; resolves with their number. */
   purge(query: DeliveryQuery): Promise<number>;
-  /** Removes the records of delivered and dead deliveries that are past their retention; resolves with their number. */
+  /** Removes records of delivered and dead deliveries past their retention; resolves with their number. */
   sweep(): Promise<number>;
-  /** Makes the waiting deliveries of a destination due now, as it is removed; resolves with their number. */
+  /** Makes waiting deliveries of a removed destination due now; resolves with their number. */
   expedite?(destination: string): Promise<number>;
-  /** Where `registry: 'store'` keeps sources and destinations; usable while the queue is open. */
+  /** Stores sources and destinations for `registry: 'store'`; usable while the queue is open. */
   readonly registry?: RegistryStore;
-  /** Where figures by the minute are kept; usable while the queue is open. */
+  /** Stores per-minute figures; usable while the queue is open. */
   readonly series?: SeriesStore;
   /** Connects the processes that share the queue; usable while the queue is open. */
   readonly peers?: PeerChannel;
-  /** Releases what is leased, finishes what is being written, and closes. */
+  /** Releases leases, finishes pending writes, and closes. */
   close(): Promise<void>;
 }
 
-/** Makes a queue for one application; the `queue` option takes it. */
+/** Creates a queue for one application; value of the `queue` option. */
 export interface DeliveryQueueFactory {
   (): DeliveryQueue;
   /**
-   * Whether queues that this makes in several processes are one and the same, so that ingest and delivery may be
-   * processes of their own.
+   * Whether queues created in several processes share their deliveries, so ingest and delivery can run separately.
    * @default false
    */
   readonly isShared?: boolean;

@@ -2,17 +2,17 @@ import { ArgumentError } from '../../common/relay.errors.js';
 import type { DeliveryPage, DeliveryQuery, DeliveryQueue, DeliveryRecord } from './delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from './query.util.js';
 
-/** Selects deliveries of a search; all given fields must match. */
+/** Selects deliveries for a search; all given fields must match. */
 export interface DeliverySearch extends DeliveryQuery {
-  /** The type of its message; `delete` for a delete notification. */
+  /** Message type; `delete` for a delete notification. */
   type?: string;
-  /** The name of its event, exactly. */
+  /** Exact event name. */
   event?: string;
   /** Accepted at this time or later, in ms since the epoch. */
   acceptedFrom?: number;
 }
 
-/** A search as the engines get it. */
+/** A checked search, as engines receive it. */
 export interface CheckedSearch {
   query: CheckedQuery;
   type: string | undefined;
@@ -20,25 +20,25 @@ export interface CheckedSearch {
   acceptedFrom: number;
 }
 
-/** What a search found in the part of the deliveries that it read: fewer than the limit where it had to read much. */
+/** One portion of a search's results, with fewer than the limit if the search had to read many deliveries. */
 export interface DeliveryPortion {
-  /** The newest first. */
+  /** Newest first. */
   deliveries: DeliveryRecord[];
-  /** What the next portion comes `after`; undefined when this was the last. */
+  /** Value of `after` for the next portion; undefined when this was the last. */
   next: string | undefined;
 }
 
 /** How long a search reads for one portion, in ms. */
 export const PORTION_TIME = 50;
 
-/** Records that one portion has, unless its page has a limit. */
+/** Maximum number of records in a portion, unless the page sets a limit. */
 export const PORTION_LIMIT = 100;
 
-/** Records that are read at once, where the engine lists only. */
+/** Records read with one call of `list`, for an engine that has no search. */
 const LISTED = 200;
 
 /**
- * The fields of a search that are given.
+ * Checks a search and fills in its defaults.
  * @throws {ArgumentError} that names the field at fault
  */
 export function checkSearch(search: DeliverySearch): CheckedSearch {
@@ -52,12 +52,12 @@ export function checkSearch(search: DeliverySearch): CheckedSearch {
   return { query: checkQuery(query), type, event, acceptedFrom };
 }
 
-/** Whether the event of a search can be in JSON: without an escape, its name stands there as it is. */
+/** Whether JSON can contain the event of a search: unless the JSON has escapes, it contains the name verbatim. */
 export function mayHoldEvent({ event }: Pick<CheckedSearch, 'event'>, json: string | Buffer): boolean {
   return event === undefined || json.includes(JSON.stringify(event)) || json.includes('\\');
 }
 
-/** Whether the JSON that a delivery carries is of the type and event of a search. */
+/** Whether the JSON body of a delivery has the type and event of a search. */
 export function matchesBody({ type, event }: CheckedSearch, body: string | Buffer): boolean {
   if (type === undefined && event === undefined) return true;
   if (!mayHoldEvent({ event }, body)) return false;
@@ -69,7 +69,7 @@ export function matchesBody({ type, event }: CheckedSearch, body: string | Buffe
   }
 }
 
-/** The next portion of a search, by the engine's own search or by its listing. */
+/** Returns the next portion of a search, from the engine's own search if it has one, else from its listing. */
 export async function searchDeliveries(
   queue: DeliveryQueue,
   search: DeliverySearch,
@@ -78,7 +78,7 @@ export async function searchDeliveries(
   return queue.search ? queue.search(search, page) : searchByList(queue, search, page);
 }
 
-/** A search of an engine that lists only. */
+/** Searches an engine that can only list. */
 export async function searchByList(
   queue: Pick<DeliveryQueue, 'list'>,
   search: DeliverySearch,

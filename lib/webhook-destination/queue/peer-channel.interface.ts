@@ -1,12 +1,12 @@
 import type { Observable } from 'rxjs';
 
-/** Most bytes of a text between processes: PostgreSQL takes no more. */
+/** Maximum size of a text between processes, in bytes: PostgreSQL limits its notifications. */
 export const MAX_PEER_TEXT = 7_000;
 
-/** Texts between the processes that share a queue; one that is lost is not sent again. */
+/** Carries texts between the processes that share a queue; a lost text is not sent again. */
 export interface PeerChannel {
-  /** Sends a text of at most 7,000 bytes to the others. */
+  /** Sends a text of at most 7,000 bytes to the other processes. */
   send(text: string): Promise<void>;
-  /** What the others send, as long as it is subscribed to. */
+  /** Emits the texts that other processes send while it is subscribed to. */
   readonly received$: Observable<string>;
 }

@@ -3,10 +3,10 @@ import type { Delivery, DeliveryPage, DeliveryQuery, DeliveryState } from './del
 
 const STATES: readonly DeliveryState[] = ['queued', 'delivering', 'waiting', 'delivered', 'dead'];
 
-/** Most names in a list of a query. */
+/** Maximum number of names in a list of a query. */
 export const MAX_NAMES = 1_000;
 
-/** A query as the engines get it: its fields are right, and its lists are looked up in. */
+/** A checked query, as engines receive it: its lists are sets. */
 export interface CheckedQuery extends Omit<DeliveryQuery, 'source' | 'userId'> {
   source?: ReadonlySet<string>;
   userId?: ReadonlySet<string>;
@@ -24,9 +24,8 @@ const TYPES: Record<keyof DeliveryQuery, 'string' | 'number' | 'names'> = {
 };
 
 /**
- * The fields of a query that are given, and nothing else of what a caller has passed. One that names a reason is for
- * dead deliveries.
- * @throws {ArgumentError} that names the field at fault: a misspelt one would let a query match everything
+ * Checks a query and copies the fields that are set. A query with a reason selects dead deliveries.
+ * @throws {ArgumentError} that names the field at fault: with a misspelt field ignored, a query would match everything
  */
 export function checkQuery(query: DeliveryQuery): CheckedQuery {
   if (typeof query !== 'object' || query === null) throw new ArgumentError('a query must be an object');
@@ -55,10 +54,10 @@ function checkField(field: string, value: unknown): unknown {
   return new Set(names);
 }
 
-/** What a query looks at of a delivery, beside its state. */
+/** Fields of a delivery that a query compares, besides state and reason. */
 export type MatchedDelivery = Pick<Delivery, 'id' | 'destination' | 'source' | 'messageId' | 'userId' | 'acceptedAt'>;
 
-/** Whether a delivery in a state, dead for a reason or not, matches a query. */
+/** Whether a delivery with this state and reason matches a query. */
 export function matches(
   query: CheckedQuery,
   { id, destination, source, messageId, userId, acceptedAt }: MatchedDelivery,
@@ -78,7 +77,7 @@ export function matches(
 }
 
 /**
- * The fields of a page that are given.
+ * Checks a page and copies its fields.
  * @throws {ArgumentError} that names the field at fault
  */
 export function checkPage(page: DeliveryPage): DeliveryPage {

@@ -1,6 +1,6 @@
 import { QueueUnavailableError } from '../../common/relay.errors.js';
 
-/** The queue has reached its size limit; it accepts messages again once it is smaller. Its code is `queue_full`. */
+/** The queue has reached its size limit; it accepts messages again once it is smaller. The code is `queue_full`. */
 export class QueueFullError extends QueueUnavailableError {
   override readonly name = 'QueueFullError';
 
@@ -9,7 +9,7 @@ export class QueueFullError extends QueueUnavailableError {
   }
 }
 
-/** Whether a queue refused messages because it is full, whichever build of this package it belongs to. */
+/** Whether an error means that a queue is full, also if the error comes from another build of this package. */
 export function isQueueFull(error: unknown): boolean {
   return error instanceof Error && (error as { code?: unknown }).code === 'queue_full';
 }

@@ -1,14 +1,14 @@
 import { sparing } from '../../common/sparing.util.js';
 import type { DeliveryCount, DeliveryQueue, OldestDelivery } from './delivery-queue.interface.js';
 
-/** How much a queue holds, and for how long. */
+/** Delivery counts and oldest deliveries of a queue. */
 export interface QueueFigures {
   counts(): Promise<DeliveryCount[]>;
-  /** Empty with an engine that does not know. */
+  /** Empty for an engine without `oldest`. */
   oldest(): Promise<OldestDelivery[]>;
 }
 
-/** One for metrics, health and the admin API: however many ask, the queue is read as often as for one of them. */
+/** Creates figures that metrics, health and the admin API share, so several callers read the queue no more than one. */
 export function figuresOf(queue: DeliveryQueue): QueueFigures {
   return {
     counts: sparing(() => queue.counts()),
@@ -16,7 +16,7 @@ export function figuresOf(queue: DeliveryQueue): QueueFigures {
   };
 }
 
-/** When the first open delivery was accepted, in ms since the epoch; undefined if there is none. */
+/** Returns when the oldest open delivery was accepted, in ms since the epoch; undefined if there is none. */
 export async function firstAcceptedAt(figures: QueueFigures): Promise<number | undefined> {
   const oldest = await figures.oldest();
   return oldest.length === 0

@@ -5,18 +5,18 @@ import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js
 
 const HOUR = 3_600_000;
 
-/** How long records are kept: until they pass either bound. */
+/** How long records are kept: a record that exceeds either bound is removed. */
 export interface RetentionBound {
-  /** Longest time since the delivery ended or the message was accepted, in ms. Default: depends on the kind of record. */
+  /** Maximum time since delivery ended or the message was accepted, in ms. Default: depends on the kind of record. */
   age?: number;
   /**
-   * Most records kept: those accepted last; in `bullmqQueue` those that ended last, on Redis for each destination.
-   * Default: depends on the kind of record.
+   * Maximum number of records, on Redis for each destination. The records accepted last are kept, in `bullmqQueue`
+   * those that ended last. Default: depends on the kind of record.
    */
   count?: number;
 }
 
-/** How long the queue keeps what it needs no more to deliver. */
+/** How long the queue keeps records that delivery no longer needs. */
 export interface RetentionOptions {
   /**
    * Records of delivered messages, with body and attempts.
@@ -24,19 +24,19 @@ export interface RetentionOptions {
    */
   delivered?: RetentionBound;
   /**
-   * Dead letters: they can be replayed as long as they are kept.
+   * Dead letters, which can be replayed while they are kept.
    * @default { age: 2_592_000_000, count: 100_000 } (30 days)
    */
   dead?: RetentionBound;
   /**
-   * Ids of accepted messages: a message whose id is kept, from the same source and for the same destination, counts as
+   * Ids of accepted messages. A message with a kept id, from the same source and for the same destination, counts as
    * accepted and is not delivered again.
    * @default { age: 86_400_000, count: 1_000_000 } (a day)
    */
   messageIds?: RetentionBound;
 }
 
-/** The bounds with their defaults. */
+/** Retention bounds, with defaults filled in. */
 export type Retention = Record<'delivered' | 'dead' | 'messageIds', Required<RetentionBound>>;
 
 const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -69,14 +69,14 @@ class CheckedRetention implements Retention {
   messageIds: Bound = new MessageIdBound();
 }
 
-/** What the options of all queue factories have. */
+/** Options that all queue factories have. */
 export class QueueOptions {
   @ValidateNested({ message: 'must be an object' })
   retention: Retention = new CheckedRetention();
 }
 
 /**
- * Fills in the defaults of a factory's options.
+ * Checks a factory's options and fills in the defaults.
  * @throws {OptionsError} that names each option at fault and its rule
  */
 export function toQueueOptions<T extends QueueOptions>(
@@ -98,7 +98,7 @@ export function toQueueOptions<T extends QueueOptions>(
   return options;
 }
 
-/** `ValidateNested` takes null for an object, so another value stands for it. */
+/** Replaces null with a string, because `ValidateNested` would accept null as an object. */
 function toNested<T extends object>(type: new () => T, given: unknown): T {
   return toOptions(type, given === null ? 'null' : given);
 }

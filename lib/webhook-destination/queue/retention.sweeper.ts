@@ -13,11 +13,11 @@ export const SWEEP_INTERVAL_NAME = 'nestjs-analytics-relay:sweep';
 const SWEEP_INTERVAL = 15_000;
 
 /**
- * Removes records past their retention, now and then.
+ * Removes records past their retention at a fixed interval.
  *
- * Where the application imports `ScheduleModule`, the timer is an interval in its `SchedulerRegistry`, so that the
- * application sees it and can stop it. The module itself is not imported: a second `ScheduleModule` runs each of the
- * application's jobs twice, and a first one starts jobs that the application left off.
+ * If the application imports `ScheduleModule`, the timer is registered in its `SchedulerRegistry`, where the
+ * application can see and stop it. This package does not import the module: a second `ScheduleModule` would run each of
+ * the application's jobs twice, and a first one would start jobs that the application had left disabled.
  */
 export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly logger = new LineLogger('WebhookDestination');
@@ -45,21 +45,21 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
     if (this.registry?.doesExist('interval', this.name)) this.registry.deleteInterval(this.name);
   }
 
-  /** Never rejects; a queue that fails is tried again at the next interval. */
+  /** Never rejects; a failed sweep is retried at the next interval. */
   private async sweep(): Promise<void> {
     if (this.sweeping) return;
     this.sweeping = true;
     try {
       await this.queue.sweep();
     } catch (error) {
-      if (this.stopped) return; // the queue closes, which ends a sweep
+      if (this.stopped) return; // closing the queue interrupts a sweep
       this.logger.error(`Old records could not be removed: ${errorMessage(error)}`);
     } finally {
       this.sweeping = false;
     }
   }
 
-  /** Under a free name: an application may import the module more than once. */
+  /** Registers the timer under a free name: an application may import this package's module more than once. */
   private register(registry: SchedulerRegistry, timer: NodeJS.Timeout): void {
     for (let count = 2; registry.doesExist('interval', this.name); count++) {
       this.name = `${SWEEP_INTERVAL_NAME}:${count}`;

@@ -1,6 +1,6 @@
 import type { ModulesContainer } from '@nestjs/core';
 
-/** As much of the `SchedulerRegistry` of `@nestjs/schedule` as is used here. */
+/** The part of `SchedulerRegistry` from `@nestjs/schedule` that is used here. */
 export interface SchedulerRegistry {
   doesExist(type: 'interval', name: string): boolean;
   addInterval(name: string, interval: NodeJS.Timeout): void;
@@ -8,10 +8,10 @@ export interface SchedulerRegistry {
 }
 
 /**
- * The registry of the application's `ScheduleModule`, if it imports one.
+ * Finds the registry of the application's `ScheduleModule`, if it imports one.
  *
- * It is found by the name of its class: `@nestjs/schedule` is optional, and the copy that this package would load need
- * not be the application's, nor load at all (version 12 is ES modules only, which Jest cannot load in CommonJS).
+ * The lookup is by class name: `@nestjs/schedule` is optional, and importing it here might load another copy than the
+ * application's, or fail (version 12 has ES modules only, which Jest cannot load in CommonJS).
  */
 export function findSchedulerRegistry(modules: ModulesContainer): SchedulerRegistry | undefined {
   for (const { providers } of modules.values()) {
@@ -22,7 +22,7 @@ export function findSchedulerRegistry(modules: ModulesContainer): SchedulerRegis
   return undefined;
 }
 
-/** An application may have a class of that name that is something else. */
+/** The application may have an unrelated class of the same name. */
 function isRegistry(instance: unknown): instance is SchedulerRegistry {
   const { doesExist, addInterval, deleteInterval } = (instance ?? {}) as Partial<SchedulerRegistry>;
   return [doesExist, addInterval, deleteInterval].every((method) => typeof method === 'function');

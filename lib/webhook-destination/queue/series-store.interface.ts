@@ -1,21 +1,21 @@
-/** What one process counted in a minute, or a longer interval, as a text that the series alone understands. */
+/** Counts of one process for a minute or a longer interval, as text in the series' own format. */
 export interface SeriesRecord {
-  /** Names what was counted: a destination, a source, or all together. */
+  /** Name of the series: of a destination, of a source, or of the total. */
   series: string;
-  /** Its beginning, in ms since the epoch. */
+  /** Start of the interval, in ms since the epoch. */
   minute: number;
-  /** Names the process. */
+  /** Identifies the process that counted. */
   writer: string;
   text: string;
 }
 
-/** Where an engine keeps figures by the minute; usable while the queue is open. */
+/** Stores per-minute figures; usable while the queue is open. */
 export interface SeriesStore {
   /**
-   * Puts records in place of those of the same series, minute and writer. Removes those of these series before `oldest`;
-   * those of others as well, but perhaps later.
+   * Writes records, replacing those with the same series, minute and writer. Removes records before `oldest`, in ms
+   * since the epoch; those of other series may be removed later.
    */
   write(records: SeriesRecord[], oldest: number): Promise<void>;
-  /** The records of a series, by all writers, of the minutes from `from` to `to`, in ms since the epoch; both included. */
+  /** Returns a series' records from all writers for the minutes `from` to `to`, in ms since the epoch, inclusive. */
   read(series: string, from: number, to: number): Promise<SeriesRecord[]>;
 }

@@ -1,22 +1,22 @@
 import type { DeliveryQueue } from './delivery-queue.interface.js';
 
-/** A queue's time, in ms since the epoch: by it deliveries are accepted, fall due and are planned. */
+/** Returns a queue's time, in ms since the epoch: the time that deliveries are accepted and scheduled by. */
 export function timeOf(queue: DeliveryQueue): number {
   return queue.now?.() ?? Date.now();
 }
 
 /**
- * The time that deliveries are planned by. It is that of the system's clock, but never goes back: where the clock is set
- * back, it runs on until the clock has caught up. What was planned before stays as far away as it was.
+ * The clock that deliveries are scheduled by. It follows the system clock but never goes back: if the system clock is
+ * set back, this clock runs on until the system clock has caught up. Waits already scheduled keep their length.
  */
 export class SteadyClock {
   private last = -Infinity;
   private readAt = 0;
 
-  /** @param source the time that it follows, in ms since the epoch; that of the system's clock if it is left out */
+  /** @param source returns the time to follow, in ms since the epoch; the system clock if omitted */
   constructor(private readonly source: () => number = () => Date.now()) {}
 
-  /** In whole ms since the epoch. */
+  /** Returns the time in whole ms since the epoch. */
   now(): number {
     const readAt = performance.now();
     this.last = Math.max(this.source(), this.last + readAt - this.readAt);
@@ -24,7 +24,7 @@ export class SteadyClock {
     return Math.floor(this.last);
   }
 
-  /** By how many ms the system's clock is behind. */
+  /** How far this clock is ahead of the system clock, in ms. */
   get lead(): number {
     return this.now() - Date.now();
   }

@@ -32,13 +32,13 @@ import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { RedisStore } from './redis.store.js';
 import { sweepJobs } from './retention-sweep.js';
 
-/** How long an acceptance waits for Redis, in ms. */
+/** Maximum wait for Redis when adding deliveries, in ms. */
 const ADD_TIMEOUT = 10_000;
 
-/** Jobs made due with one command, as Redis does nothing else meanwhile. */
+/** Jobs made due with one command, which blocks Redis. */
 const PORTION = 1_000;
 
-/** Destinations whose oldest delivery is looked for side by side: leases go through the same connection. */
+/** Destinations whose oldest delivery is looked up concurrently; few, because leases use the same connection. */
 const SIDE_BY_SIDE = 50;
 
 /** The queue in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
@@ -51,7 +51,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return this.upkeep.due$;
   });
   private readonly retention: Retention;
-  /** What this process locks its jobs with. */
+  /** Token with which this process locks its jobs. */
   private readonly token = randomUUID();
   private readonly store: RedisStore;
   private readonly upkeep: ConsumerUpkeep;
@@ -119,7 +119,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   }
 
   async oldest(): Promise<OldestDelivery[]> {
-    const names = await this.store.due.names('+inf'); // those that have open deliveries are on the list
+    const names = await this.store.due.names('+inf'); // every destination with open deliveries is on the list
     const oldest: OldestDelivery[] = [];
     for (let start = 0; start < names.length; start += SIDE_BY_SIDE) {
       const portion = names.slice(start, start + SIDE_BY_SIDE);
@@ -152,7 +152,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
       count += await this.replayIn(queue, query);
       if (!isNoted || !isForAll) continue;
       await this.store.endRefusals(queue);
-      count += await this.replayIn(queue, query); // what died meanwhile
+      count += await this.replayIn(queue, query); // deliveries that died meanwhile
     }
     return count;
   }
@@ -205,7 +205,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
           await queue.backend.retryFinishedJob(job as never, 'failed');
           count++;
         } catch (error) {
-          if (!isLost(error)) throw error; // replayed or purged by somebody else
+          if (!isLost(error)) throw error; // already replayed or purged
         }
       }
     }
@@ -213,7 +213,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return count;
   }
 
-  /** A repeated message is left out, as long as messages are remembered. */
+  /** Adds deliveries; skips repeated messages if message ids are remembered. */
   private async write<T extends NewDelivery>(
     deliveries: T[],
     convert: (delivery: T, isOnce: boolean) => NewJob,
@@ -229,20 +229,20 @@ export class BullmqDeliveryQueue implements SharedQueue {
     this.upkeep.look([...lists.keys()]);
   }
 
-  /** Tells that a destination has something due, here and in other processes. */
+  /** Notifies this process and all others that a destination has due deliveries. */
   private async announce(destination: string): Promise<void> {
     await this.store.announce(destination);
     this.upkeep.look([destination]);
   }
 
-  /** The queues that a query may be about. */
+  /** Returns the queues that may hold deliveries matching a query. */
   private async queuesOf({ destination }: CheckedQuery): Promise<DestinationJobs[]> {
     const names = destination === undefined ? await this.store.destinations() : [destination];
     return names.map((name) => this.store.queueOf(name));
   }
 }
 
-/** In the order in which they come. */
+/** Groups deliveries by destination, in their order. */
 function byDestination<T extends NewDelivery>(deliveries: T[]): Map<string, T[]> {
   const lists = new Map<string, T[]>();
   for (const delivery of deliveries) {

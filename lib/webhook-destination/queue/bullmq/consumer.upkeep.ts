@@ -6,24 +6,24 @@ import { UPKEEP_INTERVAL } from './job-leases.js';
 import type { RedisStore } from './redis.store.js';
 
 /**
- * The consumers of a process: one timer keeps their leases alive, and one signal tells which of them have something to
- * do. All others cost nothing.
+ * Maintains the consumers of a process: one timer renews their leases, and one signal wakes those with due deliveries.
+ * All others cost nothing.
  */
 export class ConsumerUpkeep {
   private readonly consumers = new Map<string, DestinationConsumer>();
-  /** Those that have jobs in flight included, though nobody consumes any more. */
+  /** Includes consumers that were unsubscribed but still have jobs in flight. */
   private readonly all = new Set<DestinationConsumer>();
   private readonly unserved = new Subject<string>();
   private timer: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
   private running = false;
 
-  /** Names of destinations that may have something due, and no consumer in this process. */
+  /** Emits destinations that may have due deliveries but have no consumer in this process. */
   readonly due$ = this.unserved.asObservable();
 
   constructor(private readonly store: RedisStore) {}
 
-  /** Begins to listen; what is due by now is named soon. */
+  /** Starts listening; destinations that are already due are emitted soon after. */
   start(): void {
     if (this.timer) return;
     const { registry$, due$ } = this.store.signals;
@@ -44,17 +44,17 @@ export class ConsumerUpkeep {
     consumer.start();
   }
 
-  /** Ends a consumer once nothing of it is in flight. */
+  /** Ends a consumer once all its jobs are settled. */
   async end(consumer: DestinationConsumer): Promise<void> {
-    // After the queue was opened again, the destination may have another one.
+    // If the queue has been reopened, the destination may have another consumer.
     if (this.consumers.get(consumer.destination) === consumer) this.consumers.delete(consumer.destination);
     consumer.stop();
     await consumer.idle();
-    // What is closed releases its leases first, and leaves all else as it is.
+    // Not after `close`, which releases the leases and must leave the due list as it is.
     if (this.all.delete(consumer)) await this.leave([consumer.destination]).catch(() => undefined);
   }
 
-  /** Tells that these destinations may have something due. */
+  /** To be called when these destinations may have due deliveries. */
   look(destinations: string[]): void {
     for (const name of destinations) {
       const consumer = this.consumers.get(name);
@@ -63,7 +63,7 @@ export class ConsumerUpkeep {
     }
   }
 
-  /** Resolves once the consumers have no due job left to take, and all that they took are settled. */
+  /** Resolves once the consumers have taken and settled every due job. */
   async idle(): Promise<void> {
     await this.poll();
     await Promise.all([...this.consumers.values()].map((consumer) => consumer.idle()));
@@ -88,34 +88,34 @@ export class ConsumerUpkeep {
       await this.leave(awake.filter(({ isWaiting }) => isWaiting).map(({ destination }) => destination));
       await this.poll();
     } catch {
-      // The connection logs it, and the next time comes.
+      // The connection logs the failure, and the next run tries again.
     } finally {
       this.running = false;
     }
   }
 
-  /** Makes good for signals that were lost, and for processes that ended without a word. */
+  /** Compensates for lost signals and for processes that crashed. */
   private async poll(): Promise<void> {
     try {
       this.look(await this.store.due.names());
     } catch {
-      // as above
+      // As in `run`.
     }
   }
 
-  /** Takes destinations off the list of those that are due, as far as they have nothing to do. */
+  /** Removes destinations without open deliveries from the due list, and schedules the next check of the others. */
   private async leave(destinations: string[]): Promise<void> {
     if (destinations.length === 0) return;
     const { due } = this.store;
     const putOffTo = await due.putOff(destinations);
-    // Whatever was added before that is seen now, and what is added from now on changes the list.
+    // Deliveries added before this are counted now; those added from now on change the list.
     const moments = destinations.map(async (name): Promise<[string, number | undefined]> => {
       return [name, await this.nextLook(name, putOffTo)];
     });
     await due.settle(putOffTo, await Promise.all(moments));
   }
 
-  /** When somebody must look at a destination next, in ms since the epoch; undefined where it has no open delivery. */
+  /** Returns when to check a destination next, in ms since the epoch; undefined if it has no open delivery. */
   private async nextLook(destination: string, putOffTo: number): Promise<number | undefined> {
     const consumer = this.consumers.get(destination);
     const { queued, delivering, waiting } = await countJobs(this.store.queueOf(destination));

@@ -7,7 +7,7 @@ export interface DestinationJobs {
   backend: IQueueBackend;
 }
 
-/** What is read of a job. */
+/** Fields of a job that are read. */
 export type StoredJob = Pick<
   JobJson,
   'id' | 'data' | 'timestamp' | 'finishedOn' | 'failedReason' | 'stacktrace' | 'returnvalue' | 'progress'

@@ -9,16 +9,16 @@ import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady-clock.js';
 import { isLost, type JobLeases, type LeasedJob } from './job-leases.js';
 
-/** Wait before a store that failed is asked again, in ms. */
+/** Wait after a failed store operation, in ms. */
 const RETRY_DELAY = 500;
 
-/** Longest least wait before the store is asked for what is due again, in ms, where it does not hand that out. */
+/** Upper bound of the minimum wait between two tries to take jobs, while the store holds due jobs back, in ms. */
 const LONGEST_LEAST_WAIT = 1_000;
 
-/** Times of upkeep between two looks for lost leases, while there is always a job to take. */
+/** Upkeep runs between two checks for lost leases, while there is always a job to take. */
 const BUSY_LOOKS = 3;
 
-/** What a consumer is made with. */
+/** Parameters of a consumer. */
 export interface ConsumerOptions {
   leases: JobLeases;
   concurrency: number;
@@ -29,22 +29,22 @@ export interface ConsumerOptions {
   closing: AbortSignal;
 }
 
-/** Leases the due jobs of one destination to its subscriber, the oldest first, as long as there are places. */
+/** Leases the due jobs of one destination to its subscriber, oldest first, up to the concurrency. */
 export class DestinationConsumer {
-  /** When the next job falls due, in ms since the epoch, as far as was known when there was none. */
+  /** When the next job falls due, in ms since the epoch; undefined if that was unknown when no job was due. */
   dueAt: number | undefined;
-  /** Settles once there is no job to take, or no place for one. */
+  /** Settles once no job is due or the concurrency is reached. */
   taking: Promise<void> | undefined;
-  /** Whether nothing need be done for it until it is told to look for jobs. */
+  /** Whether it needs no upkeep until `look` is called. */
   isAsleep = false;
   private readonly logger: LimitedLogger;
-  /** What is under way in the store: taking, settling, giving back. */
+  /** Store operations in progress: taking, settling, returning. */
   private readonly pending = new Set<Promise<unknown>>();
   private inFlight = 0;
   private stopped = false;
-  /** Whether the store had no due job, and nothing has happened since. */
+  /** Whether the store had no due job, and `look` has not been called since. */
   private drained = false;
-  /** How often it was told to look for due jobs. */
+  /** Number of calls to `look`. */
   private looks = 0;
   private upkeeps = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ export class DestinationConsumer {
     return this.options.leases.destination;
   }
 
-  /** Number of jobs that it has leased. */
+  /** Number of leased jobs. */
   get leased(): number {
     return this.options.leases.count;
   }
@@ -69,18 +69,18 @@ export class DestinationConsumer {
   }
 
   start(): void {
-    void this.follow(this.recover().catch(() => undefined)); // fetching fails too, and logs it
+    void this.follow(this.recover().catch(() => undefined)); // `take` fails too, and logs it
     this.look();
   }
 
-  /** Takes no more jobs; what was handed out can still be settled. */
+  /** Stops taking jobs; those handed out can still be settled. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
     this.checkIdle();
   }
 
-  /** Resolves once no due job is left to take, and all that were handed out are settled. */
+  /** Resolves once every due job is taken and settled. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.idleWaiters.push(resolve);
@@ -88,15 +88,15 @@ export class DestinationConsumer {
     });
   }
 
-  /** Stops, and releases all leases once nothing else is under way. */
+  /** Stops, waits for pending store operations, and releases all leases. */
   async close(): Promise<void> {
     this.stop();
-    // What is taken later would not be released, and what is released earlier could be taken.
+    // A job taken after the release would stay leased, and a job released too early could be taken again.
     while (this.pending.size > 0) await Promise.allSettled(this.pending);
     await this.options.leases.releaseAll();
   }
 
-  /** Tells that there may be a due job. */
+  /** To be called when there may be a due job. */
   look(): void {
     this.looks++;
     this.drained = false;
@@ -104,13 +104,13 @@ export class DestinationConsumer {
     this.take();
   }
 
-  /** Keeps the leases of this process alive, and finds those that ended with theirs. */
+  /** Renews the leases of this consumer, and recovers those of ended processes now and then. */
   async keepUp(): Promise<void> {
     await this.options.leases.renew();
     if (!this.isWaiting && !this.stopped && ++this.upkeeps % BUSY_LOOKS === 0) await this.recover();
   }
 
-  /** Finds the leases that ended with their process. */
+  /** Makes jobs due again whose lease ended with its process. */
   async recover(): Promise<void> {
     if (await this.options.leases.recoverStalled()) this.look();
   }
@@ -147,7 +147,7 @@ export class DestinationConsumer {
     this.dueAt = dueAt;
     const { windowBefore, subscriber, clock } = this.options;
     if (windowBefore !== Infinity) return subscriber.complete();
-    // Where the system's clock was set back, the store may not hand out yet what is due.
+    // If the system clock was set back, the store may still hold due jobs back.
     const leastWait = Math.min(clock.lead, LONGEST_LEAST_WAIT);
     if (dueAt !== undefined) this.lookIn(Math.max(dueAt - clock.now(), leastWait));
   }
@@ -159,11 +159,11 @@ export class DestinationConsumer {
 
   private hand(leased: LeasedJob): void {
     const { windowBefore, subscriber, leases } = this.options;
-    // Jobs come in the order in which they were accepted, except for retries.
+    // Jobs come in order of acceptance, except for retries.
     const { firstAttemptAt, acceptedAt } = leased.delivery;
     if ((firstAttemptAt ?? acceptedAt) > windowBefore) subscriber.complete();
     if (this.stopped) {
-      // What the store does not take back is due again once its lock has run out.
+      // If the store does not take it back, it is due again once its lock expires.
       void this.follow(leases.giveBack(leased).catch(() => undefined));
       return;
     }
@@ -195,7 +195,7 @@ export class DestinationConsumer {
     }
   }
 
-  /** Resolves with the job that is to be delivered next; tries again until the store answers. */
+  /** Records an outcome, retrying until the store answers. Resolves with the job to deliver next, if any. */
   private async record(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<LeasedJob | undefined> {
     const { leases, closing } = this.options;
     for (let isFirst = true; ; isFirst = false) {
@@ -210,7 +210,7 @@ export class DestinationConsumer {
     }
   }
 
-  /** Counts an operation as under way until it has ended. */
+  /** Keeps an operation in `pending` until it has ended. */
   private follow<T>(operation: Promise<T>): Promise<T> {
     const ended: Promise<unknown> = operation.then(
       () => this.pending.delete(ended),

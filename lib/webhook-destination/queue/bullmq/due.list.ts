@@ -3,13 +3,13 @@ import type { ChainableCommander } from 'ioredis';
 import type { Client } from './redis.connection.js';
 import type { RedisSignals } from './redis-signals.js';
 
-/** Names read with one command, as Redis does nothing else meanwhile. */
+/** Names read with one command, which blocks Redis. */
 const PORTION = 1_000;
 
-/** How long a destination is left alone while another look at it may be under way, or its leases run, in ms. */
+/** Wait before the next check of a destination while another check may be in progress or leases are held, in ms. */
 const LOOK_INTERVAL = 15_000;
 
-/** Changes when somebody must look at destinations, or takes them off the list, where nobody has changed that since. */
+/** Sets the time of the next check of destinations, or unlists them, unless their entry has changed meanwhile. */
 const SETTLE = `
   for index = 2, #ARGV, 2 do
     local name, moment = ARGV[index], ARGV[index + 1]
@@ -19,8 +19,8 @@ const SETTLE = `
   end`;
 
 /**
- * The destinations that have open deliveries, and when somebody must look at each of them: a sorted set. A destination
- * is on it at the latest once its delivery is accepted, and until somebody has found that it has no open one.
+ * Sorted set of the destinations that have open deliveries, by the time at which a process must check each of them.
+ * A destination is listed by the time its delivery is accepted, until a process finds it without open deliveries.
  */
 export class DueList {
   private readonly key: string;
@@ -35,9 +35,9 @@ export class DueList {
   }
 
   /**
-   * The destinations that somebody must look at by then: by now, unless another time is given.
+   * Returns the destinations that a process must check by `until`.
    *
-   * @param until in ms since the epoch
+   * @param until in ms since the epoch; now if omitted
    */
   async names(until: number | '+inf' = Date.now()): Promise<string[]> {
     const names: string[] = [];
@@ -49,30 +49,30 @@ export class DueList {
     return [...new Set(names)];
   }
 
-  /** Somebody must look at these destinations, of which there is one, now. */
+  /** Adds a command that schedules a check of these destinations now; the list must not be empty. */
   add(commands: ChainableCommander, destinations: string[]): ChainableCommander {
     const now = Date.now();
     return commands.zadd(this.key, 'LT', ...destinations.flatMap((name) => [now, name]));
   }
 
-  /** The same, and all processes are told. */
+  /** As {@link add}, with a command that notifies all processes. */
   announce(commands: ChainableCommander, destinations: string[]): ChainableCommander {
     return this.add(commands, destinations).publish(...this.signals.dueMessage(destinations));
   }
 
-  /** Somebody must look at a destination at that moment, in ms since the epoch, or before. */
+  /** Schedules a check of a destination at `moment`, in ms since the epoch, unless an earlier one is scheduled. */
   async plan(destination: string, moment: number): Promise<void> {
     await this.client().zadd(this.key, 'LT', moment, destination);
   }
 
-  /** Puts a destination on the list that has open deliveries, where it is missing. */
+  /** Lists a destination that has open deliveries, if it is missing. */
   async restore(destination: string): Promise<void> {
     await this.client().zadd(this.key, 'NX', Date.now() + LOOK_INTERVAL, destination);
   }
 
   /**
-   * Puts off the next look at these destinations; resolves with the moment, which nobody else sets. What falls due from
-   * now on sets another one.
+   * Postpones the next check of these destinations; resolves with the new time, which no other process sets. Deliveries
+   * that fall due from now on set another time.
    */
   async putOff(destinations: string[]): Promise<number> {
     const moment = Date.now() + LOOK_INTERVAL * (1 + Math.random() / 10);
@@ -81,8 +81,8 @@ export class DueList {
   }
 
   /**
-   * Sets when somebody must look at each of these, or takes it off the list where that is undefined, unless something
-   * has changed since it was put off.
+   * Sets the next check of each of these destinations, or removes it from the list if that is undefined, unless its
+   * entry has changed since it was postponed.
    */
   async settle(putOffTo: number, moments: [destination: string, moment: number | undefined][]): Promise<void> {
     const args = moments.flatMap(([name, moment]) => [name, moment ?? '']);
@@ -91,8 +91,8 @@ export class DueList {
 }
 
 /**
- * Runs commands with one exchange; resolves with their results.
- * @throws {Error} the first that failed
+ * Runs commands in one round trip; resolves with their results.
+ * @throws {Error} of the first command that failed
  */
 export async function run(commands: ChainableCommander): Promise<unknown[]> {
   const results = (await commands.exec()) ?? [];

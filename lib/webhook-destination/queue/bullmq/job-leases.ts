@@ -10,51 +10,51 @@ import type { RedisStore } from './redis.store.js';
 
 const logger = new LineLogger('BullmqQueue');
 
-/** How long a leased job stays locked without a sign of life of its process, in ms. */
+/** How long a leased job stays locked without a renewal, in ms. */
 export const LOCK_DURATION = 15_000;
 
-/** Time between two renewals of the locks, and between two looks for leases that ended with their process, in ms. */
+/** Time between lock renewals, and between checks for leases that ended with their process, in ms. */
 export const UPKEEP_INTERVAL = 5_000;
 
-/** By how much the system's clock must be behind, in ms, for it to have been set back. */
+/** Lag from which on the system clock counts as set back, in ms. */
 const MIN_LEAD = 100;
 
-/** Jobs that are made due at once, where BullMQ does not. */
+/** Maximum number of jobs made due at once when BullMQ does not make them due. */
 const MOST_MADE_DUE = 100;
 
 /** BullMQ's code for a job that is not locked. */
 const NOT_LOCKED: ErrorCode.JobLockNotExist = -2;
 
-/** Its codes for a job that is gone, is not locked, is not in delivery, or is locked by somebody else. */
+/** BullMQ's codes for a job that is gone, not locked, not active, or locked by another process. */
 const LOST: readonly ErrorCode[] = [-1, NOT_LOCKED, -3, -6];
 
-/** Whether an error says that the lease of a job is over. */
+/** Whether an error means that the lease of a job is over. */
 export function isLost(error: unknown): boolean {
   return LOST.includes((error as { code?: number }).code ?? 0);
 }
 
-/** All records stay, until they are swept. */
+/** Keeps all records until a sweep. */
 const KEEP = false;
 
 /** A job that this process has locked. */
 export interface LeasedJob {
   job: JobJson;
   delivery: Delivery;
-  /** When it was locked, in ms, by the clock of this process. */
+  /** When it was locked, in ms by `performance.now()`. */
   since: number;
 }
 
-/** A job that was leased, if there was one, and when the next one falls due, in ms since the epoch, as far as known. */
+/** The leased job, if there was one, and when the next one falls due, in ms since the epoch, if known. */
 export interface NextJob {
   leased: LeasedJob | undefined;
   dueAt: number | undefined;
 }
 
-/** The leases of one consumer. It keeps their jobs locked, so that no other process takes them. */
+/** The leases of one consumer: their jobs stay locked, so that no other process takes them. */
 export class JobLeases {
   private readonly leased = new Map<string, LeasedJob>();
 
-  /** @param token of this process */
+  /** @param token with which this process locks its jobs */
   constructor(
     readonly destination: string,
     private readonly store: RedisStore,
@@ -63,12 +63,12 @@ export class JobLeases {
     private readonly retention: Retention,
   ) {}
 
-  /** Number of jobs. */
+  /** Number of leased jobs. */
   get count(): number {
     return this.leased.size;
   }
 
-  /** Leases the next job that is due. */
+  /** Leases the next due job, if there is one. */
   async take(): Promise<NextJob> {
     const next = this.toNext(await this.backend.moveToActive(this.token, this.token));
     if (next.leased || this.clock.lead < MIN_LEAD || !(await this.makeDue())) return next;
@@ -76,10 +76,10 @@ export class JobLeases {
   }
 
   /**
-   * Records an outcome, and leases the next due job with it where that is wanted and the job has ended. Without an
-   * outcome, the job is put back.
+   * Records an outcome. If the job has ended and `fetchNext` is set, the same command leases the next due job. Without
+   * an outcome, the job is put back.
    *
-   * @throws {Error} when the lease is over, and then `isLost` holds, or when the store fails
+   * @throws {Error} when the store fails, or when the lease is over: `isLost` is then true for the error
    */
   async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined, fetchNext: boolean): Promise<NextJob> {
     const { job, delivery } = leased;
@@ -99,10 +99,10 @@ export class JobLeases {
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
         if (reason === ADDRESS_NOT_ALLOWED) await this.noteRefusal();
       } else {
-        // By the system's clock, which BullMQ compares with, here and in other processes.
+        // By the system clock, with which BullMQ compares in all processes.
         const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - now, 0);
         await backend.moveToDelayed(job.id, Date.now(), dueAt - Date.now(), token, { fieldsToUpdate });
-        // Should that fail, the destination is looked at once the lease would have been over.
+        // If this fails, the destination is checked when the lease would have expired.
         await this.store.due.plan(this.destination, dueAt).catch(() => undefined);
       }
     }
@@ -110,18 +110,18 @@ export class JobLeases {
     return this.toNext(answer);
   }
 
-  /** Ends a lease without a word to the store. */
+  /** Ends a lease in this process only; the store is not changed. */
   end({ job }: LeasedJob): void {
     if (this.leased.get(job.id)?.job === job) this.leased.delete(job.id);
   }
 
-  /** Puts a job back that nobody was given. */
+  /** Puts back a job that was not handed out. */
   async giveBack(leased: LeasedJob): Promise<void> {
     this.end(leased);
     await this.putBack(leased.job);
   }
 
-  /** Renews the locks that were not made just now. One that cannot be renewed shows when its job is settled. */
+  /** Renews all locks except those made just now. A failed renewal shows when the job is settled. */
   async renew(): Promise<void> {
     const before = performance.now() - UPKEEP_INTERVAL / 2;
     const ids = [...this.leased.values()].filter(({ since }) => since < before).map(({ job }) => job.id);
@@ -131,8 +131,8 @@ export class JobLeases {
   }
 
   /**
-   * Makes jobs due again whose process has ended without a word; resolves with whether there were any. The window of
-   * each then begins with the lease that was lost.
+   * Makes jobs due again whose process crashed; resolves with whether there were any. The retry window of each begins
+   * with the lost lease.
    */
   async recoverStalled(): Promise<boolean> {
     const { backend } = this;
@@ -143,13 +143,13 @@ export class JobLeases {
     for (const id of others) {
       const job = await backend.getJobData(id);
       if (!job?.processedOn || job.processedOn > suspectsOf || !lacksWindow(job)) continue;
-      // A field of its own, so that it overwrites nothing, should the job move on meanwhile.
+      // A separate field, so that nothing is overwritten if the job moves on meanwhile.
       await backend.updateProgress(id, job.processedOn).catch(() => undefined);
     }
     return (await backend.moveStalledJobsToWait()).length > 0;
   }
 
-  /** Makes all leased jobs due again; the window of each began with its lease. */
+  /** Makes all leased jobs due again; the retry window of each begins with its lease. */
   async releaseAll(): Promise<void> {
     const all = [...this.leased.values()];
     const released = all.map(({ job, delivery }) => {
@@ -157,12 +157,12 @@ export class JobLeases {
       const put = { job, delivery: { ...delivery, firstAttemptAt }, since: 0 };
       return this.settle(put, { state: 'waiting', nextAttemptAt: this.clock.now(), failedUrls }, false);
     });
-    // What the store does not take back is due again once its lock has run out.
+    // A job that the store does not take back is due again once its lock expires.
     await Promise.allSettled(released);
     for (const leased of all) this.end(leased);
   }
 
-  /** BullMQ compares with the system's clock, and so leaves jobs waiting that fell due since that was set back. */
+  /** Makes jobs due that BullMQ holds back because it compares with the system clock, which was set back. */
   private async makeDue(): Promise<boolean> {
     const { backend } = this;
     const now = this.clock.now();
@@ -171,7 +171,7 @@ export class JobLeases {
     for (const id of ids) {
       const job = await backend.getJobData(id);
       const dueAt = job && nextAttemptAtOf(job);
-      if (dueAt === undefined || dueAt > now) continue; // what was planned since stands before what falls due earlier
+      if (dueAt === undefined || dueAt > now) continue; // jobs planned since then precede some that are due
       // Another process may have been faster.
       isAnyDue = await backend.changeDelay(id, 0).then(
         () => true,
@@ -192,7 +192,7 @@ export class JobLeases {
     return leased;
   }
 
-  /** Each start asks for what the network policy stopped, and BullMQ would have to read all dead jobs to find none. */
+  /** Spares each start from reading all dead jobs to find those that the network policy blocked. */
   private async noteRefusal(): Promise<void> {
     try {
       await this.store.noteRefusal(this.store.queueOf(this.destination), this.retention.dead.age);
@@ -205,7 +205,7 @@ export class JobLeases {
 
   private async putBack({ id }: JobJson): Promise<void> {
     await putBack(this.backend, id, this.token);
-    await this.store.announce(this.destination).catch(() => undefined); // as above
+    await this.store.announce(this.destination).catch(() => undefined); // as in `settle`
   }
 
   private get backend(): IQueueBackend {
@@ -213,7 +213,7 @@ export class JobLeases {
   }
 }
 
-/** Ends the lease of a job: it is the next one to be taken. */
+/** Ends the lease of a job, which is then the next to be taken. */
 async function putBack(backend: IQueueBackend, jobId: string, token: string | undefined): Promise<void> {
   await backend.retryJob(jobId, true, token);
 }

@@ -14,25 +14,25 @@ import { type CheckedQuery, matches } from '../query.util.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { StoredJob } from './destination-jobs.interface.js';
 
-/** What a job holds of its delivery from the start. */
+/** Delivery data that a job has from the start. */
 interface JobData {
   source: string;
   messageId: string;
   userId?: string;
-  /** When it was added, in us since the epoch: the order of the listing among those of one moment. */
+  /** When it was added, in us since the epoch: orders the listing of deliveries accepted at the same time. */
   seq: number;
   body: string;
   trace?: string | undefined;
   recordedBy?: string | undefined;
-  /** When it was replayed last, in ms since the epoch. */
+  /** When it was last replayed, in ms since the epoch. */
   replayedAt?: number;
-  /** The attempts before that, or in the queue that it was taken over from. */
+  /** Attempts made before the replay, or in the queue that it was moved from. */
   attempts?: AttemptRecord[];
-  /** What that queue knew of it. */
+  /** Its history at the replay, or in that queue. */
   history?: JobHistory;
 }
 
-/** What a job holds of its delivery once it was attempted, beside the attempts. */
+/** Data of an attempted delivery, besides its attempts. */
 interface JobHistory {
   firstAttemptAt: number | undefined;
   failedUrls: string[];
@@ -48,12 +48,12 @@ export interface NewJob {
 
 let lastSeq = 0;
 
-/** A BullMQ queue's name for a destination; it may hold no colon. */
+/** Returns the name of a destination's BullMQ queue, which must not contain a colon. */
 export function toQueueName(destination: string): string {
   return encodeURIComponent(destination);
 }
 
-/** The id is that of the source and the message, so that a repeated message finds the job that is there. */
+/** Derives a job's id from source and message id, so that a repeated message finds the existing job. */
 function toJobId(source: string, messageId: string): string {
   return createHash('sha256')
     .update(JSON.stringify([source, messageId]))
@@ -62,9 +62,9 @@ function toJobId(source: string, messageId: string): string {
 }
 
 /**
- * An accepted delivery as the job that stands for it.
+ * Converts an accepted delivery to a job.
  *
- * @param isOnce whether a repeated message is to find the job that is there
+ * @param isOnce whether a repeated message finds the existing job
  */
 export function toJob(delivery: NewDelivery, isOnce: boolean): NewJob {
   const { source, messageId, userId, body, acceptedAt, trace, recordedBy } = delivery;
@@ -75,71 +75,71 @@ export function toJob(delivery: NewDelivery, isOnce: boolean): NewJob {
   return { jobId, job };
 }
 
-/** A delivery of another queue as the job that stands for it, with what became of it so far. */
+/** Converts a delivery of another queue to a job, with its attempts and history. */
 export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
   const { jobId, job } = toJob(delivery, isOnce);
   const { attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
   const data: JobData = { ...parseData(job), attempts, history: { firstAttemptAt, failedUrls, nextAttemptAt } };
   const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
-  // A delayed job falls due that long after its timestamp, which is that of its acceptance.
+  // BullMQ adds the delay to the timestamp, which is the acceptance time.
   const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
   return { jobId, job: { ...job, data: JSON.stringify(data), opts, delay: opts.delay } };
 }
 
-/** What a job holds once it is replayed: it starts anew, and keeps the attempts made so far. */
+/** Returns the data of a replayed job, which starts anew but keeps its attempts. */
 export function toReplayedData(job: StoredJob, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
   return { ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } };
 }
 
-/** The place of a delivery in the listing: nothing of it ever changes. */
+/** Place of a delivery in the listing, which never changes. */
 export interface DeliveryPlace {
-  /** Id of the delivery, made of the names of its queue and its job, and of the other fields. */
+  /** Id of the delivery: queue name, job id and the fields below. */
   id: string;
   acceptedAt: number;
   seq: number;
 }
 
-/** The place of the delivery that a job stands for. */
+/** Returns the place of a job's delivery. */
 export function placeOf(destination: string, job: StoredJob): DeliveryPlace {
   const { id: jobId, timestamp: acceptedAt } = job;
   const seq = seqOf(job);
   return { id: [toQueueName(destination), jobId, acceptedAt, seq].join(':'), acceptedAt, seq };
 }
 
-/** The place of the delivery with this id, and its job. */
+/** Parses the id of a delivery into its place, queue and job. */
 export function fromDeliveryId(id: string): DeliveryPlace & { queueName: string; jobId: string } {
   const [queueName = '', jobId = '', acceptedAt, seq] = id.split(':');
   return { id, queueName, jobId, acceptedAt: Number(acceptedAt), seq: Number(seq) };
 }
 
-/** The order of the listing, the newest first; two processes may add in the same moment. */
+/** Compares places, newest first; the id decides between deliveries that two processes add at the same moment. */
 export function compareAge(one: DeliveryPlace, other: DeliveryPlace): number {
   if (one.acceptedAt !== other.acceptedAt) return other.acceptedAt - one.acceptedAt;
   if (one.seq !== other.seq) return other.seq - one.seq;
   return one.id === other.id ? 0 : one.id < other.id ? 1 : -1;
 }
 
-/** The order in which jobs were added, by their time in us since the epoch. */
+/** Returns when a job was added, in us since the epoch. */
 export function seqOf(job: StoredJob): number {
   return parseData(job).seq;
 }
 
-/** Whether a job of a destination, in a state, stands for a delivery that matches a query. */
+/** Whether the delivery of a job in this state matches a query. */
 export function matchesJob(query: CheckedQuery, destination: string, job: StoredJob, state: DeliveryState): boolean {
   const { id, acceptedAt } = placeOf(destination, job);
   const { source, messageId, userId } = parseData(job);
   return matches(query, { id, destination, source, messageId, userId, acceptedAt }, state, job.failedReason);
 }
 
-/** The state of a job that was found in one: by now it may have ended, or have been replayed. */
+/** Returns the state of a job that was found in state `found`: since then it may have ended or been replayed. */
 export function stateOf({ finishedOn, failedReason }: StoredJob, found: DeliveryState): DeliveryState {
   if (finishedOn !== undefined) return failedReason === undefined ? 'delivered' : 'dead';
   return found === 'delivered' || found === 'dead' ? 'queued' : found;
 }
 
-/** The delivery that a job stands for. */
+/** Converts a job to its delivery. */
 export function toDelivery(destination: string, job: StoredJob): Delivery {
   const data = parseData(job);
   const { source, messageId, userId, body, trace, recordedBy } = data;
@@ -157,7 +157,7 @@ export function toDelivery(destination: string, job: StoredJob): Delivery {
   };
 }
 
-/** The same with its state. */
+/** Converts a job to its delivery record. */
 export function toRecord(destination: string, job: StoredJob, state: DeliveryState): DeliveryRecord {
   const delivery = toDelivery(destination, job);
   if (state === 'delivered') {
@@ -180,8 +180,8 @@ export function toRecord(destination: string, job: StoredJob, state: DeliverySta
 }
 
 /**
- * What a job keeps as its stack trace, which BullMQ writes together with the job's new state: the history, and an entry
- * for each attempt.
+ * Returns what is stored as the job's stack trace, because BullMQ writes that together with the new state: the history,
+ * then each attempt.
  */
 export function toTrace(
   delivery: Delivery,
@@ -202,12 +202,12 @@ export function toTrace(
   return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
 }
 
-/** When a job that waits is to be attempted next, in ms since the epoch, as it was planned. */
+/** Returns the scheduled time of a waiting job's next attempt, in ms since the epoch. */
 export function nextAttemptAtOf(job: JobJson): number | undefined {
   return parseTrace(job).history?.nextAttemptAt;
 }
 
-/** Whether a leased job's window has no beginning on record, should its process end. */
+/** Whether the start of a leased job's retry window would be unknown if its process ended. */
 export function lacksWindow(job: StoredJob): boolean {
   return toProgress(job, parseData(job)).firstAttemptAt === undefined;
 }
@@ -216,7 +216,7 @@ function parseData({ data }: StoredJob): JobData {
   return JSON.parse(data) as JobData;
 }
 
-/** A stack trace without a failure is that of a job that was replayed since: it does not count any more. */
+/** Parses history and attempts. A dead letter's stack trace without a failure is outdated: the job was replayed. */
 function parseTrace(
   job: StoredJob,
   data = parseData(job),
@@ -228,7 +228,7 @@ function parseTrace(
   return { history, attempts: rest.map((attempt) => JSON.parse(attempt) as AttemptRecord) };
 }
 
-/** A lease that ended with its process is marked in the job's progress with the moment it began. */
+/** Reads the progress of a delivery. The job's `progress` is the start of a lease that ended with its process. */
 function toProgress(job: StoredJob, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
   const { history, attempts } = parseTrace(job, data);
   const { firstAttemptAt, failedUrls = [] } = history ?? {};

@@ -6,13 +6,13 @@ import type { DestinationJobs, StoredJob } from './destination-jobs.interface.js
 import { compareAge, fromDeliveryId, type DeliveryPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
 import type { RedisStore } from './redis.store.js';
 
-/** Jobs read side by side. */
+/** Jobs read concurrently. */
 const CHUNK = 250;
 
-/** Open jobs of each kind among which the oldest is looked for. */
+/** Open jobs of each type among which the oldest is found. */
 const LOOKED_AT = 100;
 
-/** Where BullMQ keeps the jobs of each state; a retry that is due counts as queued. */
+/** BullMQ's job types for each state; a retry that is due counts as queued. */
 const TYPES: Record<DeliveryState, JobType[]> = {
   queued: ['wait', 'prioritized'],
   delivering: ['active'],
@@ -21,7 +21,7 @@ const TYPES: Record<DeliveryState, JobType[]> = {
   dead: ['failed'],
 };
 
-/** The states, in the order in which a delivery goes through them. */
+/** The states, in the order in which a delivery passes through them. */
 export const STATES = Object.keys(TYPES) as DeliveryState[];
 
 const ALL_TYPES = STATES.flatMap((state) => TYPES[state].map((type) => ({ state, type })));
@@ -32,15 +32,15 @@ interface FoundJob {
   state: DeliveryState;
 }
 
-/** A job as it is found before it is read. */
+/** A job that has been found but not read. */
 interface JobPlace {
   id: string;
   state: DeliveryState;
-  /** In ms since the epoch. */
+  /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
 }
 
-/** Numbers of jobs by state, at one moment. */
+/** Counts jobs by state, in one snapshot. */
 export async function countJobs({ backend }: DestinationJobs): Promise<Record<DeliveryState, number>> {
   const found = await backend.getCounts(ALL_TYPES.map(({ type }) => type));
   const counts = { queued: 0, delivering: 0, waiting: 0, delivered: 0, dead: 0 };
@@ -49,8 +49,8 @@ export async function countJobs({ backend }: DestinationJobs): Promise<Record<De
 }
 
 /**
- * When the first of the open jobs was accepted, in ms since the epoch, of as many of each kind as are due first: a queue can
- * hold millions.
+ * Returns when the oldest open job was accepted, in ms since the epoch. Considers only the jobs of each type that are
+ * due first, because a queue can hold millions.
  */
 export async function firstOpen(store: RedisStore, queue: DestinationJobs): Promise<number | undefined> {
   const types = [...TYPES.queued, ...TYPES.waiting];
@@ -59,13 +59,13 @@ export async function firstOpen(store: RedisStore, queue: DestinationJobs): Prom
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** The jobs with these ids, as far as they are there, in their order. */
+/** Reads the jobs with these ids, in their order; missing ones are skipped. */
 export async function readJobs({ backend }: DestinationJobs, ids: string[]): Promise<StoredJob[]> {
   const jobs = await Promise.all(ids.map(async (id) => ({ ...(await backend.getJobData(id)), id })));
   return jobs.filter((job): job is StoredJob & { id: string } => 'data' in job);
 }
 
-/** The jobs of one queue that a query asks for, in chunks; each is found once, wherever it moves meanwhile. */
+/** Yields the matching jobs of one queue in chunks; each job is found once, even if its state changes meanwhile. */
 export async function* find(
   store: RedisStore,
   queue: DestinationJobs,
@@ -79,8 +79,8 @@ interface Row extends DeliveryPlace, FoundJob {
 }
 
 /**
- * The deliveries that match, the newest first. Where each queue's jobs are is read at once, as they move; of the jobs
- * themselves as many, from the newest on, as the page needs.
+ * Returns matching deliveries, newest first. Finds the jobs of a queue in one snapshot, because their states change,
+ * then reads as many of them, newest first, as the page needs.
  */
 export async function listRecords(
   store: RedisStore,
@@ -108,7 +108,7 @@ export async function listRecords(
   return page.map(({ destination, job, state }) => toRecord(destination, job, state));
 }
 
-/** Where the jobs of one queue are that a query may ask for: all states at one moment, so each job is there once. */
+/** Finds the jobs of one queue that may match a query, in one snapshot of all states, so each job is found once. */
 async function findPlaces(store: RedisStore, queue: DestinationJobs, query: CheckedQuery): Promise<JobPlace[]> {
   const { id, acceptedBefore = Infinity } = query;
   if (id !== undefined) return findPlace(queue, id);
@@ -138,7 +138,7 @@ async function findPlace(queue: DestinationJobs, id: string): Promise<JobPlace[]
   return state === undefined ? [] : [{ id: jobId, state, acceptedAt }];
 }
 
-/** Reads the jobs at these places, in their order and in chunks, and yields those that match. */
+/** Reads these jobs in chunks, in their order, and yields those that match. */
 async function* walk(queue: DestinationJobs, places: JobPlace[], query: CheckedQuery): AsyncGenerator<FoundJob[]> {
   for (let start = 0; start < places.length; start += CHUNK) {
     const chunk = places.slice(start, start + CHUNK);

@@ -4,7 +4,7 @@ import type { LineLogger } from '../../../common/line.logger.js';
 import { isAtLeast } from '../../../common/peer.check.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
-/** The oldest Redis that has all commands needed. */
+/** Oldest version of Redis that has all required commands. */
 const OLDEST = '6.2';
 
 /**

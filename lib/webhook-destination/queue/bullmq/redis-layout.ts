@@ -1,18 +1,18 @@
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import type { Client } from './redis.connection.js';
 
-/** The layout of keys and jobs. It changes where processes of two versions could not share them. */
+/** Version of the layout of keys and jobs, increased when processes of two releases could not share them. */
 const LAYOUT = 1;
 
 /**
- * Reads the layout of the keys under a prefix, and notes it where there is none.
+ * Checks the layout of the keys under a prefix, and records it if there is none.
  * @throws {QueueUnavailableError} when a newer version has written them
  */
 export async function checkLayout(client: Client, prefix: string): Promise<void> {
   const key = `${prefix}:{layout}`;
   const found = await client.get(key);
   if (found === null) {
-    // A full Redis refuses it; the start of another process makes up for that.
+    // A full Redis refuses this; a later start records it.
     await client.set(key, LAYOUT, 'NX').catch(() => undefined);
   } else if (Number(found) > LAYOUT) {
     throw new QueueUnavailableError(

@@ -9,10 +9,10 @@ import {
 import type { Client } from './redis.connection.js';
 import { registryChannel } from './redis-signals.js';
 
-/** Records that one command reads or forgets, as Redis does nothing else meanwhile. */
+/** Records that one command reads or forgets; it blocks Redis. */
 const PORTION = 1_000;
 
-/** Keys of all scripts: the documents by id, and the revisions of all ids, and of those that were removed. */
+/** Keys of all scripts: documents by id, revisions of all ids, and revisions of removed ids. */
 const KEYS = ['documents', 'revisions', 'removed'];
 
 const READ = `
@@ -76,7 +76,7 @@ export class RedisRegistryStore implements RegistryStore {
     );
   }
 
-  /** Forgets what was removed long ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
   async sweep(now: number): Promise<void> {
     while ((await this.run(SWEEP, now - TOMBSTONE_AGE, PORTION)) === PORTION);
   }
@@ -85,7 +85,7 @@ export class RedisRegistryStore implements RegistryStore {
     return this.client().eval(script, KEYS.length, ...KEYS.map((key) => this.key(key)), ...args);
   }
 
-  /** No name of a BullMQ queue has a brace; on a cluster, all keys are where one node has them. */
+  /** Braces set the key apart from BullMQ queues, and a hash tag puts all keys on one node of a cluster. */
   private key(name: string): string {
     return `${this.prefix}:{registry}:${name}`;
   }

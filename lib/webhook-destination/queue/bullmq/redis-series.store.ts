@@ -1,13 +1,13 @@
 import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
 import type { Client } from './redis.connection.js';
 
-/** Records that one command writes, as Redis does nothing else meanwhile. */
+/** Records that one command writes; it blocks Redis. */
 const PORTION = 100;
 
-/** How long the key of a series that is not written to any more outlives its last record, in ms: an hour. */
+/** How long the key of a series outlives its last record, in ms: an hour. */
 const SPARE_TIME = 60 * 60 * 1_000;
 
-/** A key holds a series, by minute; a member is what one writer counted. */
+/** Writes records: a key holds a series by minute, and a member holds the counts of one writer. */
 const WRITE = `
   local oldest = ARGV[1]
   for index, key in ipairs(KEYS) do
@@ -21,7 +21,7 @@ const WRITE = `
     redis.call('PEXPIRE', key, string.format('%d', math.max(minute - oldest, 0) + ${SPARE_TIME}))
   end`;
 
-/** Figures by the minute in Redis. */
+/** Per-minute figures in Redis. */
 export class RedisSeriesStore implements SeriesStore {
   /** @param client the connection for commands, while the store is open */
   constructor(
@@ -46,7 +46,7 @@ export class RedisSeriesStore implements SeriesStore {
     });
   }
 
-  /** No name of a BullMQ queue has a brace; on a cluster, all keys are where one node has them. */
+  /** Braces set the key apart from BullMQ queues, and a hash tag puts all keys on one node of a cluster. */
   private key(series: string): string {
     return `${this.prefix}:{series}:${series}`;
   }

@@ -5,22 +5,22 @@ import type { PeerChannel } from '../peer-channel.interface.js';
 import { readTexts, type SignalConnection, SignalListener } from '../shared/signal-listener.js';
 import type { Client } from './redis.connection.js';
 
-/** What processes tell each other, on one connection beside that of the commands. */
+/** Signals between processes, on a connection separate from the commands. */
 export class RedisSignals implements PeerChannel {
   private readonly listener = new SignalListener((onSignal, onEnd) => this.connect(onSignal, onEnd));
   private readonly named = new Subject<string[]>();
   private readonly texts = new Subject<string>();
   private readonly channels: { registry: string; due: string; peer: string };
 
-  /** Emits when the registry may have changed, and whenever it begins to listen: signals may have been missed before. */
+  /** Emits when the registry may have changed, and whenever listening begins, as signals may have been missed. */
   readonly registry$ = this.listener.signals$;
-  /** Names of destinations that other processes have made something due for, while somebody subscribes to `registry$`. */
+  /** Emits destinations for which other processes announced due deliveries, while `registry$` is subscribed to. */
   readonly due$ = this.named.asObservable();
-  /** What other processes send with `send`. */
+  /** Emits the texts that other processes send with `send`. */
   readonly received$ = merge(this.listener.signals$.pipe(ignoreElements()), this.texts);
 
   /**
-   * @param id of this process, which does not hear itself
+   * @param id of this process, whose own signals are ignored
    * @param client the connection for commands, while the queue is open
    */
   constructor(
@@ -31,7 +31,7 @@ export class RedisSignals implements PeerChannel {
     this.channels = { registry: registryChannel(prefix), due: `${prefix}:due`, peer: `${prefix}:peer` };
   }
 
-  /** The channel and the message that say that destinations have something due. */
+  /** Returns the channel and the message that announce due deliveries of destinations. */
   dueMessage(destinations: string[]): [channel: string, message: string] {
     return [this.channels.due, JSON.stringify([this.id, ...destinations])];
   }
@@ -40,12 +40,12 @@ export class RedisSignals implements PeerChannel {
     await this.client().publish(this.channels.peer, JSON.stringify([this.id, text]));
   }
 
-  /** Ends it for all subscribers. */
+  /** Completes all subscriptions. */
   close(): void {
     this.listener.close();
   }
 
-  /** To any node of a cluster, as each passes signals on. */
+  /** Connects to any node of a cluster, as each forwards signals to the others. */
   private connect(onSignal: () => void, onEnd: () => void): SignalConnection {
     const client = this.client();
     const nodes = 'nodes' in client ? client.nodes() : [client];
@@ -68,7 +68,7 @@ export class RedisSignals implements PeerChannel {
   }
 }
 
-/** Where changes of the registry are published. */
+/** Returns the channel on which registry changes are published. */
 export function registryChannel(prefix: string): string {
   return `${prefix}:{registry}:changed`;
 }

@@ -12,13 +12,13 @@ import { StoreOutage } from '../shared/store-outage.js';
 import { checkRedis } from './redis-checks.js';
 import { checkLayout } from './redis-layout.js';
 
-/** How long Redis may take for a command, in ms. */
+/** Timeout of a Redis command, in ms. */
 const COMMAND_TIMEOUT = 5_000;
 
-/** How long the end of the connection is waited for, in ms. */
+/** Maximum wait for the connection to close, in ms. */
 const DISCONNECT_TIMEOUT = 1_000;
 
-/** Longest wait between two attempts to connect, in ms. */
+/** Maximum wait between two attempts to connect, in ms. */
 const MAX_RECONNECT_DELAY = 2_000;
 
 export type Client = Redis | Cluster;
@@ -30,7 +30,7 @@ const CLIENT_OPTIONS: RedisOptions = {
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_TIMEOUT,
   retryStrategy: (times) => Math.min(times * 100, MAX_RECONNECT_DELAY),
-  // After a failover, the one that was the primary may still answer; Redis 6 says so within the error of a script.
+  // After a failover, the former primary may still answer; Redis 6 reports that within the error of a script.
   reconnectOnError: (error) => error.message.includes('READONLY'),
 };
 
@@ -43,7 +43,7 @@ export class RedisConnection {
 
   constructor(private readonly options: CheckedBullmqOptions) {}
 
-  /** Rejects when Redis cannot be reached in time, is too old, or holds what a newer version has written. */
+  /** Connects. Rejects when Redis cannot be reached in time, is too old, or holds data of a newer version. */
   async open(): Promise<void> {
     const { Redis } = await loadIoredis();
     this.client = createClient(this.options.connection, Redis);
@@ -74,7 +74,7 @@ export class RedisConnection {
     await within(DISCONNECT_TIMEOUT, ended, 'closing').catch(() => undefined);
   }
 
-  /** Waits for Redis as long as the options say. */
+  /** Waits for Redis for at most `connectTimeout`. */
   private async connect(): Promise<void> {
     let last: unknown;
     const note = (error: unknown) => (last = error);
@@ -91,13 +91,13 @@ export class RedisConnection {
   }
 
   /**
-   * A host that is gone without a word never closes its connections, so one that does not answer is made anew. The
-   * `socketTimeout` of ioredis would go off once more on the new connection.
+   * Reconnects when Redis does not answer, because a host that vanishes never closes its connections. The
+   * `socketTimeout` of ioredis would fire again on the new connection.
    */
   private beat(): void {
     const { client } = this;
     if (client.status !== 'ready') return;
-    // Of a key, so that a cluster asks the node that has the queue.
+    // With a key, so that a cluster asks the node that holds the queue.
     client.exists(`${this.options.prefix}:due`).catch((error: Error) => {
       if (error.message !== 'Command timed out') return;
       this.outage.begin(error);
@@ -106,7 +106,7 @@ export class RedisConnection {
   }
 }
 
-/** A client with the settings that are given, or those of the client that is given. */
+/** Creates a client with the given settings, or with those of the given client. */
 function createClient(connection: string | object, Constructor: typeof Redis): Client {
   if (typeof connection === 'string') return new Constructor(connection, CLIENT_OPTIONS);
   if (!isClient(connection)) return new Constructor({ ...connection, ...CLIENT_OPTIONS });

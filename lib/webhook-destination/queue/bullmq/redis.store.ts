@@ -12,16 +12,16 @@ import { RedisRegistryStore } from './redis-registry.store.js';
 import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
 
-/** BullMQ queues kept at hand: each takes 4 KB, and 20 us to make. */
+/** Maximum number of BullMQ queues cached: each takes 4 KB of memory, and 20 us to create. */
 const MOST_BACKENDS = 2_000;
 
-/** Members of a sorted set read with one command, as Redis does nothing else meanwhile. */
+/** Members of a sorted set read with one command, which blocks Redis. */
 const PORTION = 1_000;
 
-/** Destinations that one sweep looks at, roughly. */
+/** Approximate number of destinations in one sweep. */
 const SWEPT = 500;
 
-/** How long the key of a check stays, in ms. */
+/** Lifetime of the key that a check writes, in ms. */
 const CHECK_TIME = 1_000;
 
 /** New jobs of one destination. */
@@ -30,7 +30,7 @@ export interface NewJobs {
   jobs: NewJob[];
 }
 
-/** The BullMQ queues of a prefix, and the keys beside them: no name of a BullMQ queue has a brace. */
+/** The BullMQ queues under a prefix, and the keys beside them: a brace sets a key apart from a BullMQ queue. */
 export class RedisStore {
   readonly due: DueList;
   readonly registry: RedisRegistryStore;
@@ -38,11 +38,11 @@ export class RedisStore {
   readonly signals: RedisSignals;
   private readonly connection: RedisConnection;
   private root!: IQueueBackend;
-  /** The one used last comes last. */
+  /** In order of use, the last used at the end. */
   private readonly queues = new Map<string, DestinationJobs>();
   private swept = '0';
 
-  /** @param token that this process locks its jobs with; kept as `processedBy`, so that a purge can end any lease */
+  /** @param token with which this process locks its jobs; stored as `processedBy`, so that a purge can end any lease */
   constructor(
     private readonly options: CheckedBullmqOptions,
     private readonly token: string,
@@ -55,26 +55,26 @@ export class RedisStore {
     this.series = new RedisSeriesStore(options.prefix, client);
   }
 
-  /** Rejects when Redis cannot be reached in time, or is not fit for it. */
+  /** Connects. Rejects when Redis cannot be reached in time or is unsuitable. */
   async open(): Promise<void> {
     const { createRedisBackend } = await loadBullmq();
     await this.connection.open();
     const options: QueueBaseOptions & Partial<WorkerOptions> = {
       connection: this.connection.client,
       prefix: this.options.prefix,
-      skipVersionCheck: true, // done already, and with better words
+      skipVersionCheck: true, // `checkRedis` does it, with a clearer message
       name: this.token,
       lockDuration: LOCK_DURATION,
-      // Shorter than the time between two looks for lost leases: BullMQ skips a look that comes earlier than this.
+      // Shorter than the interval of checks for lost leases: BullMQ skips a check that comes earlier than this.
       stalledInterval: UPKEEP_INTERVAL / 2,
-      // No number of lost leases makes a delivery fail: its retry window does.
+      // Lost leases never make a delivery fail: only its retry window does.
       maxStalledCount: 2 ** 31 - 1,
     };
     this.root = createRedisBackend('relay', options);
     this.root.on('error', () => undefined); // the connection logs it
   }
 
-  /** The BullMQ queue of a destination; all share the connection. */
+  /** Returns the BullMQ queue of a destination; all queues share the connection. */
   queueOf(destination: string): DestinationJobs {
     let queue = this.queues.get(destination);
     if (queue) this.queues.delete(destination);
@@ -90,11 +90,11 @@ export class RedisStore {
   /**
    * Adds jobs, all or none as far as Redis can.
    *
-   * @param memory how long a message is left out that comes again, in ms; it is as long as its job is there, if above 0
+   * @param memory how long a repeated message is skipped, in ms; if above 0, also as long as its job exists
    */
   async add(all: NewJobs[], memory: number): Promise<void> {
     const destinations = all.map(({ queue }) => queue.destination);
-    // Before the jobs: should this process end meanwhile, those that are added are looked for all the same.
+    // Before the jobs, so that they are found even if this process ends meanwhile.
     const begun = this.due.add(this.client.pipeline().sadd(this.key('destinations'), destinations), destinations);
     const keys = memory > 0 ? all.flatMap(({ queue, jobs }) => jobs.map((job) => this.seenKey(queue, job.jobId))) : [];
     const [, , found] = await run(memory > 0 ? begun.mget(keys) : begun);
@@ -103,13 +103,13 @@ export class RedisStore {
     const fresh = seen.size === 0 ? all : all.map(({ queue, jobs }) => ({ queue, jobs: jobs.filter(isFresh(queue)) }));
     await Promise.all(fresh.map((list) => this.addTo(list)));
     const ended = this.due.announce(this.client.pipeline(), destinations);
-    // After the jobs: a message that comes again before that finds its job.
+    // After the jobs: until then, a repeated message finds its job.
     const until = Date.now() + memory;
     for (const key of keys) if (!seen.has(key)) ended.set(key, '', 'PXAT', until);
     await run(ended);
   }
 
-  /** Tells all processes that a destination has something due. */
+  /** Notifies all processes that a destination has due deliveries. */
   async announce(destination: string): Promise<void> {
     await run(this.due.announce(this.client.pipeline(), [destination]));
   }
@@ -119,7 +119,7 @@ export class RedisStore {
     await this.client.set(this.key('check'), '', 'PX', CHECK_TIME);
   }
 
-  /** When the messages of jobs were accepted, in ms since the epoch; undefined where that was not noted. */
+  /** Returns when the messages of jobs were accepted, in ms since the epoch; undefined where that is not recorded. */
   async acceptedAt({ queueName }: DestinationJobs, ids: string[]): Promise<(number | undefined)[]> {
     const times: (number | undefined)[] = [];
     for (let start = 0; start < ids.length; start += PORTION) {
@@ -129,34 +129,34 @@ export class RedisStore {
     return times;
   }
 
-  /** Notes that jobs are gone. */
+  /** Deletes the acceptance times of removed jobs. */
   async forget({ queueName }: DestinationJobs, ids: string[]): Promise<void> {
     if (ids.length > 0) await this.client.zrem(this.acceptedKey(queueName), ids);
   }
 
-  /** Every destination that ever had deliveries. */
+  /** Returns every destination that ever had deliveries. */
   destinations(): Promise<string[]> {
     return this.client.smembers(this.key('destinations'));
   }
 
-  /** Some of these destinations, and others the next time. */
+  /** Returns the next of these destinations to sweep, a group at a time. */
   async nextSwept(): Promise<string[]> {
     const [cursor, names] = await this.client.sscan(this.key('destinations'), this.swept, 'COUNT', SWEPT);
     this.swept = cursor;
     return names;
   }
 
-  /** Notes for `age` ms that a queue may have dead deliveries that the network policy stopped. */
+  /** Records for `age` ms that a queue may have dead deliveries that the network policy blocked. */
   async noteRefusal(queue: DestinationJobs, age: number): Promise<void> {
     await this.client.set(this.seenKey(queue, ADDRESS_NOT_ALLOWED), '', 'PX', age);
   }
 
-  /** Whether that was noted. */
+  /** Whether a queue may have dead deliveries that the network policy blocked. */
   async hasRefusals(queue: DestinationJobs): Promise<boolean> {
     return (await this.client.exists(this.seenKey(queue, ADDRESS_NOT_ALLOWED))) > 0;
   }
 
-  /** Takes the note away. */
+  /** Deletes the record of {@link noteRefusal}. */
   async endRefusals(queue: DestinationJobs): Promise<void> {
     await this.client.del(this.seenKey(queue, ADDRESS_NOT_ALLOWED));
   }
@@ -170,7 +170,7 @@ export class RedisStore {
   private async addTo({ queue: { queueName, backend }, jobs }: NewJobs): Promise<void> {
     if (jobs.length === 0) return;
     const times = jobs.flatMap(({ jobId, job }) => [job.timestamp, jobId]);
-    // A repeated message keeps the time of the job that is there.
+    // A repeated message keeps the time of the existing job.
     await Promise.all([this.client.zadd(this.acceptedKey(queueName), 'NX', ...times), backend.addJobs(jobs)]);
   }
 
@@ -178,7 +178,7 @@ export class RedisStore {
     return this.connection.client;
   }
 
-  /** A listing is sorted by it. BullMQ keeps it in each job, beside the body, which would be read as well. */
+  /** Key of the times by which a listing is sorted. BullMQ keeps them in the jobs, where bodies would be read too. */
   private acceptedKey(queueName: string): string {
     return this.key('{accepted}', queueName);
   }

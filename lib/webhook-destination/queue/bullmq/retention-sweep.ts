@@ -3,12 +3,12 @@ import type { DestinationJobs } from './destination-jobs.interface.js';
 import { countJobs } from './job.finder.js';
 import type { RedisStore } from './redis.store.js';
 
-/** Records removed with one command, as Redis does nothing else meanwhile. */
+/** Records removed with one command, which blocks Redis. */
 const PORTION = 250;
 
 /**
- * Removes a queue's records past their retention; resolves with their number. On the way, a queue with open deliveries
- * gets its place among those that are looked at, should a tool of BullMQ's have moved them.
+ * Removes a queue's records past their retention; resolves with their number. Also restores a queue with open
+ * deliveries to the due list, because a BullMQ tool may have moved its jobs.
  */
 export async function sweepJobs(store: RedisStore, queue: DestinationJobs, retention: Retention): Promise<number> {
   const { queued, delivering, waiting, ...ended } = await countJobs(queue);
@@ -19,7 +19,7 @@ export async function sweepJobs(store: RedisStore, queue: DestinationJobs, reten
     ['dead', 'failed'],
   ] as const) {
     const bounds = retention[state];
-    // BullMQ removes those first that ended first.
+    // BullMQ first removes the jobs that ended first.
     const remove = async (endedUntil: number, most: number) => {
       for (let left = most, removed = PORTION; left > 0 && removed === PORTION; left -= removed) {
         const ids = await queue.backend.cleanJobsByState(type, endedUntil, Math.min(left, PORTION));

@@ -4,24 +4,24 @@ import type { RetentionBound } from '../retention.options.js';
 
 /** Messages that were accepted together. */
 interface AcceptedBatch {
-  /** Names their destination and source. */
+  /** Key of their destination and source. */
   scope: string;
   messageIds: string[];
-  /** In ms since the epoch. */
+  /** When they were accepted, in ms since the epoch. */
   acceptedAt: number;
 }
 
 /** Remembers which messages were accepted. */
 export class AcceptedMessages {
-  /** The message ids, by scope. */
+  /** Message ids by scope. */
   private readonly scopes = new Map<string, Set<string>>();
-  /** The oldest first. */
+  /** Oldest first. */
   private readonly batches = new Fifo<AcceptedBatch>();
   private count = 0;
 
   constructor(private readonly bound: Required<RetentionBound>) {}
 
-  /** Those of a batch, of one destination and source, that are not remembered; they are from now on. */
+  /** Records the message ids of a batch for one destination and source; returns the deliveries whose ids are new. */
   add(deliveries: NewDelivery[], now: number): NewDelivery[] {
     this.forget(now);
     const { destination, source } = deliveries[0]!;

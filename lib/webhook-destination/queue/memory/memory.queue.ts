@@ -10,7 +10,7 @@ export interface MemoryQueueOptions {
 }
 
 /**
- * A queue in memory, for tests: its deliveries are lost when the process ends, and it warns of that when it opens.
+ * Creates a queue in memory, for tests. Its deliveries are lost when the process ends; it logs a warning when it opens.
  * @throws {OptionsError} that names the option at fault
  */
 export function memoryQueue(options: MemoryQueueOptions = {}): DeliveryQueueFactory {

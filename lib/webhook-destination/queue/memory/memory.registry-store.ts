@@ -2,7 +2,7 @@ import { nextRevision, type RegistryRecord, type RegistryStore, TOMBSTONE_AGE } 
 
 /** The registry in memory, for tests. */
 export class MemoryRegistryStore implements RegistryStore {
-  /** The oldest change first; documents may hold secrets. */
+  /** Oldest change first. Hidden from inspection, because documents may hold secrets. */
   readonly #records = new Map<string, RegistryRecord>();
   private lastRevision = 0;
 
@@ -16,12 +16,12 @@ export class MemoryRegistryStore implements RegistryStore {
     const current = present?.document === undefined ? 0 : present.revision;
     if (current !== expected) return Promise.resolve(undefined);
     const revision = (this.lastRevision = nextRevision(this.lastRevision));
-    this.#records.delete(key); // its place is the last one now
+    this.#records.delete(key); // moves the record to the end
     this.#records.set(key, { kind, name, revision, document });
     return Promise.resolve(revision);
   }
 
-  /** Forgets what was removed long ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
   sweep(now: number): void {
     for (const [key, { document, revision }] of this.#records) {
       if (document === undefined && revision <= now - TOMBSTONE_AGE) this.#records.delete(key);

@@ -1,6 +1,6 @@
 import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
 
-/** Figures by the minute in memory, for tests. */
+/** Per-minute figures in memory, for tests. */
 export class MemorySeriesStore implements SeriesStore {
   private readonly records = new Map<string, SeriesRecord>();
 

@@ -29,7 +29,7 @@ export class MemoryStore implements DeliveryStore {
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
   private readonly logger = new LineLogger('MemoryQueue');
-  /** By id, the oldest first. */
+  /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();
   private readonly due = new Map<string, DueList>();
   private readonly accepted: AcceptedMessages;
@@ -201,7 +201,7 @@ export class MemoryStore implements DeliveryStore {
     return true;
   }
 
-  /** The entries that match, the oldest first. */
+  /** Returns matching entries, oldest first. */
   private find(query: CheckedQuery): Entry[] {
     const isMatch = ({ delivery, state, reason }: Entry) => matches(query, delivery, state, reason);
     return [...this.entries.values()].filter(isMatch);
@@ -215,7 +215,7 @@ export class MemoryStore implements DeliveryStore {
     return entries.length;
   }
 
-  /** Has an entry wait in its state, behind all that fall due no later. */
+  /** Sets the state of an entry and adds it to the due list of its destination. */
   private makeDue(entry: Entry, state: DeliveryState): void {
     entry.state = state;
     this.dueOf(entry.delivery.destination).add(entry);

@@ -3,10 +3,10 @@ import { type DeliveryRow, encodeText, toLeased } from './delivery.codec.js';
 import type { PostgresDatabase, Statement } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
 
-/** Most destinations whose deliveries are claimed with one statement. */
+/** Maximum number of destinations in one claim statement. */
 const MAX_GROUP = 64;
 
-/** How long a claim may begin where the one before it ended, in ms, rather than with the delivery due first. */
+/** How long claims may begin where the previous one ended, in ms, before one begins with the delivery due first. */
 const SKIP_TIME = 1_000;
 
 interface Call {
@@ -26,15 +26,15 @@ interface ClaimedRow extends DeliveryRow {
 /** Where the next claim of a destination's backlog begins. */
 interface Mark {
   dueAt: string;
-  /** By `performance.now()`. */
+  /** When the mark expires, in ms by `performance.now()`. */
   until: number;
 }
 
-/** Claims deliveries: what several destinations ask for at once goes with one statement. */
+/** Claims deliveries, with one statement for several destinations that claim at once. */
 export class ClaimGroup {
   private calls: Call[] = [];
   private isRunning = false;
-  /** Of destinations with a backlog: without it, each claim would pass all rows that were claimed before it. */
+  /** Marks of destinations with a backlog; without them, each claim would scan all rows that were claimed before it. */
   private readonly marks = new Map<string, Mark>();
 
   constructor(
@@ -52,7 +52,7 @@ export class ClaimGroup {
 
   private async run(): Promise<void> {
     this.isRunning = true;
-    await Promise.resolve(); // whatever is asked for in the same turn goes with the first group
+    await Promise.resolve(); // claims made in the same turn join the first group
     while (this.calls.length > 0) {
       const group = this.calls.splice(0, MAX_GROUP);
       try {
@@ -93,7 +93,7 @@ export class ClaimGroup {
       const claim = claims[index]!;
       const isFull = claim.deliveries.length >= limit.deliveries || bytes[index]! >= limit.bytes;
       const mark = marks[index];
-      // What lies before the mark is claimed once there is no more behind it, or after a while.
+      // Deliveries before the mark are claimed when there are no more after it, or when it expires.
       claim.more = isFull || mark !== undefined;
       if (claim.more) claim.nextDueAt = undefined;
       if (isFull && lastDueAt[index] !== undefined) {

@@ -8,10 +8,10 @@ import type { DeliveryStatements } from './delivery.statements.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
 
-/** How long an acceptance waits for PostgreSQL, in ms. */
+/** Maximum wait for PostgreSQL when adding deliveries, in ms. */
 const ADD_TIMEOUT = 10_000;
 
-/** A delivery that is to be stored. */
+/** A delivery to be stored. */
 interface Addition<T extends NewDelivery = NewDelivery> {
   delivery: T;
   isLeased: boolean;
@@ -21,7 +21,7 @@ interface Addition<T extends NewDelivery = NewDelivery> {
   mark?: string;
 }
 
-/** Stores deliveries, unless their message is remembered: what concurrent requests bring goes with one statement. */
+/** Stores deliveries whose message is not remembered, with one statement for concurrent requests. */
 export class DeliveryAdditions {
   private readonly group = new AddGroup<Addition>((additions) => this.write(additions));
 
@@ -34,7 +34,7 @@ export class DeliveryAdditions {
     private readonly now: () => number,
   ) {}
 
-  /** Resolves with the stored ones of each batch that is leased. */
+  /** Stores batches; resolves with the stored deliveries of each leased batch. */
   async add(batches: StoreBatch[]): Promise<Delivery[][]> {
     const additions = batches.map(({ deliveries, leased }) =>
       deliveries.map((delivery): Addition => ({ delivery, isLeased: leased })),
@@ -69,7 +69,7 @@ export class DeliveryAdditions {
     await this.store('insert', additions, mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
   }
 
-  /** Runs one of the statements that store deliveries, and notes the ids of those that were not remembered. */
+  /** Runs `statement` and sets the ids of the deliveries that were stored. */
   private async store<T extends NewDelivery>(
     statement: 'insert' | 'take',
     additions: Addition<T>[],
@@ -78,7 +78,7 @@ export class DeliveryAdditions {
   ): Promise<void> {
     const { age, count } = this.messageIds;
     const remembers = age > 0 && count > 0;
-    // Of a message that comes twice in one statement, the first one counts.
+    // If a message occurs twice in one statement, the first one counts.
     const byKey = new Map<unknown, Addition<T>>();
     for (const addition of additions) {
       const key = remembers ? toKey(addition.delivery) : addition;

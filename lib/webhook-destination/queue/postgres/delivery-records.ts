@@ -13,15 +13,15 @@ import { isId, toConditions } from './query-conditions.js';
 /** Rows changed with one statement. */
 const PORTION = 1_000;
 
-/** Rows looked at with one statement where no index finds those that are meant. */
+/** Rows scanned with one statement where no index finds the matching rows. */
 const WALKED = 20_000;
 
-/** Open deliveries of a destination among which the oldest is looked for. */
+/** Open deliveries of a destination among which the oldest is found. */
 const LOOKED_AT = 1_000;
 
 type RemovedRow = Pick<DeliveryRecord, 'id' | 'state'>;
 
-/** Reads and changes deliveries by what they are, leased or not. */
+/** Reads and changes deliveries that match a query, leased or not. */
 export class DeliveryRecords {
   private readonly table: string;
 
@@ -40,9 +40,9 @@ export class DeliveryRecords {
     return rows.map(toRecord);
   }
 
-  /** Reads what is open of the other destinations alone, and all that is leased or has ended. */
+  /** Skips open deliveries of destinations in `except`, but reads all that are leased or have ended. */
   async counts(except: readonly string[]): Promise<DeliveryCount[]> {
-    // Each of the two has an index of its own.
+    // Each of the two conditions has an index of its own.
     const count = (which: string) =>
       `SELECT destination, state, count(*)::float8 FROM ${this.table}
        WHERE ${which} AND destination <> ALL ($1::text[]) GROUP BY destination, state`;
@@ -58,7 +58,7 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
-  /** Of as many of each destination as are due first: there may be millions. */
+  /** Considers only those deliveries of each destination that are due first: there may be millions. */
   async oldest(): Promise<OldestDelivery[]> {
     const rows = await this.database.query<OldestDelivery>(
       `${this.withNames}
@@ -110,9 +110,9 @@ export class DeliveryRecords {
   }
 
   /**
-   * Removes what matches, a portion of the table at a time; resolves with the number.
+   * Removes matching deliveries, a portion of the table at a time; resolves with their number.
    *
-   * @param onLeased gets the ids of those that a process had leased
+   * @param onLeased receives the ids of removed deliveries that were leased
    */
   async purge(query: CheckedQuery, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
     let count = 0;
@@ -120,12 +120,12 @@ export class DeliveryRecords {
       const { removed, left, next } = await this.purgePortion(query, after);
       count += removed.length;
       await onLeased(removed.filter(({ state }) => state === 'delivering').map(({ id }) => id));
-      if (!left) after = next; // what somebody else is changing at this moment is looked at again
+      if (!left) after = next; // rows locked by another transaction are tried again
     }
     return count;
   }
 
-  /** The destinations that have open deliveries, as `names`: the index is asked once for each. */
+  /** SQL for the destinations that have open deliveries, as `names`, with one index lookup for each. */
   private get withNames(): string {
     const next = (which: string) =>
       `SELECT destination FROM ${this.table} WHERE state IN ('queued', 'waiting') ${which} ORDER BY destination LIMIT 1`;

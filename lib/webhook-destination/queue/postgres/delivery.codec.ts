@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { Delivery, DeliveryRecord, DeliveryState, NewDelivery } from '../delivery-queue.interface.js';
 
-/** What has had no attempt; nobody writes into it. */
+/** Empty list that all deliveries without attempts share; never modified. */
 const NONE: never[] = [];
 
 /** A row of a delivery, as the statements read it. */
@@ -43,7 +43,7 @@ export class LeasedDelivery implements Delivery {
   readonly acceptedAt: number;
   readonly trace: string | undefined;
   readonly recordedBy: string | undefined;
-  /** What its lease is marked with. */
+  /** The mark of its lease. */
   readonly #mark: string;
 
   constructor(
@@ -71,13 +71,13 @@ export class LeasedDelivery implements Delivery {
   }
 }
 
-/** The leased delivery of a row. */
+/** Converts a row to a leased delivery. */
 export function toLeased(row: DeliveryRow, mark: string): Delivery {
   const { id, firstAttemptAt, attempts, failedUrls, ...accepted } = toDelivery(row);
   return new LeasedDelivery(accepted, id, mark, firstAttemptAt, attempts, failedUrls);
 }
 
-/** The record of a row. */
+/** Converts a row to a record. */
 export function toRecord(row: RecordRow): DeliveryRecord {
   const { state, due_at, reason } = row;
   return {
@@ -106,7 +106,7 @@ function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** A text as PostgreSQL can hold it, which has no place for NUL and lone surrogates: as within the quotes of JSON. */
+/** Encodes a text as within the quotes of JSON, because PostgreSQL cannot store NUL and lone surrogates. */
 export function encodeText(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
@@ -115,17 +115,17 @@ function toText(column: string | null): string | undefined {
   return column === null ? undefined : decodeText(column);
 }
 
-/** The text that was encoded. */
+/** Decodes a text that {@link encodeText} encoded. */
 export function decodeText(encoded: string): string {
   return encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded;
 }
 
-/** A list as a row holds it; null where it is empty. */
+/** Encodes a list for a row; null if it is empty. */
 export function encodeList(list: readonly unknown[]): string | null {
   return list.length === 0 ? null : JSON.stringify(list);
 }
 
-/** What a message of one destination is recognised by: the first 128 bits of a SHA-256, in hexadecimal digits. */
+/** Returns the key of a message for one destination: the first 128 bits of a SHA-256, in hexadecimal digits. */
 export function toKey({ destination, source, messageId }: NewDelivery): string {
   return hash('sha256', JSON.stringify([destination, source, messageId]), 'hex').slice(0, 32);
 }

@@ -2,23 +2,23 @@ import { DELIVERY_COLUMNS } from './delivery.codec.js';
 import type { Statement } from './postgres.database.js';
 
 /*
- * None of these can lock another out: one that locks many rows skips those that are locked (SKIP LOCKED), and so never
- * waits for another while it holds some. Only `settle` waits, and nobody waits for it but the acceptance of a repeated
- * message, which locks keys in their order.
+ * These statements cannot deadlock: one that locks many rows skips locked rows (SKIP LOCKED), so it never waits for
+ * another while it holds locks. Only two can wait: `settle`, for which no other statement waits, and the acceptance of
+ * a repeated message, which locks keys in their order.
  */
 
-/** The statements that each delivery takes, for the tables of one schema. */
+/** The statements that each delivery goes through, for the tables of one schema. */
 export interface DeliveryStatements {
   /**
-   * Stores deliveries whose message is not remembered: the mark of leases, now, until, bodies, then lists with an element for each.
-   * A row: `ids`, in the order of the lists, and `places` of those that were stored, counted from 0.
+   * Stores deliveries whose message is not remembered. Parameters: lease mark, now, until, bodies, then lists with an
+   * element for each delivery. Returns one row: `ids` and `places`, counted from 0, of those stored, in list order.
    */
   insert: Statement;
-  /** As `insert`, for deliveries that another queue has attempted. */
+  /** As `insert`, for deliveries from another queue. */
   take: Statement;
-  /** Leases due deliveries: now, the mark, then lists with an element for each destination. */
+  /** Leases due deliveries. Parameters: now, lease mark, then lists with an element for each destination. */
   claim: Statement;
-  /** Records outcomes: the mark, now, then lists. A row: `ids` of those whose lease has the mark. */
+  /** Records outcomes. Parameters: lease mark, now, lists. Returns one row: `ids` of those leased with the mark. */
   settle: Statement;
 }
 

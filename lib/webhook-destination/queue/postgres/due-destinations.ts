@@ -4,18 +4,18 @@ import { decodeText } from './delivery.codec.js';
 import type { PostgresDatabase, Statement } from './postgres.database.js';
 import type { PostgresSignals } from './postgres-signals.js';
 
-/** Shortest time between two looks for due deliveries, in ms. */
+/** Minimum wait between two polls for due deliveries, in ms. */
 const POLL_INTERVAL = 1_000;
 
-/** A look takes at most one part in so many of the time. */
+/** Minimum wait between two polls, as a multiple of the time that a poll takes. */
 const POLL_SHARE = 50;
 
-/** Shortest time between two signals of this process, in ms: commits that signal wait for each other. */
+/** Minimum time between two signals of this process, in ms: commits that signal wait for each other. */
 const SIGNAL_INTERVAL = 50;
 
-/** Tells which destinations have due deliveries, by signals of other processes, and by looking now and then. */
+/** Finds destinations with due deliveries, through signals of other processes and by polling. */
 export class DueDestinations {
-  /** Names of destinations with due deliveries, while the store is open. */
+  /** Emits destinations with due deliveries, while the store is open. */
   readonly names$: Observable<string>;
   private readonly isOpen = new BehaviorSubject(false);
   private readonly poll: Statement;
@@ -39,7 +39,7 @@ export class DueDestinations {
     this.isOpen.next(true);
   }
 
-  /** Tells other processes of destinations that have something due: at once, and then every 50 ms at most. */
+  /** Notifies other processes of destinations with due deliveries: at once, and then every 50 ms at most. */
   announce(names: Iterable<string>): void {
     for (const name of names) this.announced.add(name);
     if (this.announced.size === 0 || this.timer) return;
@@ -59,7 +59,7 @@ export class DueDestinations {
   private send(): void {
     const names = [...this.announced];
     this.announced.clear();
-    this.signals.sendDue(names).catch(() => undefined); // the others find them with their next look
+    this.signals.sendDue(names).catch(() => undefined); // the others find them with their next poll
   }
 
   private follow(): Observable<string> {
@@ -75,7 +75,7 @@ export class DueDestinations {
           const rows = await this.database.query<{ destination: string }>(this.poll, [Math.floor(this.now())]);
           for (const { destination } of rows) subscriber.next(decodeText(destination));
         } catch {
-          // the outage is logged, and the next look is soon
+          // The outage is logged, and the next poll tries again.
         }
         isPolling = false;
         if (subscriber.closed) return;
@@ -95,7 +95,7 @@ export class DueDestinations {
   }
 }
 
-/** Reads, for each destination that has open deliveries, the one that falls due first: an index entry each. */
+/** Reads the delivery that falls due first of each destination with open deliveries: one index entry each. */
 function pollStatement(schema: string): Statement {
   const first = (which: string) => `
     SELECT destination, due_at FROM ${schema}.relay_delivery WHERE state IN ('queued', 'waiting') ${which}

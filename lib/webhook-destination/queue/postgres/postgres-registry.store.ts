@@ -6,7 +6,7 @@ import type { PostgresDatabase } from './postgres.database.js';
 /** A channel belongs to the whole database, so each notification carries the name of its schema. */
 export const REGISTRY_CHANNEL = 'relay_registry';
 
-/** The tables of the registry; the row of the second one is locked by each change until it is committed. */
+/** The tables of the registry. Each change locks the row of the second one until it is committed. */
 export const REGISTRY_TABLES = `
   CREATE TABLE IF NOT EXISTS relay_registry (
     kind text NOT NULL,
@@ -27,7 +27,7 @@ export const REGISTRY_TABLES = `
 export class PostgresRegistryStore implements RegistryStore {
   private readonly table: string;
 
-  /** @param changed$ emits when another process may have changed something */
+  /** @param changed$ emits when another process may have changed a record */
   constructor(
     private readonly database: PostgresDatabase,
     private readonly prefix: string,
@@ -45,8 +45,8 @@ export class PostgresRegistryStore implements RegistryStore {
   }
 
   /**
-   * Changes wait for each other, so that a revision can be read once all before it can. What has been committed while
-   * one waits is seen by ON CONFLICT alone.
+   * Changes wait for each other, so that no revision can be read before all earlier ones. Only ON CONFLICT sees what
+   * was committed during the wait.
    */
   async write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined> {
     const { kind, name, document } = record;
@@ -70,7 +70,7 @@ export class PostgresRegistryStore implements RegistryStore {
     return row?.revision;
   }
 
-  /** Forgets what was removed long ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
   async sweep(now: number): Promise<void> {
     const past = now - TOMBSTONE_AGE;
     await this.database.query(`DELETE FROM ${this.table} WHERE document IS NULL AND revision <= $1`, [past]);

@@ -2,7 +2,7 @@ import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
 import { decodeText, encodeText } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
 
-/** The table of the figures by the minute. */
+/** The table of per-minute figures. */
 export const SERIES_TABLE = `
   CREATE TABLE relay_series (
     series text COLLATE "C" NOT NULL,
@@ -14,7 +14,7 @@ export const SERIES_TABLE = `
   CREATE INDEX relay_series_minute ON relay_series (minute);
 `;
 
-/** Figures by the minute in PostgreSQL. */
+/** Per-minute figures in PostgreSQL. */
 export class PostgresSeriesStore implements SeriesStore {
   private readonly table: string;
 
@@ -34,7 +34,7 @@ export class PostgresSeriesStore implements SeriesStore {
         records.map(({ text }) => text),
       ],
     );
-    // What another process removes at the time is left to it.
+    // Rows that another process is removing are skipped.
     await this.database.query(
       `WITH past AS MATERIALIZED (
          SELECT series, minute, writer FROM ${this.table} WHERE minute < $1::bigint FOR UPDATE SKIP LOCKED)

@@ -11,28 +11,28 @@ const PURGED_CHANNEL = 'relay_purged';
 const PEER_CHANNEL = 'relay_peer';
 const CHANNELS = [REGISTRY_CHANNEL, DUE_CHANNEL, PURGED_CHANNEL, PEER_CHANNEL];
 
-/** Most bytes of a notification's text; PostgreSQL takes less than 8,000. */
+/** Maximum size of a notification's text, in bytes; PostgreSQL accepts less than 8,000. */
 const MAX_PAYLOAD = 7_500;
 
-/** Most ids in a notification: each is of 19 digits at most. */
+/** Maximum number of ids in a notification: each has at most 19 digits. */
 const MAX_IDS = 300;
 
-/** What another process tells; undefined when the connection was made, as something may have been missed before. */
+/** A signal of another process; undefined when the connection opens, because signals may have been missed before. */
 type Signal = { registry: true } | { due: string[] } | { purged: string[] } | { text: string } | undefined;
 
-/** The signals between the processes of one schema, over one connection of each that listens. */
+/** Signals between the processes that share a schema. Each process that listens has one connection for them. */
 export class PostgresSignals implements PeerChannel {
   /** Emits when the registry may have changed. */
   readonly registry$: Observable<void>;
-  /** Names of destinations that have come to have something due; none where it must be looked up. */
+  /** Emits destinations that got due deliveries; an empty list means that they must be looked up. */
   readonly due$: Observable<string[]>;
-  /** Ids of purged deliveries that another process had leased. */
+  /** Emits ids of leased deliveries that another process purged. */
   readonly purged$: Observable<string[]>;
-  /** What other processes send with `send`. */
+  /** Emits the texts that other processes send with `send`. */
   readonly received$: Observable<string>;
   private readonly listener: SignalListener<Signal>;
 
-  /** @param sender tells the signals of this process from those of others */
+  /** @param sender distinguishes the signals of this process from those of others */
   constructor(
     private readonly database: PostgresDatabase,
     private readonly schema: string,
@@ -58,14 +58,14 @@ export class PostgresSignals implements PeerChannel {
     );
   }
 
-  /** Names destinations to other processes; without names, these look for themselves. */
+  /** Announces due destinations to other processes; an empty list makes them poll. */
   async sendDue(names: string[]): Promise<void> {
     const payload = this.payloadOf(names);
     const isTooLong = Buffer.byteLength(payload) > MAX_PAYLOAD;
     await this.notify(DUE_CHANNEL, isTooLong ? this.payloadOf([]) : payload);
   }
 
-  /** Tells other processes which deliveries were purged. */
+  /** Notifies other processes of purged deliveries. */
   async sendPurged(ids: string[]): Promise<void> {
     for (let start = 0; start < ids.length; start += MAX_IDS) {
       await this.notify(PURGED_CHANNEL, this.payloadOf(ids.slice(start, start + MAX_IDS)));
@@ -76,7 +76,7 @@ export class PostgresSignals implements PeerChannel {
     return this.notify(PEER_CHANNEL, this.payloadOf([text]));
   }
 
-  /** Ends what this emits. */
+  /** Completes all subscriptions. */
   close(): void {
     this.listener.close();
   }

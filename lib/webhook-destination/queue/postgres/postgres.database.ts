@@ -11,21 +11,21 @@ import { loadPg } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 
-/** How long PostgreSQL may take for a query, and to give a connection, in ms. */
+/** Timeout of a query, and of a connection attempt, in ms. */
 export const QUERY_TIMEOUT = 10_000;
 
 /** Wait between two attempts to connect at start, in ms. */
 const RECONNECT_DELAY = 250;
 
-/** Most connections of the pool; one more listens. */
+/** Maximum size of the pool; one more connection listens. */
 const MAX_CONNECTIONS = 7;
 
-/** Connections that a process needs to write, read and keep its leases at once. */
+/** Default size of the pool, enough to write, read and renew leases at once. */
 const CONNECTIONS = 5;
 
 /**
- * All that is read often is read in the order of an index, as few rows of it as are needed. A plan made while the table
- * was small would read all of it, and sort that, as long as the connection lives.
+ * Frequent queries read only the rows they need, in the order of an index. A plan made while the table was small would
+ * read and sort the whole table for the lifetime of the connection.
  */
 const PLANNING = '-c enable_seqscan=off -c enable_bitmapscan=off -c jit=off';
 
@@ -62,7 +62,7 @@ export class PostgresDatabase {
       options: `${given.options ?? process.env.PGOPTIONS ?? ''} ${PLANNING}`,
       max: Math.min(given.max ?? CONNECTIONS, MAX_CONNECTIONS),
     };
-    // Migrations take the time they need, and wait for each other.
+    // A migration has no timeout: it may take long, and it waits for others.
     const client = await this.connect(() => new pg.Client({ ...config, ...(isMigrating && { query_timeout: 0 }) }));
     try {
       if (isMigrating) await migrate(client, prefix);
@@ -76,13 +76,13 @@ export class PostgresDatabase {
     this.#pool = pool;
   }
 
-  /** A connection of its own. */
+  /** Creates a connection outside the pool. */
   createClient(): Client {
     if (!this.#create) throw new ClosedError('the queue is closed');
     return this.#create();
   }
 
-  /** Runs a statement that is prepared, or a text that is not. */
+  /** Runs a prepared statement, or a text without preparing it. */
   async query<Row>(statement: Statement | string, values: unknown[] = []): Promise<Row[]> {
     if (!this.#pool) throw new ClosedError('the queue is closed');
     const query = typeof statement === 'string' ? { text: statement } : statement;
@@ -100,16 +100,16 @@ export class PostgresDatabase {
     const pool = this.#pool;
     this.#pool = undefined;
     this.#create = undefined;
-    // A host that is gone without a word does not answer the end of a connection either.
+    // A host that has vanished does not confirm the end of a connection.
     if (pool) await within(QUERY_TIMEOUT, pool.end(), 'closing').catch(() => undefined);
   }
 
-  /** Waits for PostgreSQL as long as the options say. */
+  /** Waits for PostgreSQL for at most `connectTimeout`. */
   private async connect(create: () => Client): Promise<Client> {
     const end = Date.now() + this.#options.connectTimeout;
     for (;;) {
       const client = create();
-      client.on('error', () => undefined); // a query that it breaks rejects
+      client.on('error', () => undefined); // the affected query rejects
       try {
         await within(Math.max(end - Date.now(), 1), client.connect(), 'the connection');
         return client;
@@ -126,19 +126,19 @@ export class PostgresDatabase {
   }
 }
 
-/** Wrong credentials and the like do not get right by waiting. */
+/** Whether another attempt to connect may succeed; wrong credentials or a missing database need a correction. */
 function isPassing(error: unknown): boolean {
   const { code = '' } = error as { code?: string };
   return !/^(28|3D)/.test(code);
 }
 
-/** Whether the connection failed, or the server ended it; all else is an answer of a server that is there. */
+/** Whether the connection failed or the server ended it; any other error is an answer from an available server. */
 function isOutage(error: unknown): boolean {
   const { code = '', severity } = error as { code?: string; severity?: string };
   return severity === undefined || /^(08|57P)/.test(code);
 }
 
-/** The settings to connect with; a pool hides some of its own from a plain copy. */
+/** Returns the settings to connect with. The password is copied by name, because a pool hides it from a plain copy. */
 function toConfig(connection: string | object): { max?: number; options?: string } {
   if (typeof connection === 'string') return { connectionString: connection } as object;
   const { options } = connection as Partial<Pool>;

@@ -6,8 +6,8 @@ import { REGISTRY_TABLES } from './postgres-registry.store.js';
 import { SERIES_TABLE } from './postgres-series.store.js';
 
 /**
- * The steps that lead from one layout to the next; the number of those done is the version of the layout. A step runs
- * in the schema's own search path.
+ * The steps from one layout to the next; the version of a layout is the number of steps that were run. A step runs with
+ * the schema as its search path.
  */
 const STEPS: readonly string[] = [
   `
@@ -54,10 +54,10 @@ const STEPS: readonly string[] = [
   'ALTER TABLE relay_delivery ADD recorded_by text COLLATE "C"',
 ];
 
-/** One process at a time holds this lock while it migrates, the others wait for it. */
+/** Lock that a process holds while it migrates; others wait for it. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtext('nestjs-analytics-relay'), hashtext($1))`;
 
-/** Makes the schema and its tables, or brings them up to date. After an error, the connection must end. */
+/** Creates or updates the schema and its tables. After an error, the connection must be closed. */
 export async function migrate(client: Client, schema: string): Promise<void> {
   try {
     await client.query('BEGIN');
@@ -79,7 +79,7 @@ export async function migrate(client: Client, schema: string): Promise<void> {
   }
 }
 
-/** @throws {QueueUnavailableError} when the tables are not there, or not those of this version */
+/** @throws {QueueUnavailableError} when the tables are missing, or belong to another version */
 export async function checkMigrations(client: Client, schema: string): Promise<void> {
   const version = await readVersion(client, schema);
   if (version === STEPS.length) return;
@@ -90,7 +90,7 @@ export async function checkMigrations(client: Client, schema: string): Promise<v
   );
 }
 
-/** The version of the layout; 0 where there are no tables. */
+/** Returns the version of the layout; 0 if there are no tables. */
 async function readVersion(client: Client, schema: string): Promise<number> {
   const table = `"${schema}".relay_layout`;
   const { rows: found } = await client.query<{ name: string | null }>('SELECT to_regclass($1) AS name', [table]);

@@ -3,7 +3,7 @@ import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interfac
 import { StoreQueue } from '../store/store.queue.js';
 import { PostgresStore } from './postgres.store.js';
 
-/** The queue that many processes share in tables of PostgreSQL. */
+/** The queue in PostgreSQL tables that many processes share. */
 export class PostgresQueue extends StoreQueue implements SharedQueue {
   private readonly postgres: PostgresStore;
 

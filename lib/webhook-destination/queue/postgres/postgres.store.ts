@@ -37,7 +37,7 @@ import { PostgresDatabase } from './postgres.database.js';
 import { ProcessLeases } from './process-leases.js';
 import { RetentionSweep } from './retention-sweep.js';
 
-/** Deliveries in a PostgreSQL that many processes share. */
+/** Deliveries in a PostgreSQL database that many processes share. */
 export class PostgresStore implements DeliveryStore {
   readonly isShared = true;
   readonly registry: PostgresRegistryStore;
@@ -102,7 +102,7 @@ export class PostgresStore implements DeliveryStore {
     return inserted;
   }
 
-  /** Stores deliveries of another queue, with what became of them so far. */
+  /** Stores deliveries of another queue, with their attempts, retry windows and due times. */
   async take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
     await this.additions.take(deliveries);
     this.announce(deliveries.map(({ destination }) => destination));
@@ -170,7 +170,7 @@ export class PostgresStore implements DeliveryStore {
     return this.records.purge(query, (ids) => this.signals.sendPurged(ids));
   }
 
-  /** What is left of the purged is PostgreSQL's to overwrite: a vacuum does so. */
+  /** Does nothing: PostgreSQL overwrites purged data once a vacuum has run. */
   scrub(): Promise<void> {
     return Promise.resolve();
   }
@@ -186,9 +186,9 @@ export class PostgresStore implements DeliveryStore {
     this.due.stop();
     try {
       await this.leases.close();
-      if (this.owner) await this.signals.sendDue([]); // others look for what this process leaves behind
+      if (this.owner) await this.signals.sendDue([]); // other processes look for the deliveries released here
     } catch {
-      // What PostgreSQL does not take back is due again once the lease of this process has run out.
+      // Deliveries that PostgreSQL does not take back are due again once the lease of this process expires.
     }
     this.signals.close();
     await this.database.close();

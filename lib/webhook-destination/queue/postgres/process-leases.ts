@@ -2,39 +2,39 @@ import type { StoreOwner } from '../store/delivery-store.interface.js';
 import { decodeText } from './delivery.codec.js';
 import type { PostgresDatabase, Statement } from './postgres.database.js';
 
-/** How long the leases of a process last without a sign of life of it, in ms. */
+/** How long the leases of a process last without a renewal, in ms. */
 const LEASE_TIME = 15_000;
 
-/** Time between two signs of life, and between two looks for leases whose process has ended, in ms. */
+/** Time between renewals, and between checks for leases whose process has ended, in ms. */
 const UPKEEP_INTERVAL = 5_000;
 
 /**
- * How long a process has renewed its leases without a failure before it ends those of others, in ms: after an outage,
- * all have run out, and each needs a moment to renew its own.
+ * How long a process renews its leases without a failure before it ends those of others, in ms: after an outage, all
+ * leases have expired, and each process needs a moment to renew its own.
  */
 const CALM = 2 * UPKEEP_INTERVAL - 1_000;
 
 /**
- * From what age on a lease of this process that it does not hold is one that it does not know of, in ms: it was granted,
- * and the answer was lost.
+ * Age from which on a lease that has the mark of this process, but is not held by it, is ended, in ms: the answer that
+ * granted it was lost.
  */
 const UNKNOWN_AGE = 20_000;
 
-/** Up to here the clocks of two machines are the same, in ms: an answer takes time. */
+/** Difference up to which the clocks of two machines count as equal, in ms, because an answer takes time. */
 const CLOCK_TOLERANCE = 100;
 
 /** Leases ended with one statement. */
 const PORTION = 1_000;
 
-/** Names of destinations whose leases have ended. */
+/** Receives the names of destinations whose leases have ended. */
 type OnFreed = (destinations: string[]) => void;
 
 /**
- * The leases of one process: they last as long as its row in `relay_process`, which it renews, and carry the row's
- * token.
+ * The leases of one process. They carry the token of the row in `relay_process` that the process renews, and last as
+ * long as this row.
  */
 export class ProcessLeases {
-  /** What the leases of this process are marked with. It changes when others took the process for dead. */
+  /** Mark of the leases of this process. It changes when other processes took this one for dead. */
   mark = '';
   private readonly sql: Record<
     'join' | 'renew' | 'dropEnded' | 'endedTokens' | 'old' | 'freeOf' | 'freeThese',
@@ -43,7 +43,7 @@ export class ProcessLeases {
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
   private calmSince: number | undefined;
-  /** Time of the server, in ms since the epoch, at the zero of `performance.now()`. */
+  /** Server time when `performance.now()` was 0, in ms since the epoch. */
   private serverEpoch: number | undefined;
 
   constructor(
@@ -53,7 +53,7 @@ export class ProcessLeases {
     this.sql = leaseStatements(database.schema);
   }
 
-  /** The server's time, in ms since the epoch: all processes plan by it. That of this machine before it is known. */
+  /** Returns the server's time, which all processes schedule by, in ms since the epoch; the local time until known. */
   now(): number {
     const own = Date.now();
     if (this.serverEpoch === undefined) return own;
@@ -107,7 +107,7 @@ export class ProcessLeases {
     this.serverEpoch = now - performance.now();
   }
 
-  /** Ends leases that this process was granted and does not know of: the answer was lost. */
+  /** Ends leases that this process was granted without its knowledge, because the answer was lost. */
   private async freeUnknown(owner: StoreOwner): Promise<void> {
     const before = Math.floor(owner.now() - UNKNOWN_AGE);
     const [row] = await this.database.query<{ ids: string[] | null }>(this.sql.old, [this.mark, before]);
@@ -117,7 +117,7 @@ export class ProcessLeases {
     if (unknown.length > 0) this.report(await this.database.query(this.sql.freeThese, [this.mark, unknown]));
   }
 
-  /** Ends the leases of processes that gave no sign of life in time. */
+  /** Ends the leases of processes that did not renew them in time. */
   private async freeEnded(): Promise<void> {
     await this.database.query(this.sql.dropEnded);
     const ended = await this.database.query<{ lease: string }>(this.sql.endedTokens);
@@ -144,7 +144,7 @@ function leaseStatements(schema: string): ProcessLeases['sql'] {
   const delivery = `${schema}.relay_delivery`;
   const now = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
   const until = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
-  // The window of each begins with the lease that was lost, so that lost leases do not extend it.
+  // The retry window begins with the lost lease, so that lost leases do not extend it.
   const free = (which: string) => `
     WITH freed AS MATERIALIZED (SELECT id FROM ${delivery} WHERE state = 'delivering' AND ${which} FOR UPDATE SKIP LOCKED)
     UPDATE ${delivery} d

@@ -1,10 +1,10 @@
 import type { CheckedQuery } from '../query.util.js';
 import { encodeText } from './delivery.codec.js';
 
-/** The largest id that PostgreSQL can hold has 19 digits. */
+/** An id with fewer digits than the largest that PostgreSQL can hold, which has 19. */
 const ID = /^\d{1,18}$/;
 
-/** What a query asks for, as SQL. */
+/** The conditions of a query, as SQL. */
 export interface Conditions {
   text: string;
   values: unknown[];
@@ -16,9 +16,9 @@ export function isId(id: string): boolean {
 }
 
 /**
- * The conditions of a query, of which those of `values` come first.
+ * Converts a query to SQL, whose parameters follow those of `values`.
  *
- * @returns undefined where no delivery can match
+ * @returns undefined if no delivery can match
  */
 export function toConditions(query: CheckedQuery, values: readonly unknown[] = []): Conditions | undefined {
   const { id, destination, source, state, messageId, userId, reason, acceptedBefore } = query;
@@ -31,7 +31,7 @@ export function toConditions(query: CheckedQuery, values: readonly unknown[] = [
   };
   const names = (given: ReadonlySet<string>) => Array.from(given, encodeText);
   if (id !== undefined) add(id, (value) => `id = ${value}::bigint`);
-  // A state is one of a few words; spelled out, it lets the planner choose the index that holds this state alone.
+  // Not a parameter, so that the planner can choose the partial index for this state.
   if (state !== undefined) terms.push(`state = '${state}'`);
   if (destination !== undefined) add(encodeText(destination), (value) => `destination = ${value}`);
   if (source) add(names(source), (value) => `source = ANY(${value}::text[])`);

@@ -4,10 +4,10 @@ import type { PostgresDatabase } from './postgres.database.js';
 /** Rows removed with one statement. */
 const PORTION = 1_000;
 
-/** How much longer a message is remembered at a time, whose record is there still, in ms: an hour. */
+/** How much longer a message is remembered if its record still exists, in ms: an hour at a time. */
 const EXTENSION = 60 * 60 * 1_000;
 
-/** Removes what is past its retention, a portion at a time. What another process removes at the time is left to it. */
+/** Removes records past their retention, a portion at a time. Rows that another process is removing are skipped. */
 export class RetentionSweep {
   private readonly delivery: string;
   private readonly seen: string;
@@ -31,7 +31,7 @@ export class RetentionSweep {
     now: number,
   ): Promise<number> {
     const isEnded = `state = '${state}'`;
-    // The newest record that is too many.
+    // The newest record that exceeds `count`.
     const [surplus] = await this.database.query<{ ended_at: string; id: string }>(
       `SELECT ended_at, id FROM ${this.delivery} WHERE ${isEnded} ORDER BY state DESC, ended_at DESC, id DESC
        OFFSET $1::bigint LIMIT 1`,
@@ -52,7 +52,7 @@ export class RetentionSweep {
     }
   }
 
-  /** Forgets messages whose time is over, unless their records are there still. */
+  /** Forgets messages past their retention, unless their records still exist. */
   private async forget(now: number): Promise<void> {
     const past = `
       SELECT key, EXISTS (SELECT FROM ${this.delivery} d WHERE d.id = s.delivery) AS is_kept FROM ${this.seen} s

@@ -1,7 +1,7 @@
 import { within } from '../../../common/time.util.js';
 import type { NewDelivery } from '../delivery-queue.interface.js';
 
-/** Most deliveries added with one command. */
+/** Maximum number of deliveries added with one command. */
 const MAX_GROUP = 1_000;
 
 interface Call<T> {
@@ -10,7 +10,7 @@ interface Call<T> {
   reject: (error: Error) => void;
 }
 
-/** Adds what concurrent requests bring together: one exchange with the store at a time. */
+/** Adds the deliveries of concurrent requests together, with one store operation at a time. */
 export class AddGroup<T = NewDelivery> {
   private calls: Call<T>[] = [];
   private running: Promise<void> | undefined;
@@ -18,7 +18,7 @@ export class AddGroup<T = NewDelivery> {
   /** @param write adds deliveries, all or none as far as the store can */
   constructor(private readonly write: (deliveries: T[]) => Promise<void>) {}
 
-  /** Rejects after `timeout` ms at the latest. */
+  /** Adds deliveries. Rejects after `timeout` ms at the latest. */
   async add(deliveries: T[], timeout: number): Promise<void> {
     let call: Call<T> | undefined;
     const added = new Promise<void>((resolve, reject) => {
@@ -29,7 +29,7 @@ export class AddGroup<T = NewDelivery> {
     try {
       await within(timeout, added, 'adding deliveries');
     } catch (error) {
-      // What was refused is not written later, before what comes then.
+      // Rejected deliveries must not be written later, ahead of new ones.
       const index = this.calls.indexOf(call!);
       if (index !== -1) this.calls.splice(index, 1);
       throw error;
@@ -42,7 +42,7 @@ export class AddGroup<T = NewDelivery> {
   }
 
   private async run(): Promise<void> {
-    await Promise.resolve(); // whatever comes in the same turn goes with the first group
+    await Promise.resolve(); // calls made in the same turn join the first group
     while (this.calls.length > 0) {
       const group = this.takeGroup();
       try {

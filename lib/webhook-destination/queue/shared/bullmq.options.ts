@@ -5,7 +5,7 @@ import { Must } from '../../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 
-/** Where the queue lies. */
+/** Store that holds the queue. */
 export type QueueBackend = 'redis' | 'postgres';
 
 const PROTOCOLS: Record<QueueBackend, string[]> = {
@@ -16,7 +16,7 @@ const PROTOCOLS: Record<QueueBackend, string[]> = {
 /** The options, checked and with their defaults. */
 export class CheckedBullmqOptions extends QueueOptions {
   /**
-   * What holds the queue: Redis 6.2 and later, with `bullmq` and `ioredis`, or PostgreSQL 13 and later, with `pg`.
+   * Store of the queue: Redis 6.2 or later, with `bullmq` and `ioredis`, or PostgreSQL 13 or later, with `pg`.
    * @default 'redis'
    * @see docs/scaling.md, "Which store"
    */
@@ -24,9 +24,9 @@ export class CheckedBullmqOptions extends QueueOptions {
   backend: QueueBackend = 'redis';
 
   /**
-   * How to reach Redis or PostgreSQL: a URL (`redis://`, `rediss://`, `postgres://`), the options of `ioredis` or of
-   * `pg.Pool`, or an `ioredis` client, an `ioredis` cluster or a `pg.Pool` of the application. Only the settings of a
-   * client are used: the queue opens connections of its own, and never closes the client.
+   * Connection to Redis or PostgreSQL: a URL (`redis://`, `rediss://`, `postgres://`), the options of `ioredis` or
+   * `pg.Pool`, or the application's `ioredis` client, `ioredis` cluster or `pg.Pool`. The queue copies the settings of
+   * a client, opens its own connections, and never closes the client.
    * @see docs/scaling.md, "Connections"
    */
   @Allow() // its rule depends on the backend
@@ -42,14 +42,14 @@ export class CheckedBullmqOptions extends QueueOptions {
   prefix: string = 'relay';
 
   /**
-   * PostgreSQL: creates the tables, or updates them, at start. Any number of processes may do so at once.
+   * Creates or updates the PostgreSQL tables at start. Any number of processes may do so at once.
    * @default false
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')
   migrate: boolean = false;
 
   /**
-   * How long a start waits for the store, in ms.
+   * Maximum wait for the store at start, in ms.
    * @default 10_000
    */
   @Must('be a whole number above 0', isPositiveInteger)
@@ -60,14 +60,15 @@ export class CheckedBullmqOptions extends QueueOptions {
 export interface BullmqQueueOptions
   extends Pick<CheckedBullmqOptions, 'connection'>, Partial<Omit<CheckedBullmqOptions, 'connection' | 'retention'>> {
   /**
-   * How long records of ended deliveries and ids of messages are kept. Ids are kept by age only, and at least as long as
-   * the record. Set the same in all processes that share the queue. Default: the default of each kind of record.
+   * How long records of ended deliveries and message ids are kept. Only `age` applies to message ids, which are kept at
+   * least as long as the record. Set the same value in all processes that share the queue. Default: the default of each
+   * kind of record.
    */
   retention?: RetentionOptions;
 }
 
 /**
- * The options with their defaults.
+ * Checks the options and fills in the defaults.
  * @throws {OptionsError} that names each option at fault and its rule, never its value: a URL may hold a password
  */
 export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions {

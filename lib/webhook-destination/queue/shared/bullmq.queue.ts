@@ -6,8 +6,8 @@ import type { SharedQueue } from './shared-queue.interface.js';
 import { PostgresQueue } from '../postgres/postgres.queue.js';
 
 /**
- * The queue that many processes share: on Redis one BullMQ queue for each destination, on PostgreSQL tables.
- * Needs `bullmq` and `ioredis`, or `pg`; `open` rejects when one is missing, or when the store cannot be reached.
+ * Creates a queue that many processes share: on Redis, a BullMQ queue for each destination; on PostgreSQL, tables.
+ * Needs `bullmq` and `ioredis`, or `pg`; `open` rejects when a package is missing or the store cannot be reached.
  * @throws {OptionsError} that names the option at fault
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
@@ -15,14 +15,14 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const create = (): SharedQueue => {
     const queue = createQueue(checked);
     const { registry, series, peers, due$ } = queue;
-    return Object.assign(concealState(queue), { registry, series, peers, due$ }); // its clients have passwords
+    return Object.assign(concealState(queue), { registry, series, peers, due$ }); // its clients hold passwords
   };
   return Object.assign(create, { isShared: true });
 }
 
 /**
- * Makes the tables of a queue on PostgreSQL, or brings them up to date; on Redis there is nothing to do. For a
- * deployment whose processes may not do so themselves. Rejects when the store cannot be reached.
+ * Creates or updates the tables of a queue on PostgreSQL, for processes that lack the permission to do so themselves.
+ * Redis needs no migration. Rejects when the store cannot be reached.
  * @throws {OptionsError} that names the option at fault
  */
 export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<void> {

@@ -1,9 +1,9 @@
 import { checkPeer } from '../../../common/peer.check.js';
 import { PackageError } from '../../../common/relay.errors.js';
 
-// Each import stands in a `try` block itself: only there does a bundler accept that the package is not installed.
+// Each import is directly in a `try` block: only there do bundlers accept that the package is not installed.
 
-/** @throws {PackageError} that says what to install, where the package is missing or its version is not supported */
+/** @throws {PackageError} that says what to install, if the package is missing or its version is not supported */
 export async function loadBullmq(): Promise<typeof import('bullmq')> {
   checkPeer('bullmqQueue', 'bullmq');
   try {
@@ -35,7 +35,7 @@ export async function loadPg(): Promise<Pick<typeof import('pg'), 'Client' | 'Po
 
 function explain(cause: unknown, name: string): unknown {
   const { code = '', message } = cause as NodeJS.ErrnoException;
-  // What the package itself cannot find, or fails at, is another matter.
+  // The package may be installed but fail to load, for example because a dependency of its own is missing.
   if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) return cause;
   const advice = `bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`;
   return new PackageError('package_missing', advice, { cause });

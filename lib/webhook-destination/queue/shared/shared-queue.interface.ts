@@ -1,23 +1,23 @@
 import type { Delivery, DeliveryQueue } from '../delivery-queue.interface.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 
-/** A delivery of another queue. */
+/** A delivery that moves here from another queue. */
 export interface TakenDelivery extends Delivery {
-  /** When it is to be attempted next, in ms since the epoch, where that is not now. */
+  /** Time of the next attempt, in ms since the epoch; undefined if it is due now. */
   nextAttemptAt?: number | undefined;
 }
 
-/** A queue that many processes share, and that the deliveries of another one can move to. */
+/** A queue that many processes share, and to which deliveries of another queue can be moved. */
 export interface SharedQueue extends DeliveryQueue {
   readonly registry: RegistryStore;
-  /** Takes deliveries over from another queue, with their attempts, their windows, and when they fall due. */
+  /** Adds deliveries from another queue, with their attempts, retry windows and due times. */
   takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void>;
 }
 
 /** A registry in Redis or PostgreSQL. */
 export interface SharedRegistryStore extends RegistryStore {
-  /** Forgets what was removed long ago. */
+  /** Forgets records that were removed at least `TOMBSTONE_AGE` ago. */
   sweep(now: number): Promise<void>;
-  /** Ends `changed$`. */
+  /** Completes `changed$`. */
   close(): void;
 }

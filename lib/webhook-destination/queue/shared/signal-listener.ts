@@ -2,36 +2,36 @@ import { concat, defer, Observable, of, share, Subject, takeUntil } from 'rxjs';
 
 import { parseJson } from '../../../common/value.util.js';
 
-/** Wait before a connection that ended is made anew, in ms. */
+/** Wait before reconnecting, in ms. */
 const RECONNECT_DELAY = 250;
 
-/** Time between two checks whether a connection still answers, in ms: a host may be gone without a word. */
+/** Time between checks that the connection still answers, in ms: a host may vanish without closing it. */
 const CHECK_INTERVAL = 5_000;
 
 /** A connection that receives signals. */
 export interface SignalConnection {
-  /** Connects, and begins to listen; rejects when that fails. */
+  /** Connects and starts listening; rejects when that fails. */
   listen(): Promise<unknown>;
   /** Rejects when the connection does not answer. */
   check(): Promise<unknown>;
   close(): void;
 }
 
-/** Makes a connection; it calls `onSignal` for each signal, and `onEnd` when it has ended. */
+/** Creates a connection that calls `onSignal` for each signal, and `onEnd` when it has ended. */
 export type CreateConnection<T> = (onSignal: (signal: T) => void, onEnd: () => void) => SignalConnection;
 
-/** The texts of a signal; empty for what others send on a store that they use as well. */
+/** Returns the texts of a signal; empty for messages that other users of the store send. */
 export function readTexts(signal: string): string[] {
   const texts = parseJson(signal);
   return Array.isArray(texts) && texts.every((text) => typeof text === 'string') ? texts : [];
 }
 
-/** Listens to other processes while somebody subscribes, on one connection that is made anew when it ends. */
+/** Listens to other processes while there are subscribers, on one connection that is replaced when it ends. */
 export class SignalListener<T = void> {
   private readonly closed = new Subject<void>();
   private isListening = false;
   /**
-   * Emits each signal, and undefined whenever it begins to listen, or already does: signals may have been missed before.
+   * Emits each signal, and undefined when listening begins and on a later subscription: signals may have been missed.
    */
   readonly signals$: Observable<T | undefined>;
 
@@ -73,7 +73,7 @@ export class SignalListener<T = void> {
     this.signals$ = defer(() => (this.isListening ? concat(of(undefined), shared$) : shared$));
   }
 
-  /** Ends it for all subscribers. */
+  /** Completes all subscriptions. */
   close(): void {
     this.closed.next();
   }

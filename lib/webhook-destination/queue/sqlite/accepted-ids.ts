@@ -1,43 +1,43 @@
 import { type IdKey, IdHash } from './id-hash.js';
 
-/** Maps that the ids are spread over: each grows without a long pause, and one alone holds 2^24 entries at most. */
+/** Number of maps that share the ids: small ones grow without a long pause, and each can hold at most 2^24 entries. */
 const MAPS = 64;
 
-/** Without this bit of the exponent, 64 random bits are never a NaN, of which a `Map` knows one only. */
+/** With this exponent bit cleared, 64 random bits are never NaN; all NaNs are one key in a `Map`. */
 const EXPONENT_BIT = 1 << 30;
 
 /** Messages of one destination and source that were accepted together. */
 export interface AcceptedMessages {
-  /** Greater than that of any accepted before. */
+  /** Greater than the batch of all messages accepted before. */
   batch: number;
   destination: string;
   source: string;
   messageIds: string[];
 }
 
-/** Where an id is, or would be. */
+/** Where an id is, or would be inserted. */
 interface Place {
   map: Map<number, number>;
   key: number;
 }
 
 /**
- * Finds messages that were accepted before, at a cost that depends on no id: one is known by 64 bits of a keyed hash, and
- * never compared. Beside a million others, a new message is taken for one of them once in 2^44 (10^13) times.
+ * Finds messages that were accepted before, at the same cost for every id: an id is represented by 64 bits of a keyed
+ * hash, never compared itself. Among a million ids, a new one is taken for known once in 2^44 (10^13) times.
  */
 export class AcceptedIds {
   private readonly hash = new IdHash();
   private readonly bits = new DataView(new ArrayBuffer(8));
-  /** The batch of each id, those of the oldest batches first. */
+  /** The batch of each id, oldest batch first. */
   private readonly maps = Array.from({ length: MAPS }, () => new Map<number, number>());
-  /** What the transaction under way has added, with the batch that was there before. */
+  /** Ids that the current transaction has added, with the batch that each had before. */
   private added: (Place & { before: number | undefined })[] = [];
   /** The first batch that is not forgotten. */
   private oldest = 0;
 
   /**
-   * Adds the messages that are new; answers with the positions of the others, in ascending order.
-   * @param since the first batch that counts
+   * Adds the messages that are new; returns the positions of the others, in ascending order.
+   * @param since the first batch whose messages are remembered
    */
   add({ batch, destination, source, messageIds }: AcceptedMessages, since: number): number[] {
     const start = this.startOf(destination, source);
@@ -50,7 +50,7 @@ export class AcceptedIds {
         repeated.push(position);
         continue;
       }
-      if (before !== undefined) map.delete(key); // its place is among the newest now
+      if (before !== undefined) map.delete(key); // moves it to the newest
       map.set(key, batch);
       this.added.push({ map, key, before });
     }
@@ -66,7 +66,7 @@ export class AcceptedIds {
     }
   }
 
-  /** Keeps what was added, and forgets all batches up to one. */
+  /** Keeps the added ids, and forgets all batches up to `last`. */
   commit(last = -1): void {
     this.added = [];
     if (last < this.oldest) return;
@@ -79,7 +79,7 @@ export class AcceptedIds {
     }
   }
 
-  /** Undoes what was added. */
+  /** Removes the added ids again. */
   rollback(): void {
     for (const { map, key, before } of this.added.reverse()) {
       if (before === undefined) map.delete(key);
@@ -94,7 +94,7 @@ export class AcceptedIds {
     return { first, second };
   }
 
-  /** 63 bits of the hash are the key, as a double; the one that is left out chooses the map, with some of the others. */
+  /** Uses 63 bits of the hash as the key, in a double. The remaining bit and five others select the map. */
   private placeOf(messageId: string, start: IdKey): Place {
     this.hash.update(messageId, start);
     const { first, second } = this.hash;

@@ -3,16 +3,16 @@ import type Database from 'libsql';
 import type { RetentionBound } from '../retention.options.js';
 import { AcceptedIds, type AcceptedMessages } from './accepted-ids.js';
 
-/** Rows that are read at once. */
+/** Rows read at once. */
 const READ_ROWS = 100;
 
-/** What part of the bound of their number is forgotten at once. */
+/** Share of the `count` bound that is forgotten at once. */
 const PART = 1 / 64;
 
-/** Ids of a row, give or take a batch: they reach their age together. */
+/** Number of ids in a row, which its last batch may exceed; all reach their age together. */
 const ROW_IDS = 256;
 
-/** Messages on their way into the file: their ids as a JSON list, in the form that is stored. */
+/** Messages to be stored, with their ids as a JSON list in the stored form. */
 export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
   messageIds: string;
 }
@@ -26,43 +26,42 @@ interface AcceptedRow extends AcceptedTime {
   batches: string;
 }
 
-/** Rows one after the other that are forgotten together, where there are too many ids. */
+/** Consecutive rows that are forgotten together when there are too many ids. */
 interface Slice {
   readonly last: number;
-  /** Ids in them. */
+  /** Number of ids in them. */
   readonly count: number;
 }
 
-/** What the file remembers; replaced when that changes. */
+/** What the file remembers; replaced, never modified. */
 interface Remembered {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly slices: readonly Slice[];
   /** The last batch that was removed. */
   readonly removed: number;
 }
 
-/** A row to be written: batches one after the other, each as JSON. */
+/** A row to be written: consecutive batches, each as JSON. */
 interface NewRow {
   lastBatch: number;
   acceptedAt: number;
   batches: string[];
-  /** Ids in them. */
+  /** Number of ids in them. */
   count: number;
 }
 
 /**
- * Remembers which messages were accepted. The file holds their ids in the order in which they came, a row for what is
- * committed together, or part of it, since an index would cost a page for each id; memory holds the batch of each id, by
- * a hash of it.
+ * Remembers which messages were accepted. The file holds their ids in the order of arrival, in at least one row for
+ * each commit, because an index would cost a page for each id. Memory holds the batch of each id, by a hash of the id.
  */
 export class AcceptedTable {
   private readonly ids = new AcceptedIds();
   private remembered: Remembered = { slices: [], removed: 0 };
-  /** What it was before the transaction under way. */
+  /** `remembered` before the current transaction. */
   private committed = this.remembered;
-  /** What that has added, and not written yet. */
+  /** Ids that the transaction has added but not written. */
   private row: NewRow | undefined;
-  /** The oldest row that is not past its age, as far as it was looked at. */
+  /** The oldest row that was not past its age when it was last checked. */
   private oldest: AcceptedTime | undefined;
   /** The last batch that is past its age. */
   private lastOld = 0;
@@ -80,7 +79,7 @@ export class AcceptedTable {
     };
   }
 
-  /** Reads what the file remembers, and forgets what is past its bounds. */
+  /** Reads the ids that the file remembers, and forgets those past a bound. */
   recover(now: number): void {
     let last = 0;
     for (;;) {
@@ -96,7 +95,7 @@ export class AcceptedTable {
     this.trim(now);
   }
 
-  /** Remembers the messages of a batch; answers with the positions of those that were accepted before. */
+  /** Remembers the messages of a batch; returns the positions of those that were accepted before. */
   add(messages: NewAcceptedMessages, now: number): number[] {
     const { batch, destination, source } = messages;
     const messageIds = JSON.parse(messages.messageIds) as string[];
@@ -112,7 +111,7 @@ export class AcceptedTable {
     return repeated;
   }
 
-  /** Writes what was added; to be called before each commit. */
+  /** Writes the added ids; to be called before each commit. */
   write(): void {
     if (!this.row) return;
     const { lastBatch, acceptedAt, batches, count } = this.row;
@@ -132,14 +131,14 @@ export class AcceptedTable {
     this.committed = this.remembered;
   }
 
-  /** Makes memory agree with the file again, whose changes were undone. */
+  /** Restores memory to match the file, whose changes were rolled back. */
   rollback(): void {
     this.ids.rollback();
     this.remembered = this.committed;
     this.row = undefined;
   }
 
-  /** Counts the ids of a row that comes after all others. */
+  /** Counts the ids of a row that follows all others. */
   private note(last: number, count: number): void {
     const slices = [...this.remembered.slices];
     const open = slices.at(-1);
@@ -148,7 +147,7 @@ export class AcceptedTable {
     this.remembered = { ...this.remembered, slices };
   }
 
-  /** Removes the rows up to one, and those of the oldest slices for as long as there are too many ids. */
+  /** Removes the rows up to `upTo`, then the oldest slices while there are too many ids. */
   private forget(upTo: number): void {
     let last = upTo;
     const slices = this.remembered.slices.filter((slice) => slice.last > upTo);
@@ -159,7 +158,7 @@ export class AcceptedTable {
     this.remembered = { slices, removed: last };
   }
 
-  /** The first batch that is neither past its age nor removed; a row is looked at once, when it reaches its age. */
+  /** Returns the first batch that is neither past its age nor removed; reads each row once, when it reaches its age. */
   private firstBatch(now: number): number {
     while (this.oldest === undefined || this.oldest.accepted_at <= now - this.bound.age) {
       this.lastOld = this.oldest?.last_batch ?? this.lastOld;

@@ -5,10 +5,10 @@ import { isFaultOfPlace, reasonOf } from './sqlite-fault.util.js';
 import { layoutOf } from './sqlite-layout.js';
 import type { CopyCheck } from './sqlite-worker.interface.js';
 
-/** Most problems listed for a damaged file. */
+/** Maximum number of problems listed for a damaged file. */
 const MAX_PROBLEMS = 3;
 
-/** Puts a copied file and its log together in one file, and checks it. */
+/** Merges a copied file with its log, and checks the result. */
 function check(path: string): void {
   const db = new Database(path);
   try {
@@ -23,7 +23,7 @@ function check(path: string): void {
   }
 }
 
-/** As `check`, with what is wrong as a result: errors lose their codes on their way to another thread. */
+/** As `check`, but returns what is wrong: errors lose their codes on the way to another thread. */
 export function checkCopy(path: string): CopyCheck {
   try {
     check(path);

@@ -4,17 +4,17 @@ import { rm, utimes, writeFile } from 'node:fs/promises';
 /** How often the mark is renewed, in ms. */
 const MARK_INTERVAL = 1_000;
 
-/** A mark that is older, in ms, was left behind by a backup that was killed. */
+/** Age from which a mark counts as left behind by a killed backup, in ms. */
 const LIFETIME = 5_000;
 
-/** Asks the application that has the file open to hold changes back from it, so a copy need not be made again. */
+/** Asks the application that has the file open to hold back changes to it, so that the copy need not be repeated. */
 export interface BackupMark {
-  /** Why the mark cannot be written: the file may then change faster than it can be copied. */
+  /** Why the mark cannot be written, if so: the file may then change faster than it can be copied. */
   fault: string | undefined;
   remove: () => Promise<void>;
 }
 
-/** The file that a backup keeps new, beside the one that it copies. */
+/** Returns the path of the mark, a file that a backup keeps renewing beside the file it copies. */
 export function backupMark(path: string): string {
   return `${path}-backup`;
 }
@@ -37,7 +37,7 @@ export async function keepMark(path: string): Promise<BackupMark> {
     const now = new Date();
     return (await faultOf(writeFile(mark, '', { mode: 0o600 }))) ?? faultOf(utimes(mark, now, now));
   };
-  const fault = (await remove()) ?? (await renew()); // one that another user has left behind cannot be renewed
+  const fault = (await remove()) ?? (await renew()); // a mark left behind by another user cannot be renewed
   let renewal: Promise<unknown> = Promise.resolve();
   const timer = setInterval(() => {
     renewal = renewal.then(renew);
@@ -46,13 +46,13 @@ export async function keepMark(path: string): Promise<BackupMark> {
     fault,
     remove: async () => {
       clearInterval(timer);
-      await renewal; // it would write the mark again
+      await renewal; // a renewal would write the mark again
       await remove();
     },
   };
 }
 
-/** Why work cannot be done, if it cannot. */
+/** Resolves with why the work failed, if it did. */
 function faultOf(work: Promise<void>): Promise<string | undefined> {
   return work.then(
     () => undefined,

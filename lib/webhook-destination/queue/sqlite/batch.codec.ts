@@ -2,23 +2,20 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 import type { NewDelivery } from '../delivery-queue.interface.js';
 
-/** Finds what repeats within 1 MiB, which is all that counts here; faster than the disk would take the bytes. */
+/** Finds repetitions within 1 MiB, which suffices here, and is faster than writing the bytes to disk. */
 const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 20 };
 
-/** Deliveries that one batch can hold: a delivery's id is its batch's, times this, plus its position. */
+/** Maximum number of deliveries in a batch. A delivery's id is its batch's id times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
 
-/**
- * A delivery within its batch: who and what, the length of its body, and where it was recorded; null once no record of it
- * is left.
- */
+/** A delivery within its batch, with the length of its body; null once no record of it is left. */
 export type BatchItem =
   [messageId: string, userId: string | null, length: number, trace?: string | null, recordedBy?: string | null] | null;
 
-/** What became of a delivery of a batch: delivered, with its attempt, or gone into a row of its own. */
+/** Outcome of a delivery in a batch: delivered, with its attempt, or moved to a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
 
-/** The items as they are stored; without the last two where nothing is known of them. */
+/** Items as they are stored; the last two columns are left out if they are empty. */
 type Columns = [
   messageIds: (string | null)[],
   userIds: (string | null)[],
@@ -27,12 +24,12 @@ type Columns = [
   recorders?: (string | null)[],
 ];
 
-/** The deliveries of a batch as its columns hold them. */
+/** The deliveries of a batch, encoded for its columns. */
 export interface EncodedBatch {
-  /** JSON of the ids in `items`, so that nobody has to read them there. */
+  /** JSON of the ids in `items`, so that these need not be parsed. */
   messageIds: string;
   items: string;
-  /** One after the other. */
+  /** All bodies, concatenated. */
   bodies: Uint8Array;
 }
 
@@ -40,7 +37,7 @@ export function batchOf(id: number): number {
   return Math.floor(id / BATCH_SLOTS);
 }
 
-/** The positions of deliveries in their batches, by batch. */
+/** Returns the positions of deliveries in their batches, by batch. */
 export function toPositions(ids: number[]): Map<number, Set<number>> {
   const positions = new Map<number, Set<number>>();
   for (const id of ids) {
@@ -67,7 +64,7 @@ function encodeOrigins(deliveries: NewDelivery[]): string {
   return `,${JSON.stringify(traces)},${JSON.stringify(recorders)}`;
 }
 
-/** In memory of their own: a part of a shared pool would reach the other thread with all of the pool. */
+/** Joins bodies in memory of their own: with part of a shared pool, the other thread would receive the whole pool. */
 function joinBodies(bodies: Uint8Array[]): Uint8Array {
   const joined = Buffer.allocUnsafeSlow(bodies.reduce((size, { length }) => size + length, 0));
   let start = 0;
@@ -78,25 +75,25 @@ function joinBodies(bodies: Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** The bodies as they are stored: those of a batch that was full are compressed, however few of them are left. */
+/** Encodes bodies for storage: those of a batch that was full are compressed, even if few are left. */
 export function packBodies(bodies: Uint8Array, wasFull: boolean): Uint8Array {
   if (!wasFull) return bodies;
   const packed = brotliCompressSync(bodies, { params: COMPRESSION });
   return packed.byteLength < bodies.byteLength ? packed : bodies;
 }
 
-/** The bodies of a batch, one after the other, from what is stored. */
+/** Decodes the stored bodies of a batch; they are concatenated. */
 export function unpackBodies(items: BatchItem[], stored: Uint8Array): Uint8Array {
   const size = items.reduce((sum, item) => sum + (item?.[2] ?? 0), 0);
   return stored.byteLength === size ? stored : brotliDecompressSync(stored);
 }
 
-/** The bodies without those at some positions. */
+/** Removes the bodies at some positions. */
 export function stripBodies(items: BatchItem[], bodies: Uint8Array, positions: ReadonlySet<number>): Uint8Array {
   return joinBodies(decodeBodies(items, bodies).filter((_, position) => !positions.has(position)));
 }
 
-/** The items without those at some positions, whose places stay empty. */
+/** Replaces the items at some positions by null. */
 export function stripItems(items: BatchItem[], positions: ReadonlySet<number>): BatchItem[] {
   return items.map((item, position) => (positions.has(position) ? null : item));
 }
@@ -119,7 +116,7 @@ export function encodeItems(items: BatchItem[]): string {
   return JSON.stringify(columns);
 }
 
-/** The bodies of a batch, by position; of a delivery that is gone it is empty. */
+/** Splits the bodies of a batch by position; the body of a removed delivery is empty. */
 export function decodeBodies(items: BatchItem[], bodies: Uint8Array): Buffer[] {
   let start = bodies.byteOffset;
   return items.map((item) => {
@@ -134,7 +131,7 @@ export function decodeOutcomes(entries: string | null): BatchOutcome[] {
   return entries === null ? [] : (JSON.parse(`[${entries}]`) as BatchOutcome[]);
 }
 
-/** The column `entries`: a list without brackets, so that more can be appended. */
+/** Encodes the column `entries`: a list without brackets, so that more entries can be appended. */
 export function encodeOutcomes(outcomes: BatchOutcome[]): string {
   return outcomes.map((outcome) => JSON.stringify(outcome)).join(',');
 }

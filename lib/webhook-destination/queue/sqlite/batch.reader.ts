@@ -17,10 +17,10 @@ export interface BatchHead {
   entries: string | null;
 }
 
-/** The state of a delivery without outcome by that of its batch. */
+/** State of a delivery without an outcome, by the state of its batch. */
 const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 
-/** Reads what batches hold. */
+/** Reads the contents of batches. */
 export class BatchReader {
   private readonly statements;
 
@@ -38,12 +38,12 @@ export class BatchReader {
     return this.statements.head.get(batch) as BatchHead | undefined;
   }
 
-  /** Both columns of a batch that is there, as they are stored. */
+  /** Returns both columns of an existing batch, as they are stored. */
   contents(batch: number): { items: string; bodies: Uint8Array } {
     return this.statements.contents.get(batch) as { items: string; bodies: Uint8Array };
   }
 
-  /** The rows with what stays in their batches. A batch is read once for all of its rows: where many are retried, they come mixed. */
+  /** Adds to rows what stays in their batches. Reads a batch once for all its rows: rows of retries come mixed. */
   withBodies(rows: DeliveryRow[]): WholeRows {
     const starts = new Map<number, number>();
     const origins = new Map<number, Pick<DeliveryRow, 'trace' | 'recordedBy'>>();
@@ -69,7 +69,7 @@ export class BatchReader {
   }
 }
 
-/** The deliveries of a batch that have no row of their own. */
+/** Returns the deliveries of a batch that have no row of their own. */
 export function toRows({ id, destination, source, state, ...batch }: BatchHead): DeliveryRow[] {
   const { accepted_at: acceptedAt, leased_at: leasedAt } = batch;
   const outcomes = new Map(decodeOutcomes(batch.entries).map((outcome) => [outcome[0], outcome]));

@@ -23,7 +23,7 @@ import {
   type NewBatchRow,
 } from './delivery-rows.js';
 
-/** What became of deliveries of one batch, in one group. */
+/** Outcomes of deliveries of one batch, in one group. */
 interface GroupOutcome {
   delivered: number;
   gone: number;
@@ -31,15 +31,15 @@ interface GroupOutcome {
 }
 
 /**
- * Batches of deliveries: their bodies, and what became of those that ended with their first attempt. A batch holds a
- * delivery until no record of it is left, and is removed with the last one.
+ * Batches of deliveries: their bodies, and the outcomes of those delivered at the first attempt. A batch holds a
+ * delivery until no record of it is left, and is removed with its last delivery.
  */
 export class BatchTable {
   readonly reader: BatchReader;
-  /** The deliveries without outcome of the batches that are leased; what is not here is read from the file. */
+  /** Deliveries without an outcome, by leased batch; batches that are missing here are read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
-  /** The deliveries of the batch that a group has read last: what fails or is given back together is often of one. */
+  /** The batch that a group has read last: deliveries that fail or are returned together are often in one batch. */
   private lastRead: { batch: number; rows: Map<number, DeliveryRow> } | undefined;
   private lastId: number;
   private readonly statements;
@@ -76,14 +76,14 @@ export class BatchTable {
     this.lastId = Math.floor(last);
   }
 
-  /** Drops what is known of a transaction that was rolled back. */
+  /** Drops the state of a transaction that was rolled back. */
   forget(): void {
     this.pending.clear();
     this.group.clear();
     this.lastRead = undefined;
   }
 
-  /** Leases are void that ended with their process or thread; those named go on, as do all of a batch at once. */
+  /** Ends the leases of an ended process or thread, except for batches with a delivery in `leased`. */
   recover(leased: number[]): void {
     const batches = new Set(leased.filter((id) => this.pendingOf(batchOf(id)).has(id)).map(batchOf));
     this.pending.clear();
@@ -95,12 +95,12 @@ export class BatchTable {
       .run(JSON.stringify([...batches]));
   }
 
-  /** The clock was set back since the file was written: no window began after now. */
+  /** Moves the start of retry windows to now at the latest, after the clock was set back since the last write. */
   setBack(now: number): void {
     this.db.prepare(`UPDATE batch SET leased_at = ?1 WHERE state = 'r' AND leased_at > ?1`).run(now);
   }
 
-  /** Stores a batch, save what repeats an accepted message. */
+  /** Stores a batch, without messages that were accepted before. */
   insert(row: NewBatchRow, accepted: AcceptedTable, now: number): InsertedBatch {
     const { destination, source, acceptedAt, leased, messageIds } = row;
     const id = ++this.lastId;
@@ -120,7 +120,7 @@ export class BatchTable {
     return { id, repeated };
   }
 
-  /** Leases the oldest batches that never were, and takes the room that they need, until it is used up. */
+  /** Leases the oldest batches that were never leased, and reduces `room` by them, until it is used up. */
   claim(destination: string, room: ClaimLimit, now: number): ClaimedBatch[] {
     const claimed: ClaimedBatch[] = [];
     for (const batch of this.lease(destination, 'q', room, now)) {
@@ -136,7 +136,7 @@ export class BatchTable {
     return claimed;
   }
 
-  /** As `claim`, for what has no outcome of the batches that were leased before. */
+  /** As `claim`, for deliveries without an outcome in batches that were leased before. */
   reclaim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
     const claimed: DeliveryRow[] = [];
     for (const { id } of this.lease(destination, 'r', room, now)) {
@@ -158,12 +158,12 @@ export class BatchTable {
     }
   }
 
-  /** Removes a delivery from the pending ones of a leased batch; false when it is not pending. */
+  /** Removes a delivery from the pending ones of a leased batch; returns false if it is not pending. */
   take(id: number): boolean {
     return this.pendingOf(batchOf(id)).delete(id);
   }
 
-  /** Notes what became of a delivery that was taken: delivered, with the JSON of its attempt, or gone. */
+  /** Records the outcome of a taken delivery: delivered, with the JSON of its attempt, or moved to its own row. */
   note(id: number, attempt?: string): void {
     const batch = batchOf(id);
     let outcome = this.group.get(batch);
@@ -174,7 +174,7 @@ export class BatchTable {
     outcome.entries.push(attempt === undefined ? `[${position}]` : `[${position},${attempt}]`);
   }
 
-  /** Writes what was noted, one row for each batch. */
+  /** Writes the recorded outcomes, one row for each batch. */
   writeNotes(now: number): void {
     for (const [batch, { delivered, gone, entries }] of this.group) {
       const open = this.pendingOf(batch).size > 0;
@@ -185,7 +185,7 @@ export class BatchTable {
     this.lastRead = undefined;
   }
 
-  /** A delivery that has no row of its own, as it would be in one. */
+  /** Returns a delivery that has no row of its own in the form of such a row. */
   readDelivery(id: number): DeliveryRow | undefined {
     const batch = batchOf(id);
     if (this.lastRead?.batch !== batch) {
@@ -196,8 +196,8 @@ export class BatchTable {
   }
 
   /**
-   * Removes deliveries from a batch, with all that it holds of them; the batch, when those were the last. Returns
-   * whether it had to be written anew.
+   * Removes deliveries with all their data from a batch, and the batch with its last delivery. Returns whether the
+   * batch was rewritten.
    */
   strip(batch: number, positions: ReadonlySet<number>): boolean {
     const head = this.reader.head(batch);
@@ -229,7 +229,7 @@ export class BatchTable {
     this.pending.delete(batch);
   }
 
-  /** The deliveries of a batch that have no outcome, while it is leased. */
+  /** Returns the deliveries of a leased batch that have no outcome. */
   private pendingOf(batch: number): Set<number> {
     const known = this.pending.get(batch);
     if (known) return known;

@@ -23,15 +23,15 @@ interface OldRow {
 }
 
 /**
- * Up to layout 4, a delivery with a row of its own had its body there, and in its batch as well, until the batch was
- * removed. From layout 5 on it is in the batch alone, for as long as there is a record of the delivery.
+ * Moves bodies into batches. Up to layout 4, a delivery with a row of its own had its body there, and also in its batch
+ * until the batch was removed. From layout 5 on, the body is only in the batch, as long as the delivery has a record.
  */
 export function keepBodiesInBatches(db: Database.Database): void {
   restoreBatches(db);
   stripForgotten(db);
 }
 
-/** Batches that were removed although some of their deliveries have rows. */
+/** Restores batches that were removed although some of their deliveries have rows. */
 function restoreBatches(db: Database.Database): void {
   const lost = `SELECT DISTINCT id / ${BATCH_SLOTS} AS batch FROM delivery
     WHERE id / ${BATCH_SLOTS} NOT IN (SELECT id FROM batch)`;
@@ -56,7 +56,7 @@ function restoreBatches(db: Database.Database): void {
   }
 }
 
-/** Bodies of deliveries whose rows were swept. */
+/** Removes bodies of deliveries whose rows were swept. */
 function stripForgotten(db: Database.Database): void {
   const closed = db.prepare('SELECT batch FROM outcome WHERE gone > 0');
   const readOutcomes = db.prepare('SELECT entries FROM outcome WHERE batch = ?');

@@ -3,11 +3,11 @@ import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { EncodedBatch } from './batch.codec.js';
 
-/** A delivery as a row of its own, but for its body and where it was recorded, which stay in the batch. */
+/** The row of a delivery, whose body and origin stay in the batch. */
 export interface DeliveryRow extends Omit<Delivery, 'id' | 'body' | 'attempts' | 'failedUrls'> {
   id: number;
   state: DeliveryState;
-  /** Length of its body, which stays in the batch. */
+  /** Length of the body. */
   bytes: number;
   dueAt: number;
   /** JSON, as it is stored. */
@@ -17,20 +17,20 @@ export interface DeliveryRow extends Omit<Delivery, 'id' | 'body' | 'attempts' |
   reason: string | undefined;
 }
 
-/** Deliveries as they leave the thread. */
+/** Deliveries in the form in which they leave the thread. */
 export interface WholeRows {
-  /** JSON of the `DeliveryRow`s, which crosses sooner than objects. */
+  /** JSON of the `DeliveryRow`s, which is sent faster than objects. */
   rows: string;
-  /** Their bodies, one after the other. */
+  /** Their bodies, concatenated. */
   bodies: Uint8Array;
 }
 
-/** The columns of a `DeliveryRow`. The ids come as JSON, as the driver ends a text at U+0000. */
+/** The columns of a `DeliveryRow`. Ids are read as JSON, because the driver ends a text at U+0000. */
 export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS messageId,
   json_quote(user_id) AS userId, state, bytes, accepted_at AS acceptedAt, due_at AS dueAt,
   first_attempt_at AS firstAttemptAt, attempts, failed_urls AS failedUrls, reason`;
 
-/** The rows that were read as `DELIVERY_COLUMNS`, where null is undefined. */
+/** Converts rows that were read with `DELIVERY_COLUMNS`; null becomes undefined. */
 export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
   return (rows as (DeliveryRow & { userId: string })[]).map((row) => ({
     ...row,
@@ -47,8 +47,8 @@ export function matchesRow(query: CheckedQuery, row: DeliveryRow): boolean {
 }
 
 /**
- * An id as its column holds it. UTF-8 has no lone surrogates, and would make all of them one character, so an id that
- * has one is stored as JSON after U+0000.
+ * Encodes an id for its column. UTF-8 has no lone surrogates and would turn all of them into the same character, so an
+ * id that has one is stored as JSON after U+0000.
  */
 export function toIdText(id: string | undefined): string | null {
   return id !== undefined && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : (id ?? null);
@@ -58,45 +58,45 @@ function fromIdText(text: string | null): string | null {
   return text?.startsWith('\0') ? (JSON.parse(text.slice(1)) as string) : text;
 }
 
-/** A batch on its way into the file. */
+/** A batch to be stored. */
 export interface NewBatchRow extends EncodedBatch {
   destination: string;
   source: string;
   acceptedAt: number;
-  /** Its deliveries. */
+  /** Number of its deliveries. */
   size: number;
   leased: boolean;
 }
 
-/** A batch that is in the file now. */
+/** A batch that was stored. */
 export interface InsertedBatch {
   id: number;
-  /** Positions of deliveries that were left out, as their messages had been accepted before; in ascending order. */
+  /** Positions of deliveries that were skipped because their message was accepted before, in ascending order. */
   repeated: number[];
 }
 
-/** A batch of which nothing was ever leased: it crosses as it is stored. */
+/** A batch that was never leased before, sent as it is stored. */
 export interface ClaimedBatch extends Pick<EncodedBatch, 'items' | 'bodies'> {
   id: number;
   source: string;
   acceptedAt: number;
 }
 
-/** What a claim found, as `Claim`. */
+/** Result of a claim, as `Claim`. */
 export interface ClaimedRows extends Omit<Claim, 'deliveries'> {
   /** Deliveries that were leased before, which come first. */
   rows: WholeRows;
   batches: ClaimedBatch[];
 }
 
-/** Deliveries that the first attempt delivered, as most are: lists cross to the thread sooner than objects. */
+/** Deliveries that succeeded at the first attempt, as most do: lists are sent to the thread faster than objects. */
 export interface DeliveredRows {
   ids: number[];
-  /** JSON of the attempt of each. */
+  /** JSON of each one's attempt. */
   attempts: string[];
 }
 
-/** The outcome of a leased delivery, or, as `released`, that it is given back. */
+/** Outcome of a leased delivery; `released` if it is returned without an attempt. */
 export interface SettlementRow {
   id: number;
   state: 'delivered' | 'waiting' | 'dead' | 'released';
@@ -112,16 +112,16 @@ export interface SettlementRow {
 /** A part of a long walk over the file, so that no call holds up the others for long. */
 export interface Slice<T> {
   result: T;
-  /** Id that the next part begins below; undefined when this was the last. */
+  /** Id below which the next part begins; undefined when this was the last. */
   next: number | undefined;
 }
 
-/** Whether a claim has found as much as it may. */
+/** Whether a claim has reached its limit. */
 export function isUsedUp({ deliveries, bytes }: ClaimLimit): boolean {
   return deliveries <= 0 || bytes <= 0;
 }
 
-/** A query as an SQL condition on the table `delivery`, and its parameters. */
+/** Converts a query to an SQL condition on the table `delivery`, and its parameters. */
 export function toCondition(query: CheckedQuery): { sql: string; parameters: unknown[] } {
   const { acceptedBefore = Number.MAX_SAFE_INTEGER, id, messageId, userId } = query;
   const terms = ['accepted_at < ?'];

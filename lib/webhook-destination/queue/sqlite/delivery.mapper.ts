@@ -17,13 +17,13 @@ import type {
   WholeRows,
 } from './delivery-rows.js';
 
-/** A batch as it is stored. */
+/** Converts a batch to the form that is stored. */
 export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
   const { destination, source, acceptedAt } = deliveries[0]!;
   return { destination, source, acceptedAt, leased, size: deliveries.length, ...encodeBatch(deliveries) };
 }
 
-/** The deliveries of a batch that were stored, if they are leased. */
+/** Returns the stored deliveries of a leased batch; empty for any other batch. */
 export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }: InsertedBatch): Delivery[] {
   if (!leased) return [];
   const inserted = deliveries.map((accepted, position) => toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
@@ -34,7 +34,7 @@ export function toDeliveries(whole: WholeRows): Delivery[] {
   return parse(whole).map(([delivery]) => delivery);
 }
 
-/** The deliveries of a batch; their bodies share its memory, as they did when they were accepted. */
+/** Returns the deliveries of a batch; their bodies share its memory, as they did when they were accepted. */
 export function toUnattempted(destination: string, { id, source, acceptedAt, ...batch }: ClaimedBatch): Delivery[] {
   const items = decodeItems(batch.items);
   const bodies = decodeBodies(items, batch.bodies);
@@ -64,7 +64,7 @@ export function toRecords(whole: WholeRows): DeliveryRecord[] {
   });
 }
 
-/** The deliveries, each beside its row. */
+/** Parses the deliveries, each beside its row. */
 function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
   let end = 0;
   return (JSON.parse(rows) as DeliveryRow[]).map((row) => {
@@ -77,7 +77,7 @@ function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
       source,
       messageId,
       userId,
-      body: Buffer.from(bodies.subarray(start, end)), // a copy: a part would hold the memory of all others
+      body: Buffer.from(bodies.subarray(start, end)), // a copy: a view would keep the memory of all bodies
       acceptedAt,
       trace: row.trace,
       recordedBy: row.recordedBy,
@@ -89,7 +89,7 @@ function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
   });
 }
 
-/** Settlements as they are stored. */
+/** Converts settlements to the form that is stored. */
 export function toSettlementRows(settlements: Settlement[], now: number): [DeliveredRows, SettlementRow[]] {
   const delivered: DeliveredRows = { ids: [], attempts: [] };
   const others: SettlementRow[] = [];

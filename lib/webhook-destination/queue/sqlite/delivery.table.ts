@@ -10,10 +10,10 @@ import {
   toIdText,
 } from './delivery-rows.js';
 
-/** Rows that are read at once: bytes may use the room up before deliveries do. */
+/** Rows read at once: their bytes may use up the room before their number does. */
 const SLICE = 100;
 
-/** What became of deliveries that wait for another attempt, died, or were given back; their bodies stay in the batch. */
+/** Deliveries that wait for another attempt, are dead, or were returned; their bodies stay in the batch. */
 export class DeliveryTable {
   private readonly statements;
 
@@ -52,7 +52,7 @@ export class DeliveryTable {
     };
   }
 
-  /** Leases are void that ended with their process or thread; those named go on. */
+  /** Ends the leases of an ended process or thread, except those of deliveries in `leased`. */
   recover(leased: number[]): void {
     this.db
       .prepare(
@@ -63,8 +63,8 @@ export class DeliveryTable {
   }
 
   /**
-   * The clock was set back by so much, at least, since the file was written: what waits then waits no longer than it
-   * still had to, and no window began after now.
+   * Adjusts times after the clock was set back by at least `time` ms since the last write: no delivery waits longer
+   * than it still had to, and no retry window begins after now.
    */
   setBack(time: number, now: number): void {
     this.db
@@ -76,12 +76,12 @@ export class DeliveryTable {
       .run(time, now);
   }
 
-  /** Gives a delivery a row of its own, as its batch cannot hold the outcome that it is to have. */
+  /** Gives a delivery a row of its own, because its batch cannot hold its outcome. */
   insert(row: DeliveryRow): void {
     this.statements.insert.run({ ...row, messageId: toIdText(row.messageId), userId: toIdText(row.userId) });
   }
 
-  /** Leases what is due, the oldest first, and takes its room, until that is used up; rows as they were before. */
+  /** Leases due deliveries, oldest first, and reduces `room` by them, until it is used up. Returns the former rows. */
   claim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {
@@ -99,17 +99,17 @@ export class DeliveryTable {
     return claimed;
   }
 
-  /** When the next one falls due, in ms since the epoch. */
+  /** Returns when the next delivery falls due, in ms since the epoch. */
   nextDueAt(destination: string): number | undefined {
     return (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at ?? undefined;
   }
 
-  /** Makes so many waiting deliveries due; returns the number of those that were not. */
+  /** Makes at most `limit` waiting deliveries due; returns the number of those not due before. */
   expedite(destination: string, now: number, limit: number): number {
     return this.statements.expedite.run(destination, now, limit).changes;
   }
 
-  /** Settles a leased delivery; false when it is not leased. */
+  /** Settles a leased delivery; returns false if it is not leased. */
   settle(settlement: SettlementRow, now: number): boolean {
     return this.statements.settle.run({ ...settlement, now }).changes > 0;
   }

@@ -7,15 +7,15 @@ export interface IdKey {
 }
 
 /**
- * Hashes texts to 64 bits, in each process anew: HalfSipHash-1-3, under a random key.
- * Nobody who does not know the key can choose texts with one hash, nor learn from one pair of them how to make others.
+ * Hashes texts to 64 bits with HalfSipHash-1-3, under a random key that is new in each process.
+ * Without the key, nobody can choose texts with the same hash, or derive more of them from a known pair.
  */
 export class IdHash implements IdKey {
   private readonly key = webcrypto.getRandomValues(new Int32Array(2));
   first = 0;
   second = 0;
 
-  /** Becomes the hash of a text, and of the hash that came before it. */
+  /** Sets this to the hash of a text that follows a previous hash. */
   update(text: string, { first, second }: IdKey = { first: 0, second: 0 }): void {
     const [k0, k1] = this.key as unknown as [number, number];
     const { length } = text;

@@ -2,12 +2,12 @@ import type Database from 'libsql';
 
 import { BATCH_SLOTS, batchOf } from './batch.codec.js';
 
-/** Cuts the ids of both tables into slices, the newest first: each begins at the same batch in both. */
+/** Cuts the ids of both tables into slices, newest first: each begins at the same batch in both. */
 export class IdSlicer {
   private readonly batchBound;
   private readonly rowBound;
 
-  /** Batches, and rows of their own, that a slice has at most. */
+  /** Limits a slice to a number of batches, and of rows in the table `delivery`. */
   constructor(db: Database.Database, batches: number, rows: number) {
     const bound = (table: string, count: number) =>
       db.prepare(`SELECT id FROM ${table} WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${count - 1}`);
@@ -15,7 +15,7 @@ export class IdSlicer {
     this.rowBound = bound('delivery', rows);
   }
 
-  /** The first id of the slice below an id. */
+  /** Returns the first id of the slice below `before`. */
   startOf(before: number): number {
     const batch = this.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
     const row = this.rowBound.get(before) as { id: number } | undefined;

@@ -2,7 +2,7 @@ import type Database from 'libsql';
 
 import { nextRevision, type RegistryRecord, TOMBSTONE_AGE } from '../registry-store.interface.js';
 
-/** A record where no document is null. */
+/** A record; the document of a removed one is null. */
 interface Row extends Omit<RegistryRecord, 'document'> {
   document: string | null;
 }
@@ -26,7 +26,7 @@ export class RegistryTable {
     return rows.map((row) => ({ ...row, document: row.document ?? undefined }));
   }
 
-  /** Undefined, with nothing written, when the record has another revision than expected. */
+  /** Writes a record; returns undefined, writing nothing, if its revision is not `expected`. */
   write({ kind, name, document }: Omit<RegistryRecord, 'revision'>, expected: number): number | undefined {
     const { current, last, put } = this.statements;
     const { revision: present } = (current.get(kind, name) as Row | undefined) ?? { revision: 0 };
@@ -36,7 +36,7 @@ export class RegistryTable {
     return revision;
   }
 
-  /** Forgets what was removed long ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
   sweep(now: number): void {
     this.statements.sweep.run(now - TOMBSTONE_AGE);
   }

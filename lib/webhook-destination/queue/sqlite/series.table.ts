@@ -2,7 +2,7 @@ import type Database from 'libsql';
 
 import type { SeriesRecord } from '../series-store.interface.js';
 
-/** Figures by the minute. */
+/** Per-minute figures. */
 export class SeriesTable {
   private readonly statements;
 

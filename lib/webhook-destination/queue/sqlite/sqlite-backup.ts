@@ -11,43 +11,43 @@ import { isFaultOfPlace, reasonOf } from './sqlite-fault.util.js';
 import type { CopyCheck } from './sqlite-worker.interface.js';
 import { startWorker } from './worker.factory.js';
 
-/** Copies that are begun before it is given up: each but the last met a log that began anew. */
+/** Maximum number of copies begun: a copy is repeated when the log restarts meanwhile. */
 const MAX_COPIES = 20;
 
-/** Longer than the clock of any file system takes for a tick, in ms. */
+/** Longer than one tick of any file system's clock, in ms. */
 const CLOCK_TICK = 50;
 
-/** Bytes that are copied at once. */
+/** Bytes copied at once. */
 const CHUNK = 1024 * 1024;
 
 /** Length of a log's header in bytes. */
 const LOG_HEADER = 32;
 
-/** Files that SQLite keeps beside a database, by what their names add to its name. */
+/** Suffixes of the files that SQLite keeps beside a database. */
 const COMPANIONS = ['-wal', '-shm', '-journal'];
 
 /** Options of {@link backUp}. */
 export interface BackupOptions {
-  /** Whether `target` may exist; it is replaced then. */
+  /** Whether an existing `target` is replaced. */
   overwrites: boolean;
-  /** Ends it; nothing is left behind. */
+  /** Aborts the backup; nothing is left behind. */
   signal: AbortSignal;
 }
 
 /** Files of a backup. */
 interface Places {
   source: string;
-  /** What is made of it, until it is complete. */
+  /** The copy of `source`, until it is complete. */
   copy: string;
   target: string;
 }
 
 /**
- * Copies a queue's file to another place, also while an application has it open: `target` is one file, checked, that
- * holds all that was committed before the call. Resolves with its size in bytes.
- * @throws {ArgumentError} when there can be no file at `target`
- * @throws {QueueUnavailableError} when the file cannot be copied or checked; then `target` is as it was, except that a
- *   `target` that could not be replaced at the last step may have lost its `-wal`
+ * Copies a queue's file, even while an application has it open. `target` is a single, checked file that holds
+ * everything committed before the call. Resolves with its size in bytes.
+ * @throws {ArgumentError} when `target` cannot be used
+ * @throws {QueueUnavailableError} when the file cannot be copied or checked; `target` is then unchanged, but it may
+ * have   lost its `-wal` if the last step could not replace it
  */
 export async function backUp(path: string, target: string, { overwrites, signal }: BackupOptions): Promise<number> {
   const source = await realpath(path);
@@ -81,9 +81,9 @@ async function checkTarget(source: string, target: string, overwrites: boolean):
 }
 
 /**
- * Copies the file and then its log. The application copies pages from the log into the file at any moment, but starts
- * the log anew only when all are copied: with the same log before and after, each page that has changed in the file
- * meanwhile is in the copied log, which replaces it. The log's end may be torn; its checksums tell.
+ * Copies the file and then its log. The application may copy pages from the log into the file at any moment, but
+ * restarts the log only when all are copied. If the log is the same before and after, each page that changed in the
+ * file meanwhile is in the copied log, which takes precedence. Checksums reveal a torn end of the log.
  */
 async function copyConsistently(places: Places, signal: AbortSignal): Promise<void> {
   const { source } = places;
@@ -108,8 +108,8 @@ async function copyConsistently(places: Places, signal: AbortSignal): Promise<vo
 }
 
 /**
- * A value that changes whenever a copy made meanwhile may be torn: the header of the log, as each new log has another one.
- * Without a log nothing may change at all.
+ * Returns a value that changes whenever a copy made meanwhile may be torn: the header of the log, which differs in each
+ * new log. Without a log, any change counts.
  */
 async function stateOf(path: string): Promise<string> {
   const header = await readHeader(`${path}-wal`);
@@ -118,7 +118,7 @@ async function stateOf(path: string): Promise<string> {
     const stats = statSync(file, { bigint: true, throwIfNoEntry: false });
     return stats && [stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(' ');
   });
-  await sleep(CLOCK_TICK); // what changes from now on has another time
+  await sleep(CLOCK_TICK); // later changes have another timestamp
   return times.join();
 }
 
@@ -133,7 +133,7 @@ async function readHeader(log: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Copies as much as there is at first, of the file or its log; where there is no such file, there is no copy. */
+/** Copies the file or its log, up to its initial size; removes the copy if there is no such file. */
 async function copyFile({ source, copy, target }: Places, suffix: '' | '-wal', signal: AbortSignal): Promise<void> {
   const file = await openIfThere(source + suffix);
   if (!file) return rm(copy + suffix, { force: true });
@@ -163,7 +163,7 @@ async function write(file: FileHandle, bytes: Buffer): Promise<void> {
   }
 }
 
-/** Lets faults of the copy's disk or folder name the target. */
+/** Makes errors of the copy's disk or folder name the target. */
 async function writing<T>(target: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -182,7 +182,7 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Puts file and log together, and makes them durable. */
+/** Merges file and log, and makes the result durable. */
 async function seal({ source, copy, target }: Places): Promise<number> {
   const worker = startWorker({ copy }, (reason) => reason);
   const results: CopyCheck[] = [];
@@ -207,10 +207,10 @@ async function sync(path: string): Promise<number> {
   }
 }
 
-/** Gives the copy its name. */
+/** Moves the copy to `target`. */
 async function publish(copy: string, target: string, overwrites: boolean): Promise<void> {
   if (overwrites) {
-    // A log of the file that is replaced would be taken for one of the copy.
+    // SQLite would take a log of the replaced file for one of the copy.
     await removeAll(companionsOf(target));
     await rename(copy, target);
   } else {
@@ -219,7 +219,7 @@ async function publish(copy: string, target: string, overwrites: boolean): Promi
   await syncFolder(dirname(target));
 }
 
-/** Of two backups to one target, the second fails. */
+/** Moves the copy if `target` does not exist: of two backups to one target, the second fails. */
 async function moveToNew(copy: string, target: string): Promise<void> {
   try {
     await link(copy, target).catch(async (error: unknown) => {
@@ -245,7 +245,7 @@ async function removeAll(files: string[]): Promise<void> {
   await Promise.all(files.map((file) => rm(file, { force: true })));
 }
 
-/** Makes a new name durable, where the system can. */
+/** Makes a new name durable, if the system supports it. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => undefined);
   await handle?.sync().catch(() => undefined);

@@ -3,19 +3,19 @@ import { dirname } from 'node:path';
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** Codes of the file system, and of the driver, for a path that cannot be used; the driver gives none where it cannot open. */
+/** Codes of the file system and the driver for an unusable path; the driver has no code for a failure to open. */
 const PATH_CODES = /^(E[A-Z]+|SQLITE_(CANTOPEN|READONLY|IOERR)\w*)$/;
 
-/** The reason of a file that is locked. */
+/** Why a locked file cannot be used. */
 export const OPEN_ELSEWHERE = 'it is already open; each process needs its own file or a shared queue';
 
-/** Whether it is the disk or the path that is at fault, not what the file holds. */
+/** Whether the disk or the path is at fault, rather than the contents of the file. */
 export function isFaultOfPlace(error: unknown): boolean {
   const { message, code = '' } = error as Error & { code?: string };
   return code === 'SQLITE_FULL' || PATH_CODES.test(code) || isConnectionFault(message);
 }
 
-/** Why the file cannot be used, and what to do about it. */
+/** Returns why the file cannot be used, and what to do about it. */
 export function reasonOf(error: unknown, path: string): string {
   const { message, code = '' } = error as Error & { code?: string };
   if (code.startsWith('SQLITE_BUSY')) return OPEN_ELSEWHERE;
@@ -34,7 +34,7 @@ function isConnectionFault(message: string): boolean {
   return message.startsWith('ConnectionFailed');
 }
 
-/** What the file system has against the path. */
+/** Returns why the file system does not allow the path, if so. */
 function findFault(path: string): string | undefined {
   const folders = ancestorsOf(path);
   let parent = folders[0]!;
@@ -60,7 +60,7 @@ function findFault(path: string): string | undefined {
   return undefined;
 }
 
-/** The folders above a path, the root first. */
+/** Returns the folders above a path, root first. */
 function ancestorsOf(path: string): string[] {
   const folders: string[] = [];
   for (let folder = dirname(path); folders[0] !== folder; folder = dirname(folder)) folders.unshift(folder);

@@ -2,7 +2,7 @@ import type Database from 'libsql';
 
 import type { DeliveryCount, OldestDelivery } from '../delivery-queue.interface.js';
 
-/** States of a batch, and those of its deliveries that have not ended. */
+/** States of a batch, with the states of its open deliveries. */
 const OPEN_STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 
 interface BatchSum {
@@ -12,7 +12,7 @@ interface BatchSum {
   delivered: number;
 }
 
-/** Each destination is found by a look at an index, however many deliveries it has. */
+/** Finds each destination with one index lookup, however many deliveries it has. */
 const OLDEST = `
   WITH RECURSIVE
     batched (destination) AS (
@@ -40,7 +40,7 @@ const OLDEST = `
     FROM alone)
   WHERE acceptedAt IS NOT NULL GROUP BY destination`;
 
-/** Says how many deliveries there are, and how long they wait. */
+/** Counts deliveries, and finds the oldest open ones. */
 export class SqliteFigures {
   private readonly statements;
 
@@ -74,7 +74,7 @@ export class SqliteFigures {
     return [...sums.values()];
   }
 
-  /** The oldest queued or waiting delivery of each destination that has one. */
+  /** Returns the oldest queued or waiting delivery of each destination that has one. */
   oldest(): OldestDelivery[] {
     return this.statements.oldest.all() as OldestDelivery[];
   }

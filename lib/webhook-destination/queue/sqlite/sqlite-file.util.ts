@@ -1,24 +1,24 @@
 import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The owner alone may read what is in a queue. SQLite gives the log the mode of the file. */
+/** Only the owner may read a queue. SQLite gives the log the mode of the file. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-/** Makes the file, and the folders above it, where they are missing; what is there stays as it is. */
+/** Creates the file and the folders above it if they are missing; existing ones stay as they are. */
 export function createFile(path: string): void {
   createFolder(dirname(path));
   try {
-    // A file that is there must not be opened here: closing it would end the lock that this process may have on it.
+    // An existing file must not be opened here: closing it would end a lock that this process may hold on it.
     const file = openSync(path, 'wx', FILE_MODE);
-    fchmodSync(file, FILE_MODE); // whatever the umask
+    fchmodSync(file, FILE_MODE); // regardless of the umask
     closeSync(file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 
-/** Takes from all but the owner what an earlier version, or a copy, has let them do. */
+/** Removes permissions that an earlier version, or a copy, has granted to other users. */
 export function restrictAccess(path: string): void {
   for (const file of [path, `${path}-wal`]) {
     const stats = statSync(file, { throwIfNoEntry: false });
@@ -26,40 +26,40 @@ export function restrictAccess(path: string): void {
     try {
       chmodSync(file, FILE_MODE);
     } catch {
-      // It belongs to another user.
+      // The file belongs to another user.
     }
   }
 }
 
-/** Distinguishes a file from another one in its place; undefined where there is none. */
+/** Returns a number that changes when the file is replaced; undefined if there is no file. */
 export function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** When a file was written last, by the queue's time then, in ms since the epoch. */
+/** Returns when a file was last written, by the queue's time then, in ms since the epoch. */
 export function lastWriteOf(path: string): number {
   const files = [path, `${path}-wal`].map((file) => statSync(file, { throwIfNoEntry: false }));
   return Math.floor(Math.max(...files.map((file) => file?.mtimeMs ?? 0)));
 }
 
-/** Has `lastWriteOf` tell another time than that of the system's clock. */
+/** Sets the time that `lastWriteOf` returns, for when the queue's time differs from the system clock. */
 export function setLastWrite(path: string, now: number): void {
   try {
     utimesSync(path, now / 1_000, now / 1_000);
   } catch {
-    // It belongs to another user.
+    // The file belongs to another user.
   }
 }
 
-/** Makes a folder and those above it. Node's `recursive` never returns where the system answers ENOENT all the same. */
+/** Creates a folder and those above it. Node's `recursive` never returns if the system keeps answering ENOENT. */
 function createFolder(folder: string): void {
   if (isFolder(folder)) return;
   if (folder !== dirname(folder)) createFolder(dirname(folder));
   try {
     mkdirSync(folder, FOLDER_MODE);
-    chmodSync(folder, FOLDER_MODE); // whatever the umask
+    chmodSync(folder, FOLDER_MODE); // regardless of the umask
   } catch (error) {
-    if (!isFolder(folder)) throw error; // another process may have made it
+    if (!isFolder(folder)) throw error; // another process may have created it
   }
 }
 

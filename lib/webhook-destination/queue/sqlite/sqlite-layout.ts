@@ -6,13 +6,13 @@ import { PAGE_SIZE } from './sqlite-pages.js';
 import { restrictAccess } from './sqlite-file.util.js';
 import { APPLICATION_ID, MIGRATIONS } from './sqlite.schema.js';
 
-/** Bytes that the log keeps on disk once it is copied, where it has grown beyond. */
+/** Size in bytes to which a larger log is cut once it has been copied. */
 const LOG_SIZE = 64 * 1024 * 1024;
 
-/** Memory for pages of the file. */
+/** Memory for pages of the file, in KiB. */
 const CACHE_KIB = 16_384;
 
-/** Value of `auto_vacuum` in a file that can give free pages back. */
+/** Value of `auto_vacuum` in a file that can release free pages. */
 const INCREMENTAL = 2;
 
 const OLDEST = MIGRATIONS[0].layout;
@@ -24,14 +24,14 @@ const UNMARKED_OBJECTS = 'accepted batch batch_state delivery delivery_due deliv
 );
 
 /**
- * Locks a file that was opened, and brings it up to the newest layout.
+ * Locks an open file, and migrates it to the newest layout.
  *
  * @param path where SQLite keeps the file
- * @param isReadOnly whether nothing is to change: all that follows is then in a transaction that is never committed
- * @throws {QueueUnavailableError} for a file that is open elsewhere, or that is no queue that can be read
+ * @param isReadOnly whether to change nothing: everything that follows is in a transaction that is never committed
+ * @throws {QueueUnavailableError} for a file that is open elsewhere, or that is not a readable queue
  */
 export function prepare(db: Database.Database, path: string, isReadOnly: boolean): void {
-  // Has no effect on a file that is there.
+  // Has no effect on an existing file.
   db.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
   // Exclusive locking keeps other processes out until this one ends, however it ends.
   db.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -${CACHE_KIB}`);
@@ -40,12 +40,12 @@ export function prepare(db: Database.Database, path: string, isReadOnly: boolean
   checkLayout(layout);
   if (isReadOnly) return migrate(db, layout);
   db.exec('ROLLBACK');
-  // Only now is it known to be a file that may be changed.
+  // Not before: until now, the file might have belonged to another application.
   restrictAccess(path);
-  // The first has an effect before there is a page. With the second, freed pages hold nothing of what was deleted.
+  // `auto_vacuum` must precede the first page. `secure_delete` clears deleted data from freed pages.
   db.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA secure_delete = ON');
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  // Pages that change often are copied into the file once for many commits.
+  // So that pages that change often are copied into the file once for many commits.
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_SIZE}`);
   db.exec('BEGIN IMMEDIATE');
   migrate(db, layout);
@@ -54,8 +54,8 @@ export function prepare(db: Database.Database, path: string, isReadOnly: boolean
 }
 
 /**
- * Writes a file anew that an earlier version has made: its free pages cannot be given back, and hold what was deleted.
- * That takes free space of twice its size.
+ * Rewrites a file from an earlier version: its free pages cannot be released, and hold deleted data. This takes free
+ * disk space of twice its size.
  */
 function makeShrinkable(db: Database.Database): void {
   if (pragma(db, 'auto_vacuum') === INCREMENTAL) return;
@@ -63,7 +63,7 @@ function makeShrinkable(db: Database.Database): void {
 }
 
 /**
- * The layout of a file, 0 when nothing is in it yet. Reads only.
+ * Returns the layout of a file, 0 if it is empty. Only reads.
  * @throws {QueueUnavailableError} for the file of another application
  */
 export function layoutOf(db: Database.Database): number {
@@ -96,14 +96,14 @@ function checkLayout(layout: number): void {
   }
 }
 
-/** Brings a file of a layout that can be read up to the newest one, within the transaction under way. */
+/** Migrates a file from a readable layout to the newest one, within the current transaction. */
 export function migrate(db: Database.Database, layout: number): void {
   if (layout === NEWEST) return;
   for (const step of MIGRATIONS) if (step.layout > layout) step.up(db);
   db.exec(`PRAGMA user_version = ${NEWEST}`);
 }
 
-/** Writes to a file that was prepared, without a change. */
+/** Writes to a prepared file without changing it. */
 export function rewriteLayout(db: Database.Database): void {
   db.exec(`PRAGMA user_version = ${NEWEST}`);
 }

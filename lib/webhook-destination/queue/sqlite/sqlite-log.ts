@@ -5,17 +5,17 @@ import type Database from 'libsql';
 import { isBackupUnderWay } from './backup-mark.js';
 import { PAGE_SIZE } from './sqlite-pages.js';
 
-/** Pages that the log grows by before it is copied into the file: 8 MiB. */
+/** Pages by which the log grows before it is copied into the file: 8 MiB. */
 export const CHECKPOINT_PAGES = 1_024;
 
-/** Size of the log in bytes from which it is not held back: a backup that hangs must not fill the disk. */
+/** Size of the log in bytes from which it is no longer held back: a backup that hangs must not fill the disk. */
 const MAX_HELD_BACK = 1024 * 1024 * 1024;
 
 /** The write-ahead log, which is copied into the file now and then. */
 export class SqliteLog {
-  /** Whether a backup is copying the file and then its log: meanwhile the log is not copied into the file, but grows. */
+  /** Whether a backup is copying the file and then its log: meanwhile, the log only grows and is not copied. */
   isHeldBack = false;
-  /** Why it could not be emptied. */
+  /** Why the log could not be emptied. */
   fault: Error | undefined;
   private mustBeEmptied = false;
 
@@ -25,19 +25,19 @@ export class SqliteLog {
     private readonly path: string,
   ) {}
 
-  /** Has the log emptied after the next commit: only then the file has all pages as they are, and no more of them. */
+  /** Empties the log after the next commit: only then does the file have its current pages and size. */
   emptySoon(): void {
     this.mustBeEmptied = true;
   }
 
-  /** Empties the log where it has grown long, as it stays so otherwise. */
+  /** Empties a log that has grown long; it would stay long otherwise. */
   shorten(): void {
     if (this.isHeldBack || this.size() <= PAGE_SIZE * CHECKPOINT_PAGES) return;
     this.emptySoon();
     this.empty();
   }
 
-  /** To be called before each transaction. */
+  /** Holds the log back while a backup is running; to be called before each transaction. */
   holdBack(): void {
     const isHeldBack = isBackupUnderWay(this.path) && this.size() < MAX_HELD_BACK;
     if (isHeldBack === this.isHeldBack) return;
@@ -45,7 +45,7 @@ export class SqliteLog {
     this.isHeldBack = isHeldBack;
   }
 
-  /** To be called after each commit. A backup under way begins again where the log is emptied. */
+  /** Empties the log if needed, which makes a running backup start again; to be called after each commit. */
   empty(): void {
     if (!this.mustBeEmptied) return;
     try {
@@ -53,7 +53,7 @@ export class SqliteLog {
       this.mustBeEmptied = false;
       this.fault = undefined;
     } catch (error) {
-      // The disk is full; what was committed stays so, and the log is emptied with a later commit.
+      // The disk is full. Commits stay valid, and a later commit empties the log.
       this.fault = error as Error;
     }
   }

@@ -1,28 +1,28 @@
 import type Database from 'libsql';
 
-/** Size of a page in bytes. A batch is some of them, and each costs system calls; a small change writes a whole one. */
+/** Size of a page in bytes. A batch takes several, with system calls for each; a small change writes a whole one. */
 export const PAGE_SIZE = 8_192;
 
-/** As many pages may be free, as a part of those in use, which are not all full either. */
+/** Share of free pages that is kept, compared with the pages in use, which are not all full either. */
 const FREE_PART = 1 / 32;
 
-/** Free pages that one call gives back. Each is 8 KiB, and may have to change places with one that is in use. */
+/** Free pages that one call releases. Each is 8 KiB, and may have to swap places with a page in use. */
 const SHRINK_PAGES = 256;
 
-/** Pages that one call looks at. */
+/** Pages that one call reads. */
 const SCRUB_PAGES = 512;
 
-/** How a page with rows begins, by the file format: with its kind, and after a few numbers the places of its rows. */
+/** Beginning of a page with rows, by the file format: its kind, row count, start of the rows, and their places. */
 const KIND = '0D';
 const ROWS_AT = 3;
 const CONTENT_AT = 5;
 const PLACES_AT = 8;
 
-/** The pages that the file is made of. */
+/** The pages of the file. */
 export class SqlitePages {
   private readonly leaves;
   private readonly write;
-  /** Pages that were in use after it last shrank. */
+  /** Pages in use after the file last shrank. */
   private usedBefore: number | undefined;
   /** Pages taken since then. */
   private demand: number | undefined;
@@ -35,19 +35,19 @@ export class SqlitePages {
     this.write = db.prepare('UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?');
   }
 
-  /** Bytes of the pages that are in use. */
+  /** Returns the size of the pages in use, in bytes. */
   usedBytes(): number {
     return this.used() * this.number('page_size');
   }
 
-  /** To be called before records are removed: as many pages as were taken since the last time are soon taken again. */
+  /** To be called before records are removed: the pages taken since the file last shrank will soon be taken again. */
   estimateDemand(): void {
     if (this.usedBefore !== undefined) this.demand ??= Math.max(this.used() - this.usedBefore, 0);
   }
 
   /**
-   * Gives free pages back, from the end of the file; answers how many, and whether there are more. Those that are soon
-   * taken again stay: to give one back costs more than to write it.
+   * Releases free pages at the end of the file; returns how many, and whether there are more. Pages that will soon be
+   * taken again stay: releasing a page costs more than writing it.
    */
   shrink(): { pages: number; more: boolean } {
     const kept = Math.max(this.demand ?? 0, this.used() * FREE_PART);
@@ -63,8 +63,8 @@ export class SqlitePages {
   }
 
   /**
-   * Overwrites what some pages have between their header and their rows; answers with the first page after them. SQLite
-   * overwrites what it deletes (`secure_delete`), but where it moves rows within a page, what they have been stays there.
+   * Overwrites what some pages have between their header and their rows; returns the first page after them. SQLite
+   * overwrites deleted data (`secure_delete`), but not the former place of rows that it moves within a page.
    */
   scrub(first: number): number | undefined {
     const last = first + SCRUB_PAGES - 1;

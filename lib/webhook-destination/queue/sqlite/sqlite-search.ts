@@ -15,14 +15,14 @@ import {
 } from './delivery-rows.js';
 import { IdSlicer } from './id-slicer.js';
 
-/** Batches and rows that are read at once. */
+/** Batches and rows read at once. */
 const STEP_BATCHES = 32;
 const STEP_ROWS = 200;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
 const CALL_TIME = 10;
 
-/** Finds deliveries, the newest first, and reads for a short time only. */
+/** Finds deliveries, newest first, in calls that are short. */
 export class SqliteSearch {
   private readonly steps: IdSlicer;
   private readonly statements;
@@ -40,7 +40,7 @@ export class SqliteSearch {
     };
   }
 
-  /** @param before id that the deliveries are below */
+  /** @param before id below which deliveries are searched */
   run(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
     const end = performance.now() + CALL_TIME;
     const found: DeliveryRow[] = [];
@@ -64,7 +64,7 @@ export class SqliteSearch {
     return toSlice(to > 0 ? to : undefined);
   }
 
-  /** Deliveries of a step with a row of their own that match but for their bodies, by batch. */
+  /** Returns the deliveries of a step that have a row of their own and match, apart from their bodies, by batch. */
   private rowsOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): Map<number, DeliveryRow[]> {
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
@@ -79,7 +79,7 @@ export class SqliteSearch {
     return byBatch;
   }
 
-  /** Batches of a step that hold a message of the query. */
+  /** Returns the batches of a step that may hold a message of the query. */
   private batchesOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): number[] {
     if (query.state === 'dead') return [];
     const { destination = null, acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
@@ -89,20 +89,20 @@ export class SqliteSearch {
     const ids = [messageId === undefined ? [] : [messageId], userId ?? []].map((texts) =>
       Array.from(texts, (text) => JSON.stringify(text)),
     );
-    // An id stands in the items as it is there in JSON; rows are compared in full later.
+    // The items contain an id in its JSON form; rows are compared in full later.
     const isWanted = ({ items }: { items: string }) =>
       ids.every((texts) => texts.length === 0 || texts.some((text) => items.includes(text)));
     return (rows as { id: number; items: string }[]).filter((row) => !isNarrow || isWanted(row)).map(({ id }) => id);
   }
 
-  /** The deliveries of a batch without a row of their own that match but for their bodies. */
+  /** Returns the deliveries of a batch that have no row of their own and match, apart from their bodies. */
   private batched({ query, acceptedFrom }: CheckedSearch, batch: number, to: number): DeliveryRow[] {
     const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
     if (head === undefined || head.accepted_at < acceptedFrom) return [];
     return toRows(head).filter((row) => row.id < to && matchesRow(query, row));
   }
 
-  /** The deliveries of a batch that match, the newest first. */
+  /** Returns the matching deliveries of a batch, newest first. */
   private select(search: CheckedSearch, batch: number, own: DeliveryRow[], to: number): DeliveryRow[] {
     const byBody = search.type !== undefined || search.event !== undefined;
     const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
@@ -111,7 +111,7 @@ export class SqliteSearch {
     return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
   }
 
-  /** The bodies of a batch, by position; undefined where none of them can match. */
+  /** Returns the bodies of a batch, by position; undefined if no body can match. */
   private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
     const stored = this.batches.reader.contents(batch);
     const items = decodeItems(stored.items);

@@ -6,30 +6,30 @@ import { BATCH_SLOTS, batchOf, toPositions } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
 import type { BatchTable } from './batch.table.js';
 
-/** Records that one call removes, give or take a batch. */
+/** Records that one call removes; the last batch may exceed it. */
 const SLICE = 500;
 
-/** Batches that one call takes bodies out of, at most: each is written anew. */
+/** Maximum number of batches from which one call removes bodies: each is rewritten. */
 const MAX_STRIPPED = 32;
 
-/** A delivery that ended, in a row of its own, or those of a batch that were delivered without one. */
+/** An ended delivery with a row of its own, or all deliveries of a batch that were delivered without one. */
 interface Ended {
-  /** That of the first delivery that a batch can hold, where it is a batch. */
+  /** Id of the delivery, or of the first position in the batch. */
   id: number;
   count: number;
-  /** Deliveries of the batch with rows of their own; null where this is one. */
+  /** Number of deliveries of the batch with rows of their own; null for a single delivery. */
   gone: number | null;
 }
 
-/** What is known of the records of a state, so that a sweep reads them only where some may be past a bound. */
+/** Limits of the records of a state, so that a sweep reads them only if some may be past a bound. */
 interface Known {
-  /** None that may be removed ended before, in ms since the epoch. */
+  /** Earliest time at which a removable record can have ended, in ms since the epoch. */
   since: number;
-  /** There are no more than these. */
+  /** Maximum number of records. */
   count: number;
 }
 
-/** A record may stay longer than its age by this part of it: those that grow old one by one are not looked for each time. */
+/** Share of its age by which a record may stay longer, so that a sweep need not read each one as it expires. */
 const LATENESS = 1 / 1_000;
 
 /** Removes the records of ended deliveries that are past their retention. */
@@ -45,7 +45,7 @@ export class SqliteSweep {
     private readonly batches: BatchTable,
     private readonly accepted: AcceptedTable,
   ) {
-    // What died has a row of its own.
+    // A dead delivery always has a row of its own.
     const ended = (condition: string, order: (key: string) => string = () => '') =>
       `SELECT * FROM (
          SELECT id, 1 AS count, NULL AS gone FROM delivery
@@ -68,13 +68,13 @@ export class SqliteSweep {
     };
   }
 
-  /** Removes a slice; 0 when nothing is past its retention. */
+  /** Removes a slice of records; returns their number, 0 when no record is past its retention. */
   run({ delivered, dead }: Retention, now: number): number {
     this.accepted.trim(now);
     return this.sweep('delivered', delivered, now) + this.sweep('dead', dead, now);
   }
 
-  /** Deliveries were settled, and so may have ended. */
+  /** To be called when deliveries were settled, and may have ended. */
   noteEnded(count: number): void {
     this.known.delivered.count += count;
     this.known.dead.count += count;
@@ -94,7 +94,7 @@ export class SqliteSweep {
     return over > 0 ? this.remove(this.statements.first.all(state) as Ended[], over) : 0;
   }
 
-  /** Removes a slice of what is listed, and no more records than told. */
+  /** Removes a slice of the listed records, at most `most`. */
   private remove(listed: Ended[], most: number): number {
     let removed = 0;
     const ids: number[] = [];

@@ -13,13 +13,13 @@ import type {
 import { ThreadLock } from './thread-lock.js';
 import { startWorker } from './worker.factory.js';
 
-/** Shortest time from one group to the next, in ms: under load, one sync of the disk serves all that came meanwhile. */
+/** Minimum time from one group to the next, in ms: under load, one disk sync serves all calls made meanwhile. */
 const GROUP_INTERVAL = 3;
 
 /** A group this large is posted immediately: the thread takes it as soon as it is free. */
 const FULL_GROUP = 12;
 
-/** Longest wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
+/** Maximum wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
 const EXIT_WAIT = 5_000;
 
 interface PendingCall {
@@ -27,30 +27,30 @@ interface PendingCall {
   reject: (error: Error) => void;
 }
 
-/** A message about the queue in a file. */
+/** Returns a message about the queue in a file. */
 export function queueMessage(path: string, reason: string): string {
   return `SQLite queue ${path}: ${reason}`;
 }
 
 /**
- * The thread that runs the SQL of one file, so that disk never blocks the event loop. Calls go to it in groups. When it
- * ends, its calls reject, and it can be started again.
+ * The thread that runs the SQL of one file, so that the disk never blocks the event loop. Calls are sent in groups.
+ * When the thread ends, its calls reject, and it can be started again.
  */
 export class SqliteThread {
   private worker: Worker | undefined;
   private ended: Promise<void> | undefined;
   private failure: Error | undefined;
-  /** Whether its end would be a fault. */
+  /** Whether the file is open: an end of the thread is then a fault. */
   private isOpen = false;
   private readonly pending = new Map<number, PendingCall>();
   /** The calls of the next group. */
   private outbox: SqliteCall[] = [];
-  /** Whether a timer will post it. */
+  /** Whether a timer will post that group. */
   private scheduled = false;
   private lastPostAt = -Infinity;
   private lastCallId = 0;
 
-  /** @param onFault called with what is wrong when the thread ends, though nobody closed it */
+  /** @param onFault called with the reason when the thread ends without `close` */
   constructor(
     private readonly path: string,
     private readonly onFault: (reason: string) => void,
@@ -58,7 +58,7 @@ export class SqliteThread {
     this.failure = new ClosedError(queueMessage(path, 'it is not open'));
   }
 
-  /** Starts it, unless it runs; resolves once the file is open. */
+  /** Starts the thread, unless it is running; resolves once the file is open. */
   async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'driver'>): Promise<void> {
     if (this.isOpen) return;
     const { path } = this;
@@ -100,13 +100,13 @@ export class SqliteThread {
       await this.call('close');
     } finally {
       this.fail('it is closed', ClosedError);
-      // The driver lets go of the file only with its thread, which runs to its end by itself.
+      // The driver releases the file only when its thread ends, which happens by itself.
       this.worker.ref();
       await this.ended;
     }
   }
 
-  /** Rejects when the thread has ended, or ends before it has answered. */
+  /** Runs an operation in the thread. Rejects when the thread has ended, or ends before it answers. */
   call<O extends SqliteOperation>(
     operation: O,
     ...args: Parameters<SqliteOperations[O]>
@@ -123,7 +123,7 @@ export class SqliteThread {
 
   private schedule(): void {
     if (this.outbox.length >= FULL_GROUP) return this.post();
-    // While the thread is at work, calls wait for its answer.
+    // While the thread is busy, calls wait for its answer.
     const isIdle = this.pending.size === this.outbox.length;
     if (this.scheduled || this.outbox.length === 0 || !isIdle) return;
     this.scheduled = true;
@@ -148,7 +148,7 @@ export class SqliteThread {
     try {
       this.worker?.postMessage(calls, calls.flatMap(memoryOf));
     } catch (error) {
-      // One call's fault is not that of the others.
+      // One faulty call must not fail the others.
       if (calls.length > 1) for (const call of calls) this.send([call]);
       else this.receive([{ id: calls[0]!.id, error: errorMessage(error) }]);
     }
@@ -184,7 +184,7 @@ export class SqliteThread {
   }
 }
 
-/** Memory that goes over to the thread instead of being copied: it was made for the call. */
+/** Returns memory that is transferred to the thread instead of copied: it was allocated for the call. */
 function memoryOf(call: SqliteCall): ArrayBuffer[] {
   return call.operation === 'insert' ? call.args[0].map(({ bodies }) => bodies.buffer as ArrayBuffer) : [];
 }

@@ -15,11 +15,11 @@ import {
 } from './delivery-rows.js';
 import { IdSlicer } from './id-slicer.js';
 
-/** Batches and rows that one slice of a walk looks at, at most. */
+/** Maximum number of batches and rows that one slice of a walk reads. */
 const SLICE_BATCHES = 200;
 const SLICE_ROWS = 1_000;
 
-/** Batches that one slice of a deletion writes anew, at most. */
+/** Maximum number of batches that one slice of a deletion rewrites. */
 const SLICE_STRIPPED = 32;
 
 /** The ids of one slice: `from <= id < to`. */
@@ -28,12 +28,12 @@ interface Range {
   to: number;
 }
 
-/** What a query looks at first of a batch. */
+/** Fields of a batch that a query compares first. */
 interface BatchMessages extends Pick<DeliveryRow, 'id' | 'destination' | 'source' | 'acceptedAt'> {
   items: string;
 }
 
-/** Walks over the deliveries that match a query, the newest first, slice by slice. */
+/** Walks over the deliveries that match a query, newest first, slice by slice. */
 export class SqliteWalk {
   private readonly slices: IdSlicer;
   private readonly items;
@@ -85,16 +85,16 @@ export class SqliteWalk {
     return { result, next: toNext(query, range) };
   }
 
-  /** The slice below `before`. */
+  /** Returns the slice below `before`. */
   private toRange({ id }: CheckedQuery, before: number): Range {
     if (id !== undefined) return { from: Number(id), to: Math.min(before, Number(id) + 1) };
     return { from: this.slices.startOf(before), to: before };
   }
 
-  /** The deliveries of batches of the range that match and have no row of their own, batch by batch, the newest first. */
+  /** Yields matching deliveries in the range that have no row of their own, batch by batch, newest first. */
   private *findBatched(query: CheckedQuery, { from, to }: Range): Generator<DeliveryRow[]> {
     if (query.state === 'dead') return;
-    // Outcomes are read for batches that have a message of the query only.
+    // Outcomes are read only for batches that have a message of the query.
     const message: CheckedQuery = { ...query, id: undefined, state: undefined };
     const batches = this.items.all(batchOf(from), Math.ceil(to / BATCH_SLOTS));
     for (const { id, items, ...batch } of batches as BatchMessages[]) {

@@ -4,16 +4,16 @@ import type { SqliteDatabase } from './sqlite.database.js';
 /** How a file is used. */
 export interface SqliteFileOptions {
   messageIds: Required<RetentionBound>;
-  /** Size in bytes from which nothing is inserted. */
+  /** Size in bytes from which inserts are refused. */
   maxBytes?: number | undefined;
-  /** Whether nothing is to change: only `list` and `counts` are called, and leases end in what they show alone. */
+  /** Whether to change nothing: only `list` and `counts` are called, and only their results show that leases ended. */
   isReadOnly?: boolean;
 }
 
-/** What the thread is started with. */
+/** Start parameters of the thread. */
 export interface SqliteWorkerData extends SqliteFileOptions {
   path: string;
-  /** Deliveries whose leases go on. */
+  /** Ids of deliveries whose leases continue. */
   leased: number[];
   /** The queue's time, in ms since the epoch. */
   now: number;
@@ -23,33 +23,33 @@ export interface SqliteWorkerData extends SqliteFileOptions {
   driver: string;
 }
 
-/** What a thread is started with that checks the copy of a backup, and ends. */
+/** Start parameters of a thread that checks the copy of a backup and ends. */
 export interface CopyCheckData {
   copy: string;
   /** As in {@link SqliteWorkerData}. */
   driver: string;
 }
 
-/** What a check found: no reason when the copy is complete and undamaged. */
+/** Result of a check; without a reason, the copy is complete and undamaged. */
 export interface CopyCheck {
   reason?: string;
   /** Whether the copy's disk or folder is at fault, not what was copied. */
   isFaultOfPlace?: boolean;
 }
 
-/** What the thread that runs the SQL can be asked to do. */
+/** Operations of the thread that runs the SQL. */
 export interface SqliteOperations extends Omit<SqliteDatabase, 'transaction'> {
   open(): void;
 }
 
 export type SqliteOperation = keyof SqliteOperations;
 
-/** A call on its way to the thread. */
+/** A call to the thread. */
 export type SqliteCall = {
   [O in SqliteOperation]: { id: number; operation: O; args: Parameters<SqliteOperations[O]> };
 }[SqliteOperation];
 
-/** What became of a call: its result, or why it failed. */
+/** The answer to a call: its result, or why it failed. */
 export interface SqliteAnswer {
   id: number;
   result?: unknown;

@@ -1,2 +1,2 @@
-/** The code of the worker thread as one text, which `scripts/build.mjs` writes: bundlers have no file to carry along. */
+/** The code of the worker thread as a string, which `scripts/build.mjs` writes: bundlers need no separate file. */
 export declare const sqliteWorkerSource: string;

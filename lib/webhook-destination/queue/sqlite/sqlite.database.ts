@@ -35,10 +35,10 @@ import { SqliteSearch } from './sqlite-search.js';
 import { SqliteSweep } from './sqlite-sweep.js';
 import { SqliteWalk } from './sqlite-walk.js';
 
-/** By how much the system's clock must be behind, in ms, for it to have been set back. */
+/** Lag from which on the system clock counts as set back, in ms. */
 const MIN_LEAD = 100;
 
-/** The SQL of the queue. It blocks, so it runs in the worker thread alone. */
+/** The SQL of the queue. It blocks, so it runs only in the worker thread. */
 export class SqliteDatabase {
   private readonly db: Database.Database;
   private readonly accepted: AcceptedTable;
@@ -48,12 +48,12 @@ export class SqliteDatabase {
   private readonly series: SeriesTable;
   private readonly pages: SqlitePages;
   private readonly log: SqliteLog;
-  /** Whether it holds `maxBytes`. */
+  /** Whether the file has reached `maxBytes`. */
   private isFull = false;
-  /** Where the file is, behind any link. */
+  /** Path of the file, with links resolved. */
   private readonly path: string;
   private readonly inode: number | undefined;
-  /** The queue's time at the last call that planned by it, in ms since the epoch. */
+  /** The queue's time at the last call that scheduled by it, in ms since the epoch. */
   private now: number;
   private readonly walk: SqliteWalk;
   private readonly finder: SqliteSearch;
@@ -91,7 +91,7 @@ export class SqliteDatabase {
         }
         if (!isReadOnly) this.accepted.recover(now);
       });
-      if (setBack > 0 && !isReadOnly) setLastWrite(realPath, now); // what was set back is not to be once more
+      if (setBack > 0 && !isReadOnly) setLastWrite(realPath, now); // so that times are set back only once
     } catch (error) {
       this.db.close();
       throw error;
@@ -100,7 +100,7 @@ export class SqliteDatabase {
 
   /** Runs work as one durable unit: all of it or none. */
   transaction(work: () => void): void {
-    if (this.data.isReadOnly) return work(); // within the transaction that ends with the file's closing
+    if (this.data.isReadOnly) return work(); // within the transaction that `close` rolls back
     this.log.holdBack();
     this.measure();
     this.db.exec('BEGIN IMMEDIATE');
@@ -119,7 +119,7 @@ export class SqliteDatabase {
     }
   }
 
-  /** Undefined, with nothing inserted, where it holds `maxBytes`. */
+  /** Stores batches; returns undefined, storing nothing, if the file has reached `maxBytes`. */
   insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined {
     if (this.isFull) return undefined;
     this.now = now;
@@ -129,7 +129,7 @@ export class SqliteDatabase {
   claim(destination: string, limit: ClaimLimit, now: number): ClaimedRows {
     this.now = now;
     const room = { ...limit };
-    // What has a window running comes first.
+    // Deliveries whose retry window is running come first.
     const found = [...this.deliveries.claim(destination, room, now), ...this.batches.reclaim(destination, room, now)];
     const rows = this.batches.reader.withBodies(found);
     const batches = this.batches.claim(destination, room, now);
@@ -137,7 +137,7 @@ export class SqliteDatabase {
     return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }
 
-  /** Ids of those that were not leased, and so are not settled. */
+  /** Settles deliveries; returns the ids of those that were not leased, and so not settled. */
   settle({ ids, attempts }: DeliveredRows, others: SettlementRow[], now: number): number[] {
     this.now = now;
     const unsettled: number[] = [];
@@ -165,7 +165,7 @@ export class SqliteDatabase {
     return this.finder.run(search, before, limit);
   }
 
-  /** Writes to the file, so that what is wrong with it shows; answers whether it holds `maxBytes`. */
+  /** Writes to the file, so that faults show; returns whether it has reached `maxBytes`. */
   check(): boolean {
     if (inodeOf(this.path) !== this.inode)
       throw new Error('the file was removed or replaced; start the application again');
@@ -181,14 +181,14 @@ export class SqliteDatabase {
     return this.walk.purge(query, before);
   }
 
-  /** Overwrites what a portion of pages has beside its rows; answers with the first page of the next portion. */
+  /** Overwrites what a portion of pages has besides its rows; returns the first page of the next portion. */
   scrub(page: number): number | undefined {
     const next = this.pages.scrub(page);
     if (next === undefined) this.log.emptySoon();
     return next;
   }
 
-  /** @throws {Error} while the log may hold what was purged */
+  /** @throws {Error} while the log may hold purged data */
   confirmPurge(): void {
     if (this.log.fault) throw this.log.fault;
   }
@@ -200,8 +200,8 @@ export class SqliteDatabase {
   }
 
   /**
-   * Gives a portion of free pages back; answers whether there are more. It gives none back while a backup copies the
-   * file: the log would hold them all.
+   * Releases a portion of free pages; returns whether there are more. Releases no page while a backup copies the file:
+   * the log would hold them all.
    */
   shrink(): boolean {
     if (this.log.isHeldBack) return false;
@@ -251,17 +251,17 @@ export class SqliteDatabase {
 
   close(): void {
     if (this.db.inTransaction) this.db.exec('ROLLBACK');
-    // Elsewhere the file is let go of with the thread.
+    // Except on Bun, the file is released when the thread ends.
     if (process.versions.bun !== undefined && !this.data.isReadOnly) this.release();
     if (!this.data.isReadOnly && this.isAhead) {
-      this.log.emptySoon(); // or the end of the thread would write to the file
+      this.log.emptySoon(); // otherwise the end of the thread would write to the file
       this.log.empty();
       this.noteTime();
     }
     this.db.close();
   }
 
-  /** Gives up the exclusive lock, which ends with the write-ahead log only. */
+  /** Releases the exclusive lock, which lasts as long as the write-ahead log is in use. */
   private release(): void {
     try {
       this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema');
@@ -270,17 +270,17 @@ export class SqliteDatabase {
     }
   }
 
-  /** Whether the system's clock was set back. */
+  /** Whether the system clock was set back. */
   private get isAhead(): boolean {
     return this.now - Date.now() > MIN_LEAD;
   }
 
-  /** Has the file tell the next opening by what time deliveries were planned. */
+  /** Records the time that deliveries were scheduled by, for the next opening of the file. */
   private noteTime(): void {
     if (this.isAhead) setLastWrite(this.path, this.now);
   }
 
-  /** Learns whether the file is full: its pages in use, and its log. */
+  /** Checks whether the file is full, by its pages in use and its log. */
   private measure(): void {
     const { maxBytes } = this.data;
     if (maxBytes === undefined) return;

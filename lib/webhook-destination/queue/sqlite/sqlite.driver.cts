@@ -4,10 +4,10 @@ import { join } from 'node:path';
 const PACKAGE = 'nestjs-analytics-relay/package.json';
 
 /**
- * A file from which `libsql` can be required.
+ * Finds a file from which `libsql` can be required.
  *
- * In a bundle that is the bundle itself, or else this package where it is installed beside it: with pnpm, only this
- * package sees what it depends on.
+ * For a bundle, that is the bundle itself, or else this package if it is installed beside it: with pnpm, only this
+ * package can resolve its dependencies.
  *
  * @throws {Error} that says what to install, and where
  */
@@ -29,9 +29,9 @@ export function findDriver(): string {
 }
 
 /**
- * What is wrong when the thread ends with an error.
+ * Explains an error with which the thread ended.
  *
- * `libsql` is installed as two packages, and the second one differs with the platform.
+ * `libsql` is installed as two packages, and the second one depends on the platform.
  */
 export function explainThreadError({ code, message }: NodeJS.ErrnoException): string {
   const [, name] = /'(@libsql\/[^']+)'/.exec(message) ?? [];

@@ -8,23 +8,23 @@ import { SqliteStore } from './sqlite.store.js';
 /** Options of {@link sqliteQueue}. */
 export interface SqliteQueueOptions {
   /**
-   * The database file; missing folders are made. One process at a time can open it.
+   * The database file; missing folders are created. One process at a time can open it.
    * @default './data/relay.db'
    */
   path?: string;
   /** How long records of ended deliveries are kept. Default: the default of each kind of record. */
   retention?: RetentionOptions;
   /**
-   * Size in bytes from which new messages are refused: ingest answers `503`, and in-process recording tries again. It
-   * counts the pages of the file in use and the write-ahead log beside it, some 8 MiB. Deliveries, sweeps and deletions
-   * continue, and messages are accepted again below the size. The last group of messages may exceed it. A whole number,
-   * 16,777,216 (16 MiB) or above.
+   * Size in bytes from which new messages are refused: ingest answers `503`, and in-process recording retries. The size
+   * includes the pages in use and the write-ahead log beside the file, about 8 MiB. Deliveries, sweeps and deletions
+   * continue, and messages are accepted again below the limit. The last group of messages may exceed it. A whole
+   * number, 16,777,216 (16 MiB) or above.
    * @default no limit
    */
   maxBytes?: number;
 }
 
-/** Least `maxBytes`: twice what the log has most of the time. */
+/** Minimum of `maxBytes`: twice the usual size of the log. */
 const MIN_BYTES = 16 * 1024 * 1024;
 
 class SqliteOptions extends QueueOptions {
@@ -40,9 +40,9 @@ class SqliteOptions extends QueueOptions {
 }
 
 /**
- * The embedded queue: a SQLite file in WAL mode, synced at each commit, so that accepted messages survive a crash.
- * It needs no service. `open` rejects when the file is open already, belongs to another application, or cannot be
- * written; a file of an older layout is migrated, and one of a newer layout refused.
+ * Creates the embedded queue: a SQLite file in WAL mode, synced at each commit, so that accepted messages survive a
+ * crash. It needs no other service. `open` rejects when the file is already open, belongs to another application,
+ * cannot be written, or has a newer layout; a file with an older layout is migrated.
  * @throws {OptionsError} that names the option at fault
  */
 export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {
@@ -55,9 +55,9 @@ export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFact
 const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, count: Number.MAX_SAFE_INTEGER };
 
 /**
- * A queue for a tool, which removes no record for its age or number: how long the application keeps them is not known.
+ * Creates a queue for a tool. It removes no record for its age or number: the application's retention is not known.
  *
- * @param isReadOnly whether it only lists and counts: it locks the file, and changes nothing in it
+ * @param isReadOnly whether it only lists and counts: it locks the file, but changes nothing in it
  * @internal
  */
 export function sqliteTool(path: string, isReadOnly: boolean): DeliveryQueue {

@@ -6,19 +6,19 @@ import { keepBodiesInBatches } from './bodies.migration.js';
 export const APPLICATION_ID = 0x4e415251;
 
 /**
- * What is accepted together lies together, in a row of `batch`, and what became of it in a row of `outcome`: most
- * messages are delivered at the first attempt, and never become a row of their own. Only one that must wait, died, or
- * was given back gets a row of `delivery`. Its body stays in the batch, the only place where a body is.
+ * Deliveries accepted together are stored together in a row of `batch`, and their outcomes in a row of `outcome`: most
+ * messages are delivered at the first attempt, and never get a row of their own. Only a delivery that must wait, is
+ * dead, or was returned gets a row of `delivery`. Its body stays in the batch, the only place for bodies.
  *
- * A batch is long, and what is written costs: it is inserted once, and changed only when it is leased after it waited.
- * - `batch.state` is (q)ueued, (r)eleased when the process that had leased it ended, or (l)eased, for as long as
- *   `outcome.open` says; `leased_at` holds from the first lease on. Neither changes the length of the row.
- * - `batch.items` is `[messageIds, userIds, bytes of the bodies]`, a list each, with null in all where no record of the
- *   delivery is left. A fourth list has the traces, where there are any.
- * - `batch.bodies` is shorter than that says where it is compressed.
+ * A batch is long, and writing is expensive: it is inserted once, and changed only when it is leased after it waited.
+ * - `batch.state` is (q)ueued, (r)eleased when the process that leased it ended, or (l)eased, which ends
+ *   when `outcome.open` is 0; `leased_at` is valid from the first lease on. Neither changes the length of the row.
+ * - `batch.items` is `[messageIds, userIds, body lengths in bytes]`, a list each, with null in all lists for a delivery
+ *   without a record. If known, `traces` and `recorders` follow.
+ * - `batch.bodies` is shorter than the sum of these lengths if it is compressed.
  * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.
- * - `outcome.entries` is a list of `[position, attempt]` for a delivered, `[position]` for one with a row of its own.
+ * - `outcome.entries` is a list of `[position, attempt]` if delivered, or `[position]` if it has a row of its own.
  */
 const LAYOUT_3 = `
   CREATE TABLE batch (
@@ -101,15 +101,15 @@ const LAYOUT_7 = `
 
 /** One step from a layout of the file to the next. */
 interface Migration {
-  /** The layout that it leads to, kept in the file's `user_version`. */
+  /** The layout after this step, stored in the file's `user_version`. */
   layout: number;
   up(db: Database.Database): void;
 }
 
 /**
- * All layouts since the first one that is read, the oldest first. A new file takes every step, an older one those it
- * lacks. To change the layout, append a step, and keep a file of the new layout beside those of the older ones
- * (`test/apps/sqlite-layout.app.mjs` prints it): what was released is never edited.
+ * All layouts since the oldest readable one, in order. A new file runs every step, an older one those it lacks. To
+ * change the layout, append a step, and keep a file of the new layout beside those of the older ones
+ * (`test/apps/sqlite-layout.app.mjs` prints it). Never edit a released step.
  */
 export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
   { layout: 3, up: (db) => db.exec(LAYOUT_3) },

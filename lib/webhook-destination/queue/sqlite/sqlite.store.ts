@@ -30,10 +30,10 @@ import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows, toUn
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
-/** Deliveries that one call makes due, at most. */
+/** Maximum number of deliveries that one call makes due. */
 const SLICE_EXPEDITED = 1_000;
 
-/** Deliveries in a SQLite file, written by a thread of its own. When the thread ends, another one is started. */
+/** Deliveries in a SQLite file, written by a thread of its own. If the thread fails, another one is started. */
 export class SqliteStore implements DeliveryStore {
   readonly registry: RegistryStore = {
     read: (after) => this.thread.call('readRegistry', after),
@@ -47,7 +47,7 @@ export class SqliteStore implements DeliveryStore {
   private readonly path: string;
   private readonly thread: SqliteThread;
   private owner: StoreOwner | undefined;
-  /** Whether the last insert was refused, as the file holds `maxBytes`. */
+  /** Whether the last insert was refused because the file has reached `maxBytes`. */
   private isFull = false;
   private readonly reopening = new StoreReopening(
     () => this.reopen(),

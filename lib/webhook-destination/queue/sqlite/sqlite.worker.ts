@@ -16,7 +16,7 @@ function run(db: SqliteDatabase, { operation, args }: SqliteCall): unknown {
   return (db[operation] as (...args: unknown[]) => unknown).apply(db, args);
 }
 
-/** The database, opened by the first call. What keeps it from opening stays: a second try would meet the first one's lock. */
+/** Returns the database, which the first call opens. A failure is final: a retry would meet the first lock. */
 function openDatabase(): SqliteDatabase {
   if (openFailure) throw openFailure;
   try {
@@ -37,7 +37,7 @@ function runTogether(calls: SqliteCall[]): SqliteAnswer[] {
   return answers;
 }
 
-/** What has come since the last commit. */
+/** Collects the calls that have arrived since the last commit. */
 function collect(first: SqliteCall[]): SqliteCall[] {
   const calls = [...first];
   for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port)) {
@@ -51,12 +51,12 @@ function runAll(calls: SqliteCall[]): SqliteAnswer[] {
     return runTogether(calls);
   } catch (error) {
     if (calls.length === 1) return [{ id: calls[0]!.id, error: reasonOf(error, data.path) }];
-    // One call's fault is not that of the others.
+    // One faulty call must not fail the others.
     return calls.flatMap((call) => runAll([call]));
   }
 }
 
-/** Group commit: what comes while one group is written becomes durable together. */
+/** Group commit: calls that arrive while one group is written become durable together. */
 function serve(): void {
   const lock = new ThreadLock(data.lock);
   port.on('message', (first: SqliteCall[]) => {
@@ -74,7 +74,7 @@ function serve(): void {
 
 const given = workerData as SqliteWorkerData | CopyCheckData;
 if ('copy' in given) {
-  // The driver lets go of the file only with its thread, which ends here.
+  // The driver releases the file only when its thread ends, as it does here.
   port.postMessage(checkCopy(given.copy));
 } else {
   data = given;

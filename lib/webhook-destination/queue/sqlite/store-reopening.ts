@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { errorMessage } from '../../../common/error.util.js';
 
-/** First wait before a store is opened again, and the longest, in ms. */
+/** First wait before a store is reopened, and the longest wait, in ms. */
 const FIRST_DELAY = 100;
 const LONGEST_DELAY = 30_000;
 
-/** How long a store must have been open, in ms, for the waits to begin anew. */
+/** How long a store must stay open before waits start again from the first, in ms. */
 const STABLE_TIME = 60_000;
 
-/** Opens a store again that has failed, after waits that double until it stays open. */
+/** Reopens a store that has failed, after waits that double until it stays open. */
 export class StoreReopening {
   private delay = FIRST_DELAY;
   private openedAt = -Infinity;
@@ -18,7 +18,7 @@ export class StoreReopening {
 
   /**
    * @param open rejects when the store cannot be opened
-   * @param onFailure called when that failed for another reason than before
+   * @param onFailure called when that fails for another reason than before
    */
   constructor(
     private readonly open: () => Promise<void>,
@@ -30,7 +30,7 @@ export class StoreReopening {
     this.running ??= this.run(this.stopping.signal).finally(() => (this.running = undefined));
   }
 
-  /** Ends it; an opening that is under way is waited for. */
+  /** Stops reopening, and waits for an attempt in progress. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.running;

@@ -2,13 +2,13 @@ const FREE = 0;
 const HELD = 1;
 
 /**
- * Held by a thread while it is inside the SQLite driver, which aborts the process when the thread is ended in there.
+ * Held by a thread while it is inside the SQLite driver, which aborts the process if the thread is ended there.
  * `process.exit` ends threads wherever they are, so the process takes the lock first, and keeps it.
  */
 export class ThreadLock {
   private readonly state: Int32Array;
 
-  /** @param memory Shared by both threads; held at first, by the thread that starts. */
+  /** @param memory shared by both threads; at first, the worker holds the lock while it starts */
   constructor(memory: SharedArrayBuffer) {
     this.state = new Int32Array(memory);
   }
@@ -19,7 +19,7 @@ export class ThreadLock {
     return memory;
   }
 
-  /** Blocks until the other thread lets go, or for so many ms. */
+  /** Blocks until the other thread releases the lock, or for at most `maxWait` ms. */
   acquire(maxWait = Infinity): void {
     while (Atomics.compareExchange(this.state, 0, FREE, HELD) !== FREE) {
       if (Atomics.wait(this.state, 0, HELD, maxWait) === 'timed-out') return;

@@ -9,7 +9,7 @@ import { sqliteWorkerSource } from './sqlite-worker.source.js';
 /**
  * Starts a thread that uses SQLite.
  *
- * @param describe makes an error's message of what is wrong
+ * @param describe converts a reason to the message of an error
  * @throws {PackageError} when `libsql` is not installed
  */
 export function startWorker(

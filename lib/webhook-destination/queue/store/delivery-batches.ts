@@ -1,10 +1,10 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
 import { FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
 
-/** Deliveries of one destination, source and moment. */
+/** Deliveries with the same destination, source and acceptance time. */
 type Batch = [NewDelivery, ...NewDelivery[]];
 
-/** Puts together what has one destination, source and moment, and keeps the order; in memory of their own. */
+/** Groups deliveries by destination, source and acceptance time, in their order; each batch has its own memory. */
 export function toBatches(deliveries: NewDelivery[]): Batch[] {
   const open = new Map<string, { batch: Batch; bytes: number }>();
   const batches: Batch[] = [];
@@ -30,8 +30,8 @@ export function toBatches(deliveries: NewDelivery[]): Batch[] {
 }
 
 /**
- * The bodies of one request share memory, which would be held as long as one of them: where other destinations, or
- * none, get most of it, these are copied.
+ * Copies the bodies of a batch that uses at most half of the memory shared by all bodies of its request: each body
+ * would keep all of that memory in use.
  */
 function withOwnMemory(batch: Batch): Batch {
   const { byteLength } = batch[0].body.buffer;

@@ -17,32 +17,32 @@ import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import type { SeriesStore } from '../series-store.interface.js';
 
-/** Most deliveries stored as one batch, so that a claim takes little more than it has room for. */
+/** Maximum number of deliveries in a batch, so that a claim exceeds its limit only slightly. */
 export const MAX_BATCH = 256;
 
 /**
- * Bytes of bodies with which a batch is full, so that little is read for one delivery of it. Those of one request are
- * seldom as many, unless its batch lends most of them to its messages.
+ * Body bytes at which a batch is full, so that reading one of its deliveries reads little else. One request seldom has
+ * as many, unless a large `context` of its batch is copied into each message.
  */
 export const FULL_BATCH = 512 * 1024;
 
-/** Deliveries accepted together, of one destination, source and moment: they are stored together. */
+/** Deliveries with the same destination, source and acceptance time, which are stored together. */
 export interface StoreBatch {
   deliveries: NewDelivery[];
-  /** Whether they are handed out at once, and so are not to be claimed. */
+  /** Whether they are stored as leased, because the consumer gets them without a claim. */
   leased: boolean;
 }
 
-/** What has had no attempt; nobody writes into it. */
+/** Empty list that all deliveries without attempts share; never modified. */
 const NONE: never[] = [];
 
-/** What becomes of a leased delivery: its outcome, or undefined when it is given back without an attempt. */
+/** Outcome of a leased delivery, undefined if it is returned without an attempt. */
 export interface Settlement {
   delivery: Delivery;
   outcome: DeliveryOutcome | undefined;
 }
 
-/** A delivery that nobody has attempted; copied field by field, as this is done for each one accepted. */
+/** Creates a delivery without attempts. It copies field by field because that is fastest. */
 export function toDelivery(accepted: NewDelivery, id: string): Delivery {
   const { destination, source, messageId, userId, body, acceptedAt, trace, recordedBy } = accepted;
   return {
@@ -61,36 +61,36 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
   };
 }
 
-/** When the window of a settled delivery began; one that was never attempted or put back has none. */
+/** Returns when a settled delivery's retry window began; undefined if it was never attempted or put back. */
 export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
   if (outcome?.state !== 'waiting') return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
   return delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? outcome.attempt?.startedAt ?? now;
 }
 
-/** How much a claim may find, give or take what is stored together. */
+/** Limits of a claim, which the last batch may exceed. */
 export interface ClaimLimit {
   deliveries: number;
-  /** Of their bodies. */
+  /** Total size of their bodies. */
   bytes: number;
-  /** Latest beginning of the window, or acceptance of what has none, in ms since the epoch. */
+  /** Latest start of the retry window, or acceptance of a delivery without one, in ms since the epoch. */
   windowBefore: number;
 }
 
-/** What a claim found. */
+/** Result of a claim. */
 export interface Claim {
-  /** Due deliveries, the oldest first, now leased. */
+  /** Due deliveries, oldest first, now leased. */
   deliveries: Delivery[];
   /** Whether more may be due. */
   more: boolean;
-  /** When the next delivery that is not leased falls due, in ms since the epoch, unless more are due now. */
+  /** When the next unleased delivery falls due, in ms since the epoch; undefined if more may be due now. */
   nextDueAt: number | undefined;
 }
 
-/** What a store must know of its queue, as one that failed opens again by itself. */
+/** The queue, as seen by a store that reopens by itself after a failure. */
 export interface StoreOwner {
   /** The queue's time, in ms since the epoch. */
   now(): number;
-  /** Ids of the deliveries whose outcome is not recorded yet. Their leases go on; others are due again. */
+  /** Returns ids of deliveries without a recorded outcome. Their leases continue; all others are due again. */
   leased(): string[];
   /** Called once the store is open again. */
   reopened(): void;
@@ -99,46 +99,46 @@ export interface StoreOwner {
 }
 
 /**
- * What a queue needs of the place where its deliveries lie.
- * A lease is a mark of the store. In an embedded store, which answers in the order of the calls, it ends when the store is
- * opened, unless somebody holds it; in a shared one with its process.
+ * Storage for the deliveries of a queue.
+ * A lease is a mark in the store. An embedded store handles calls in order, and opening it ends each lease that its
+ * owner does not hold. In a shared store, a lease ends with its process.
  */
 export interface DeliveryStore {
   readonly registry: RegistryStore;
-  /** Whether other processes take deliveries as well: each then holds few, so that the others get some. */
+  /** Whether other processes take deliveries too: each then holds only a few, so that the others get some. */
   readonly isShared?: boolean;
   /**
-   * Names of destinations that came to have a due delivery by another process, or by the end of one. Those that have one
-   * when it is subscribed, or the store is opened, are named as well. It may name others.
+   * Emits destinations that got a due delivery from another process or through the end of one. On subscription, and
+   * when the store is opened, it also emits those that already have one. Further names may be emitted.
    */
   readonly due$?: Observable<string>;
-  /** The store's time, in ms since the epoch; that of the system's clock where this is left out. */
+  /** Returns the store's time, in ms since the epoch. Without this method, the system clock is used. */
   now?(): number;
   readonly series?: SeriesStore;
   readonly peers?: PeerChannel;
   open(owner: StoreOwner): Promise<void>;
   /**
-   * Stores all, or none, save those whose message it remembers. Resolves once they are durable, with the stored ones
-   * of each batch that is leased.
+   * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with the
+   * stored deliveries of each leased batch.
    */
   insert(batches: StoreBatch[], now: number): Promise<Delivery[][]>;
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
-  /** Resolves with whether each was leased, and so is settled now, once that is durable. */
+  /** Settles leased deliveries. Resolves once that is durable, with whether each was still leased. */
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
-  /** As that of `DeliveryQueue`, for a search without `id`. Without it, `list` is used. */
+  /** As `DeliveryQueue.search`, for a search without `id`. Without this method, `list` is used. */
   search?(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion>;
-  /** As that of `DeliveryQueue`. */
+  /** As `DeliveryQueue.check`. */
   check(): Promise<QueueCondition>;
   oldest(): Promise<OldestDelivery[]>;
   /** @param except as in `DeliveryQueue.counts` */
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
-  /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those that were not. */
+  /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number>;
   purge(query: CheckedQuery): Promise<number>;
-  /** Overwrites what is left of the purged. */
+  /** Overwrites leftover data of purged deliveries. */
   scrub(): Promise<void>;
   sweep(retention: Retention, now: number): Promise<number>;
   close(): Promise<void>;

@@ -8,30 +8,30 @@ import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.j
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
 /**
- * Deliveries handed out whose outcome is not recorded, as a multiple of the concurrency: attempts go on while the store
- * writes, but no more than these could go out twice after a crash.
+ * Maximum number of leases without a recorded outcome, as a multiple of the concurrency: attempts continue while the
+ * store writes, and at most this many deliveries are sent twice after a crash.
  */
 const UNRECORDED_FACTOR = 3;
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
 const WINDOW_FACTOR = 16;
 
-/** The same where other processes take deliveries too. */
+/** The same for a store whose deliveries other processes take too. */
 const SHARED_WINDOW_FACTOR = 4;
 
-/** Most bytes of bodies held in memory, give or take what is accepted or stored together. */
+/** Maximum size of the bodies held in memory, in bytes; the last request or batch may exceed it. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
-/** How long a failed read of the store is left alone, in ms. */
+/** Wait after a failed read of the store, in ms. */
 const STORE_RETRY_DELAY = 1_000;
 
 /**
- * Records what became of a leased delivery, or gives it back. Calls `onEnd` when its lease has ended, then resolves with
- * whether it was leased still.
+ * Records the outcome of a leased delivery, or returns the delivery. Calls `onEnd` when the lease has ended, then
+ * resolves with whether the delivery was still leased.
  */
 export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<boolean>;
 
-/** What a feed is made with, beside its store. */
+/** Parameters of a feed, besides its store. */
 export interface FeedOptions {
   destination: string;
   concurrency: number;
@@ -39,37 +39,37 @@ export interface FeedOptions {
   windowBefore: number;
   subscriber: Subscriber<Lease>;
   settle: Settle;
-  /** The queue's deliveries that are ready or handed out, and have no outcome on record. */
+  /** The queue's deliveries that are ready or handed out, without a recorded outcome. */
   leased: Set<Delivery>;
-  /** The claims under way. */
+  /** The claims in progress. */
   claims: Set<Promise<unknown>>;
   /** The queue's time, in ms since the epoch. */
   now: () => number;
 }
 
 /**
- * Hands one destination's deliveries to its consumer: the newly accepted straight from memory while there is room,
- * all others from the store when they are due.
+ * Hands one destination's deliveries to its consumer: new ones straight from memory while there is room, all others
+ * from the store when they are due.
  */
 export class DestinationFeed {
   private readonly logger: LimitedLogger;
   private readonly ready = new Fifo<Delivery>();
   private readonly window: number;
-  /** Places taken in the window: deliveries on their way into the store, ready, with the consumer, or being recorded. */
+  /** Places taken in the window: deliveries being stored, ready, with the consumer, or being recorded. */
   private held = 0;
-  /** Bytes of their bodies. */
+  /** Total size of their bodies, in bytes. */
   private heldBytes = 0;
-  /** Handed out, and not settled; or not recorded, where they were not delivered. */
+  /** Deliveries handed out and not settled, or settled as not delivered and not recorded. */
   private inFlight = 0;
-  /** Handed out, and not recorded. */
+  /** Deliveries handed out and not recorded. */
   private unrecorded = 0;
   private pumping = false;
-  /** Whether the store may hold due deliveries that are not leased; what is accepted meanwhile queues up behind them. */
+  /** Whether the store may hold unleased due deliveries; new deliveries then queue up behind them. */
   private backlog = true;
   private claiming = false;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
-  /** Runs while a store that could not be read is left alone. */
+  /** Runs during the wait after a failed read of the store. */
   private retryTimer: NodeJS.Timeout | undefined;
   private stopped = false;
   private idleWaiters: (() => void)[] = [];
@@ -82,7 +82,7 @@ export class DestinationFeed {
     this.logger = new LimitedLogger(`DeliveryQueue(${options.destination})`);
   }
 
-  /** Takes places for deliveries that are being stored, unless the window is full or older ones wait in the store. */
+  /** Reserves places for deliveries being stored, unless the window is full or older deliveries wait in the store. */
   reserve(deliveries: NewDelivery[]): boolean {
     if (this.isFinite) return false;
     const held = this.store.isShared ? this.held + deliveries.length - 1 : this.held;
@@ -91,20 +91,20 @@ export class DestinationFeed {
     return !this.backlog;
   }
 
-  /** Hands over what was stored of the deliveries that have places, and gives the places of the others back. */
+  /** Adds the deliveries that were stored, and frees the places of those that were not. */
   push(deliveries: Delivery[], reserved: NewDelivery[]): void {
     for (const delivery of reserved) this.drop(delivery);
     this.take(deliveries);
     this.pump();
   }
 
-  /** Tells that the store may hold due deliveries. */
+  /** To be called when the store may hold due deliveries. */
   wake(): void {
     this.backlog = true;
     this.refill();
   }
 
-  /** Tells that the store holds a delivery that falls due then, in ms since the epoch. */
+  /** To be called when a delivery in the store falls due at `moment`, in ms since the epoch. */
   wakeAt(moment: number): void {
     if (this.stopped || moment >= this.timerDueAt) return;
     clearTimeout(this.timer);
@@ -119,7 +119,7 @@ export class DestinationFeed {
     this.timer.unref();
   }
 
-  /** Drops what was not handed out, and has been removed from the store. */
+  /** Drops deliveries that were removed from the store and not handed out. */
   forget(isRemoved: (delivery: Delivery) => boolean): void {
     for (const delivery of this.ready.drain()) {
       if (isRemoved(delivery)) {
@@ -132,13 +132,13 @@ export class DestinationFeed {
     this.pump();
   }
 
-  /** Tells that the store, which could not be read, was opened anew. */
+  /** To be called when the store has been reopened after a failure. */
   restart(): void {
     this.endRetryTimer();
     this.wake();
   }
 
-  /** Resolves once no due delivery is left to hand out, and what became of those handed out is recorded. */
+  /** Resolves once every due delivery is handed out and its outcome is recorded. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       this.idleWaiters.push(resolve);
@@ -146,7 +146,7 @@ export class DestinationFeed {
     });
   }
 
-  /** Hands out no more, and gives back what was not handed out. */
+  /** Stops handing out deliveries, and returns those not handed out to the store. */
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
@@ -155,7 +155,7 @@ export class DestinationFeed {
   }
 
   private pump(): void {
-    // A consumer may settle what it has just been handed.
+    // A consumer may settle a lease synchronously, which calls this again.
     if (this.pumping) return;
     this.pumping = true;
     while (this.canHandOut()) {
@@ -191,8 +191,8 @@ export class DestinationFeed {
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
         settled = true;
-        // What was not delivered becomes a row of its own. It keeps its place until then, or a destination that is down
-        // would fill the commits that others wait for.
+        // An undelivered one becomes a row of its own and keeps its place until then. Otherwise, a destination that is
+        // down would fill the commits that other destinations wait for.
         const isPlaceFree = outcome?.state === 'delivered';
         if (isPlaceFree) this.inFlight--;
         const recorded = this.options.settle({ delivery, outcome }, () => {
@@ -228,7 +228,7 @@ export class DestinationFeed {
   private giveBack(): void {
     for (const delivery of this.ready.drain()) {
       this.drop(delivery);
-      // What the closing store does not take back is due again when it is opened.
+      // If the closing store does not take it back, it is due again when the store opens.
       this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
     }
   }

@@ -5,12 +5,12 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
 
-/** How long a store that could not write is left alone, in ms. */
+/** Wait after a failed write to the store, in ms. */
 const RETRY_DELAY = 1_000;
 
 /**
- * Most deliveries of one group that had no attempt: when a destination goes down, all that was ready for it is given
- * back at once, and what others have accepted or delivered would wait for a long commit.
+ * Maximum number of deliveries without an attempt in one group. When a destination goes down, all its ready deliveries
+ * are returned at once; without a limit, deliveries of other destinations would wait for a long commit.
  */
 const MAX_WITHOUT_ATTEMPT = 8;
 
@@ -19,13 +19,13 @@ interface Entry {
   onEnd: () => void;
   resolve: (settled: boolean) => void;
   reject: (error: Error) => void;
-  /** Whether the store failed to answer: it may have been recorded all the same. */
+  /** Whether a write failed that may have recorded the settlement all the same. */
   isInDoubt: boolean;
 }
 
 /**
- * Writes settlements in groups: what ends while one group is being written goes with the next.
- * An outcome that is not recorded would send its delivery once more, so a store that fails is waited for.
+ * Writes settlements in groups: those that arrive during a write form the next group.
+ * A failed write is retried, because a delivery without a recorded outcome would be sent again.
  */
 export class SettlementWriter {
   private readonly logger = new LimitedLogger('DeliveryQueue');
@@ -40,7 +40,7 @@ export class SettlementWriter {
   ) {}
 
   /**
-   * Resolves, once durable, with whether the delivery was leased; rejects when the queue closes before that.
+   * Writes a settlement. Resolves once durable, with whether the delivery was leased; rejects when the queue closes.
    * @param onEnd called before either
    */
   write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
@@ -54,14 +54,14 @@ export class SettlementWriter {
     });
   }
 
-  /** Writes what is left, gives up what the store does not take, and takes no more: another lease may be out by then. */
+  /** Writes the remaining settlements once, without retries. Rejects later ones: another lease may exist by then. */
   async close(): Promise<void> {
     this.closing.abort();
     await this.writing;
   }
 
   private async run(): Promise<void> {
-    await Promise.resolve(); // whatever ends in the same turn goes with the first group
+    await Promise.resolve(); // settlements made in the same turn join the first group
     while (this.group.length > 0) {
       const entries = this.takeGroup();
       try {

@@ -38,26 +38,26 @@ import type { DeliveryStore } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
 /**
- * A process's queue: deliveries lie in a store, its own or one that it shares, and what has just been accepted goes to its
- * consumer straight from memory, without being read back.
+ * A process's queue on an embedded or shared store. New deliveries go to their consumer straight from memory, without
+ * being read back.
  */
 export class StoreQueue implements DeliveryQueue {
   private readonly feeds = new Map<string, DestinationFeed>();
-  /** What was handed out, or is about to be, and has no outcome on record. */
+  /** Deliveries that are handed out or ready, without a recorded outcome. */
   private readonly leased = new Set<Delivery>();
   private readonly claims = new Set<Promise<unknown>>();
   private readonly clock: SteadyClock;
   /** The async context of the feeds: their reads and timers are not part of the request that wakes them. */
   private readonly scope = new AsyncResource('StoreQueue');
   private readonly due = new Subject<string>();
-  /** Follows what other processes make due. */
+  /** Wakes the feeds of destinations that other processes make due. */
   private readonly others$: Observable<string>;
-  /** Subscribed while there is a consumer. */
+  /** Subscription to `others$` while there is a consumer. */
   private following: Subscription | undefined;
   readonly due$: Observable<string>;
   private writer: SettlementWriter;
   private lastScrub = Promise.resolve();
-  /** The one that has not begun. */
+  /** The scrub that has not begun. */
   private nextScrub: Promise<void> | undefined;
 
   constructor(
@@ -142,7 +142,7 @@ export class StoreQueue implements DeliveryQueue {
       feed.wake();
       this.following ??= this.others$.subscribe();
       return () => {
-        // After the queue was opened again, the destination may have another consumer.
+        // If the queue has been reopened, the destination may have another consumer.
         if (this.feeds.get(destination) === feed) this.feeds.delete(destination);
         feed.stop();
         if (this.feeds.size === 0) this.unfollow();
@@ -203,16 +203,16 @@ export class StoreQueue implements DeliveryQueue {
     for (const feed of this.feeds.values()) feed.stop();
     this.feeds.clear();
     this.unfollow();
-    // What a shared store has just leased is given back; what lies in one of this process is due when it is opened.
+    // Deliveries just claimed from a shared store are returned; those of an embedded store are due when it opens.
     if (this.store.isShared) await Promise.all(this.claims);
     await this.writer.close();
     await this.store.close();
-    // Leases end with the store; those of the next opening have a writer of their own.
+    // Leases end with the store; those granted after the next opening have a writer of their own.
     this.leased.clear();
     this.writer = this.createWriter();
   }
 
-  /** Drops what was not handed out: the store has removed it. */
+  /** Drops deliveries that were removed from the store and not handed out. */
   private forget(isRemoved: (delivery: Delivery) => boolean): void {
     for (const feed of this.feeds.values()) feed.forget(isRemoved);
   }
@@ -228,7 +228,7 @@ export class StoreQueue implements DeliveryQueue {
     else this.due.next(destination);
   }
 
-  /** Purges share the scrub that begins once the rows of all are gone. */
+  /** Scrubs once for all purges that have removed their rows by the time the scrub begins. */
   private scrub(): Promise<void> {
     this.nextScrub ??= this.lastScrub.then(() => {
       this.nextScrub = undefined;
@@ -242,7 +242,7 @@ export class StoreQueue implements DeliveryQueue {
     return new SettlementWriter(this.store, () => this.now());
   }
 
-  /** What settles the leases of this opening, and of no other. */
+  /** Creates the function that settles leases granted while the queue is open this time. */
   private createSettle(): Settle {
     const { writer } = this;
     return (settlement, onEnd) =>
