@@ -1,4 +1,4 @@
-import type { BatchTransport } from '../client/delivery/batch-transport.interface.js';
+import type { BatchAnswer, BatchTransport } from '../client/delivery/batch-transport.interface.js';
 import type { InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 
 const write = (events: string): string => `{"batch":[${events}]}`;
@@ -19,8 +19,8 @@ export class InProcessTransport implements BatchTransport {
     return this.ingest.sourceNameOf(this.#writeKey);
   }
 
-  async send(events: string): Promise<undefined> {
-    await this.ingest.acceptBatch(this.#writeKey, write(events));
-    return undefined;
+  async send(events: string): Promise<BatchAnswer> {
+    const { rejected } = await this.ingest.acceptBatch(this.#writeKey, write(events));
+    return { rejected };
   }
 }

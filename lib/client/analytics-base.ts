@@ -44,7 +44,7 @@ const METHODS = [
 ];
 
 /** Transport of a disabled client: every event counts as delivered. */
-const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve(undefined) };
+const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve({}) };
 
 /** @internal Creates the sink that delivers a client's events in place of batches over HTTP. */
 export type EventSinkFactory = (ledger: EventLedger) => EventSink;

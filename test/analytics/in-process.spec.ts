@@ -77,6 +77,31 @@ describe('An application that records for its own WebhookDestinationModule', () 
     expect(names(receiver).sort()).toEqual(['One', 'Three', 'Two']);
   });
 
+  it('fails the events that ingest refuses, and delivers the others', async () => {
+    const receiver = await startReceiver();
+    const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });
+    const analytics = app.get(AnalyticsService);
+    await analytics.register({
+      name: 'Forgetful',
+      type: 'enrichment',
+      version: '1',
+      isLoaded: () => true,
+      load: () => Promise.resolve(),
+      track: (ctx) => {
+        if (ctx.event.event === 'Refused') ctx.updateEvent('userId', undefined);
+        return ctx;
+      },
+    });
+    const outcomes: Record<string, unknown> = {};
+    for (const event of ['One', 'Refused', 'Two']) {
+      analytics.track({ userId: 'u1', event }, (error) => void (outcomes[event] = error));
+    }
+    await analytics.flush();
+    expect(outcomes).toMatchObject({ One: undefined, Refused: { code: 'no_user_anon_id' }, Two: undefined });
+    await receiver.received(2);
+    expect(names(receiver).sort()).toEqual(['One', 'Two']);
+  });
+
   it('keeps to flushInterval where it is set', async () => {
     const receiver = await startReceiver();
     const options = { writeKey: 'wk_shop', flushInterval: 300 };

@@ -1,3 +1,5 @@
+import type { MessageFault } from '../message/message.rules.js';
+
 /** Why the receiver did not accept a batch. */
 export interface Refusal {
   reason: Error;
@@ -7,6 +9,19 @@ export interface Refusal {
   retryAfter?: number | undefined;
 }
 
+/** An event that the receiver refused, although it accepted the batch. */
+export interface RejectedEvent extends MessageFault {
+  /** Index in the batch, from 0. */
+  index: number;
+}
+
+/** The receiver's answer to a batch. */
+export interface BatchAnswer {
+  /** Undefined if the receiver accepted the batch. */
+  refusal?: Refusal | undefined;
+  rejected?: readonly RejectedEvent[];
+}
+
 /** Sends batches: over HTTP, or to a relay in the same process. */
 export interface BatchTransport {
   /** Size of an empty batch, in bytes. */
@@ -14,11 +29,11 @@ export interface BatchTransport {
   /** Name of the source that the batches belong to, if known. */
   readonly source?: string | undefined;
   /**
-   * Sends a batch once. Resolves with undefined when the receiver accepts it; a rejection is a retryable error.
+   * Sends a batch once. Resolves with the receiver's answer; a rejection is a retryable error.
    *
    * @param events The events' JSON, separated by commas.
    * @param attempt Number of earlier attempts.
    * @param onAbort Registers a function to call when the result is no longer awaited.
    */
-  send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<Refusal | undefined>;
+  send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<BatchAnswer>;
 }

@@ -1,6 +1,6 @@
 import { RelayError } from '../relay.error.js';
 import type { Batch } from './batch.js';
-import type { BatchTransport, Refusal } from './batch-transport.interface.js';
+import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { backoffDelay } from './retry.schedule.js';
 
@@ -17,7 +17,10 @@ export class BatchPublisher {
     private readonly transport: BatchTransport,
   ) {}
 
-  /** Delivers a batch. Never rejects: resolves with the reason why it was not delivered, or undefined if it was. */
+  /**
+   * Delivers a batch. Never rejects: resolves with the reason why it was not delivered, or undefined if it was. The batch
+   * knows the events that were refused.
+   */
   async send(batch: Batch): Promise<unknown> {
     const events = batch.events.map((event) => event.json).join(',');
     let retries = 0;
@@ -25,8 +28,9 @@ export class BatchPublisher {
       let reason: unknown;
       try {
         await this.untilResumed(batch);
-        const refusal = await this.attempt(batch, events, attempt);
-        if (!refusal?.isRetried) return refusal?.reason;
+        const { refusal, rejected = [] } = await this.attempt(batch, events, attempt);
+        if (!refusal) return batch.reject(rejected);
+        if (!refusal.isRetried) return refusal.reason;
         reason = refusal.reason;
         if (this.isPostponed(refusal) && attempt - retries < MAX_POSTPONED) continue;
       } catch (error) {
@@ -59,7 +63,7 @@ export class BatchPublisher {
   }
 
   /** Makes one attempt within `httpRequestTimeout`. */
-  private attempt(batch: Batch, events: string, attempt: number): Promise<Refusal | undefined> {
+  private attempt(batch: Batch, events: string, attempt: number): Promise<BatchAnswer> {
     const { httpRequestTimeout } = this.settings;
     return batch.run((resolve, reject) => {
       const message = `The request took longer than ${httpRequestTimeout} ms`;

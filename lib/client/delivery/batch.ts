@@ -1,4 +1,6 @@
 import type { PendingEvent } from '../event/pending-event.interface.js';
+import { ValidationError } from '../message/validation.error.js';
+import type { RejectedEvent } from './batch-transport.interface.js';
 
 /** Starts a step and returns a function that stops it. */
 type Start<T> = (resolve: (value: T) => void, reject: (reason: unknown) => void) => () => void;
@@ -7,6 +9,8 @@ type Start<T> = (resolve: (value: T) => void, reject: (reason: unknown) => void)
 export class Batch {
   /** Why the batch was aborted. */
   aborted: Error | undefined;
+  /** Why the receiver refused events of the batch, by their index. */
+  private rejections: Map<number, Error> | undefined;
   private interrupt: ((reason: Error) => void) | undefined;
 
   constructor(readonly events: readonly PendingEvent[]) {}
@@ -20,6 +24,17 @@ export class Batch {
       stop = start(resolve, reject);
     });
     return done.finally(() => stop());
+  }
+
+  /** Records the events that the receiver refused. */
+  reject(rejected: readonly RejectedEvent[]): void {
+    if (rejected.length === 0) return;
+    this.rejections = new Map(rejected.map(({ index, ...fault }) => [index, new ValidationError(fault)]));
+  }
+
+  /** Why the receiver refused an event of the batch; undefined if it accepted the event. */
+  rejectionOf(index: number): Error | undefined {
+    return this.rejections?.get(index);
   }
 
   abort(reason: Error): void {

@@ -146,7 +146,9 @@ export class EventQueue implements EventSink {
     const send = () => publisher.send(batch);
     const reason = await (telemetry ? telemetry.send(this.toSent(batch), send) : send());
     this.inFlight = this.inFlight.filter((other) => other !== batch);
-    if (!batch.aborted) for (const event of batch.events) this.ledger.end(event, reason);
+    if (!batch.aborted) {
+      batch.events.forEach((event, index) => this.ledger.end(event, reason ?? batch.rejectionOf(index)));
+    }
     // The connection becomes free in a later turn of the event loop; until then, `fetch` would open another one.
     nextTurn(() => {
       this.requests--;

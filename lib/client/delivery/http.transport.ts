@@ -1,8 +1,9 @@
 import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
 import { RelayError } from '../relay.error.js';
-import type { BatchTransport, Refusal } from './batch-transport.interface.js';
+import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
+import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
 import { isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
 
@@ -73,7 +74,7 @@ export class HttpTransport implements BatchTransport {
     this.envelopeBytes = Buffer.byteLength(this.bodyOf(''));
   }
 
-  async send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<Refusal | undefined> {
+  async send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<BatchAnswer> {
     const { emitter } = this;
     const { url, httpRequestTimeout, httpClient } = this.settings;
     const headers = { ...this.#headers, ...(attempt > 0 && { 'X-Retry-Count': String(attempt) }) };
@@ -88,7 +89,7 @@ export class HttpTransport implements BatchTransport {
     if (emitter.isHeard('http_response')) {
       emitter.emit('http_response', { status, statusText, url, headers: lowerCaseNames(response.headers), body });
     }
-    return isDelivered(status) ? undefined : toRefusal(response);
+    return isDelivered(status) ? { rejected: readRejected(body) } : { refusal: toRefusal(response) };
   }
 
   private bodyOf(events: string): string {
