@@ -132,7 +132,7 @@ export async function postgresWithStandby(afterwards: Afterwards): Promise<Failo
   afterwards(() => forwarder.stop());
   const connection = first.url.replace(/:\d+\//, `:${forwarder.port}/`);
   return {
-    options: { backend: 'postgres', connection, migrate: true },
+    options: { backend: 'postgres', connection },
     lose: () => first.kill(),
     promoted: async () => {
       await query(second.url, 'SELECT pg_promote()');

@@ -88,7 +88,7 @@ export async function ownPostgres(primary?: string) {
     }
   };
   const start = () => spawn(program('postgres'), args, { ...user, cwd, stdio: 'ignore' });
-  return service({ url, backend: 'postgres', migrate: true }, start, answers, folder.remove);
+  return service({ url, backend: 'postgres' }, start, answers, folder.remove);
 }
 
 function service(

@@ -44,7 +44,7 @@ export const postgresStore: SharedStore = {
   create: () => {
     const prefix = `test_${randomUUID().replaceAll('-', '')}`;
     const remove = () => queryPostgres(`DROP SCHEMA IF EXISTS ${prefix} CASCADE`).then(() => undefined);
-    return { options: { backend: 'postgres', connection: POSTGRES_URL, prefix, migrate: true }, remove };
+    return { options: { backend: 'postgres', connection: POSTGRES_URL, prefix }, remove };
   },
 };
 

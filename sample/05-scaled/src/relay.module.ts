@@ -15,7 +15,7 @@ const receiver = `http://127.0.0.1:${process.env.RECEIVER_PORT ?? '3002'}/webhoo
       destinations: [{ urls: [receiver], sharedSecret: 'a secret of both sides' }],
       queue: connection.startsWith('redis')
         ? bullmqQueue({ connection, prefix: 'sample-05' })
-        : bullmqQueue({ backend: 'postgres', connection, prefix: 'sample_05', migrate: true }),
+        : bullmqQueue({ backend: 'postgres', connection, prefix: 'sample_05' }),
       // The receiver of this sample runs on this machine.
       delivery: { allowedNetworks: ['127.0.0.0/8'] },
     }),

@@ -42,11 +42,12 @@ export class CheckedBullmqOptions extends QueueOptions {
   prefix: string = 'relay';
 
   /**
-   * Creates or updates the PostgreSQL tables at start. Any number of processes may do so at once.
-   * @default false
+   * Creates or updates the PostgreSQL tables at start. Any number of processes may do so at once. With `false`, for a role
+   * that may not create tables, run `migrateBullmqQueue()` with one that may.
+   * @default true
    */
   @Must('be a boolean', (value) => typeof value === 'boolean')
-  migrate: boolean = false;
+  migrate: boolean = true;
 
   /**
    * Maximum wait for the store at start, in ms.
