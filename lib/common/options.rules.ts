@@ -95,7 +95,7 @@ export function toOptions<T extends object>(type: new () => T, given: unknown): 
 export function findAbsence(given: unknown): string[] {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return [];
   const kind = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given;
-  return [`the options must be an object; forRoot, useFactory or useClass gave ${kind}`];
+  return [`the options must be an object, but forRoot, useFactory or useClass supplied ${kind}`];
 }
 
 /** Returns each rule that an options instance, or an instance in it, breaks, as `path rule`. */

@@ -57,7 +57,8 @@ export class MessageExplainer {
   async explain(message: unknown, source?: string): Promise<Explanation> {
     const names = this.sourceNames();
     const name = source ?? (names.length === 1 ? names[0]! : undefined);
-    if (name === undefined || !names.includes(name)) throw new ArgumentError('source must be the name of a source');
+    if (name === undefined || !names.includes(name))
+      throw new ArgumentError('source must be the name of an existing source');
     const posted = new ParsedMessage(message);
     const fault = findPostedFault(posted);
     if (fault) return { source: name, accepted: false, fault, destinations: [], left: 0 };

@@ -31,11 +31,11 @@ const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
 /** The module's options after validation, with defaults filled in. */
 export class WebhookDestinationOptions {
   @IsArray({ message: 'must be an array' })
-  @ValidateNested({ message: 'must hold objects' })
+  @ValidateNested({ message: 'must contain only objects' })
   sources!: SourceOptions[];
 
   @IsArray({ message: 'must be an array' })
-  @ValidateNested({ message: 'must hold objects' })
+  @ValidateNested({ message: 'must contain only objects' })
   destinations!: DestinationOptions[];
 
   /**
@@ -66,7 +66,7 @@ export class WebhookDestinationOptions {
    * @see docs/destinations.md, "Encryption at rest"
    */
   @MustIfPresent(
-    `be a secret of ${MIN_REGISTRY_SECRET} or more characters, or an array of such that differ`,
+    `be a secret of ${MIN_REGISTRY_SECRET} or more characters, or an array of different secrets of that length`,
     areRegistrySecrets,
   )
   registrySecret?: string | string[];
@@ -175,19 +175,17 @@ function findRelationFaults(options: WebhookDestinationOptions): string[] {
   const names = new Set(sources.map(({ name }) => name));
   return [
     ...(mode !== 'all' && !queue.isShared
-      ? ["mode must be 'all' with a queue that only one process can open; the others need one such as bullmqQueue()"]
+      ? ["mode must be 'all' with an embedded queue; 'ingest' and 'deliver' need a shared queue such as bullmqQueue()"]
       : []),
     ...findRepeated('sources', 'name', sources),
     ...findRepeated('sources', 'writeKey', sources),
     ...findRepeated('destinations', 'name', destinations),
-    ...(registrySecret !== undefined && registry !== 'store'
-      ? ["registrySecret must come with registry: 'store'"]
-      : []),
+    ...(registrySecret !== undefined && registry !== 'store' ? ["registrySecret requires registry: 'store'"] : []),
     // The sources of a registry are not known yet.
     ...(registry === undefined ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
       wanted
         .filter((name) => !names.has(name))
-        .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is none`),
+        .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is not declared`),
     ),
     ...findDeliveryFaults(destinations, delivery),
   ];

@@ -284,12 +284,12 @@ export class WebhookDestinationService
       const counts = await this.steps.queue.counts([...served]);
       for (const { destination, count } of counts.filter(isOpen)) {
         if (served.has(destination)) continue;
-        const line = `${count} deliveries wait for destination "${destination}", which is not enabled any more`;
-        this.logger.warn(line, { destination });
+        const line = `Destination "${destination}" is disabled or no longer declared, but has queued deliveries: ${count}`;
+        this.logger.warn(`${line}. Declare and enable it to send them`, { destination });
       }
       return counts;
     } catch (error) {
-      this.logger.warn(`Deliveries to destinations that are not enabled cannot be counted: ${errorMessage(error)}`);
+      this.logger.warn(`Deliveries to disabled or undeclared destinations cannot be counted: ${errorMessage(error)}`);
       return undefined;
     }
   }

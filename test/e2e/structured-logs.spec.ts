@@ -106,7 +106,7 @@ describe.each([consoleLogger, pinoLogger])('Lines of the log by $name', ({ text,
     await relay.accept('wk_shop', [{ type: 'track', userId: 'u1', event: 'Ordered', messageId: 'm\u202e1', context }]);
 
     const retry = await first(/next attempt at/);
-    const dead = await first(/given up and kept/);
+    const dead = await first(/the delivery is dead and kept for replay/);
     expect(retry[text]).toContain('Message "m\\u202e1" to CRM, attempt 1 failed (http://127.0.0.1:');
     expect(retry.context).toBe('WebhookDispatcher');
     const [delivery] = await relay.deliveries();

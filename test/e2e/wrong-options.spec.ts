@@ -27,8 +27,8 @@ describe('A wrong option stops the application at bootstrap and is named with it
   it.each<[string, string, Partial<WebhookDestinationModuleOptions> | object]>([
     ['no write key', 'sources[0].writeKey must be a non-empty string', { sources: [{ name: 'shop' }] }],
     ['no source', 'sources must be an array', { sources: undefined }],
-    ['six URLs', 'destinations[0].urls must hold 1 to 5 URLs', { destinations: [{ urls: six }] }],
-    ['no URL', 'destinations[0].urls must hold 1 to 5 URLs', { destinations: [{ urls: [] }] }],
+    ['six URLs', 'destinations[0].urls must contain 1 to 5 URLs', { destinations: [{ urls: six }] }],
+    ['no URL', 'destinations[0].urls must contain 1 to 5 URLs', { destinations: [{ urls: [] }] }],
     [
       'a URL that is none',
       'destinations[0].urls must be an array of http or https URLs',
@@ -144,7 +144,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
       ['AnalyticsModule', AnalyticsModule],
       ['WebhookDestinationModule', WebhookDestinationModule],
     ] as const) {
-      const fault = `the options must be an object; forRoot, useFactory or useClass gave ${kind}`;
+      const fault = `the options must be an object, but forRoot, useFactory or useClass supplied ${kind}`;
       for (const imported of [
         module.forRootAsync({ useFactory: () => given as never }),
         module.forRootAsync({ useFactory: () => Promise.resolve(given as never) }),

@@ -62,7 +62,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ...['wk:shop', 'wk shop', 'wk_shop\n', ''].map((writeKey): (typeof cases)[number] => [
     `the key ${JSON.stringify(writeKey)}`,
     { sources: [{ name: 'shop', writeKey }], destinations: [] },
-    'sources[0].writeKey must be a non-empty string without colon and white space',
+    'sources[0].writeKey must be a non-empty string without colons or white space',
   ]),
   ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
   [
@@ -91,7 +91,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ...[{ by: 'ip' }, { per: 'address' }, { limit: 0 }].map((fields): (typeof cases)[number] => [
     `the rate limit ${JSON.stringify(fields)}`,
     { sources: [], destinations: [], ingest: { rateLimit: { limit: 10, ttl: 1_000, ...fields } } },
-    'ingest.rateLimit must have a whole number above 0 as limit',
+    'ingest.rateLimit must be { limit, ttl, by? }, where limit is a whole number above 0, ttl is a number of milliseconds',
   ]),
   [
     'a client address that is no function',
@@ -109,23 +109,27 @@ const cases: [what: string, options: unknown, error: string][] = [
     (registrySecret): (typeof cases)[number] => [
       `the registry secret ${JSON.stringify(registrySecret)}`,
       { registry: 'store', registrySecret },
-      'registrySecret must be a secret of 16 or more characters, or an array of such that differ',
+      'registrySecret must be a secret of 16 or more characters, or an array of different secrets of that length',
     ],
   ),
   [
     'a registry secret without a registry',
     { sources: [], destinations: [], registrySecret: 'a secret of the registry' },
-    "registrySecret must come with registry: 'store'",
+    "registrySecret requires registry: 'store'",
   ],
   ['an unknown mode', { sources: [], destinations: [], mode: 'both' }, "mode must be 'all', 'ingest' or 'deliver'"],
   [
     'half of the work with a queue of one process',
     { sources: [], destinations: [], mode: 'ingest' },
-    "mode must be 'all' with a queue that only one process can open",
+    "mode must be 'all' with an embedded queue; 'ingest' and 'deliver' need a shared queue",
   ],
   ['an empty destination name', withDestination({ name: '' }), 'destinations[0].name must be'],
   ['a destination named All', withDestination({ name: 'All' }), 'destinations[0].name must be'],
-  ['an unknown source', withDestination({ sources: ['nowhere'] }), '"nowhere" is none'],
+  [
+    'an unknown source',
+    withDestination({ sources: ['nowhere'] }),
+    'sources must name sources of this module; "nowhere" is not declared',
+  ],
   ['sources that are no array', withDestination({ sources: 'shop' }), 'destinations[0].sources must be'],
   ['an empty list of sources', withDestination({ sources: [] }), 'destinations[0].sources must be'],
   ['an unknown type', withDestination({ types: ['track', 'click'] }), 'destinations[0].types must be'],
@@ -134,13 +138,13 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an empty list of types', withDestination({ types: [] }), 'destinations[0].types must be'],
   ['enabled that is no boolean', withDestination({ enabled: 'yes' }), 'destinations[0].enabled must be a boolean'],
   ['no URLs', withDestination({ urls: undefined }), 'destinations[0].urls must'],
-  ['an empty list of URLs', withDestination({ urls: [] }), 'destinations[0].urls must hold 1 to 5 URLs'],
+  ['an empty list of URLs', withDestination({ urls: [] }), 'destinations[0].urls must contain 1 to 5 URLs'],
   [
     'six URLs',
     withDestination({ urls: [1, 2, 3, 4, 5, 6].map((n) => `${url}${n}`) }),
-    'destinations[0].urls must hold 1 to 5 URLs',
+    'destinations[0].urls must contain 1 to 5 URLs',
   ],
-  ['a URL twice', withDestination({ urls: [url, url] }), 'destinations[0].urls must not hold a URL twice'],
+  ['a URL twice', withDestination({ urls: [url, url] }), 'destinations[0].urls must not contain the same URL twice'],
   ['an empty secret', withDestination({ sharedSecret: '' }), 'destinations[0].sharedSecret must be'],
   ['no secret in the list', withDestination({ sharedSecret: [] }), 'destinations[0].sharedSecret must be'],
   ['one secret in the list', withDestination({ sharedSecret: ['a'] }), 'destinations[0].sharedSecret must be'],
@@ -158,9 +162,13 @@ const cases: [what: string, options: unknown, error: string][] = [
   [
     'a short secret for Standard Webhooks',
     withDestination({ sharedSecret: ['a secret of 24 bytes ...', 'a shorter secret'], standardWebhooks: true }),
-    'destinations[0].sharedSecret must have at least 24 bytes, with standardWebhooks: true',
+    'destinations[0].sharedSecret must have at least 24 bytes when standardWebhooks is true',
   ],
-  ['standardWebhooks unsigned', withDestination({ standardWebhooks: true }), 'standardWebhooks must come with'],
+  [
+    'standardWebhooks unsigned',
+    withDestination({ standardWebhooks: true }),
+    'standardWebhooks requires a sharedSecret',
+  ],
   ['standardWebhooks no boolean', withDestination({ standardWebhooks: 1 }), 'standardWebhooks must be a boolean'],
 
   ['a URL that is no string', withUrl(42), NO_URL],
@@ -282,7 +290,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ...(['proxy', 'ca'] as const).map((name): (typeof cases)[number] => [
     `a ${name} for a transport of its own`,
     () => withDelivery({ transport: { post() {} }, [name]: { proxy: 'http://proxy:3128', ca: certificates.ca }[name] }),
-    `delivery.${name} must not come with a WebhookTransport, which connects by itself`,
+    `delivery.${name} cannot be combined with a WebhookTransport, which makes its own connections`,
   ]),
   ...[
     'proxy:3128',
@@ -316,7 +324,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   [
     'a plain URL with httpsOnly',
     { ...withDestination({ urls: [url, 'http://receiver.example/hook'] }), delivery: { httpsOnly: true } },
-    'WebhookDestinationModule: destinations[0].urls[1] must be an https URL, as delivery.httpsOnly is true',
+    'WebhookDestinationModule: destinations[0].urls[1] must be an https URL, because delivery.httpsOnly is true',
   ],
 
   ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
@@ -325,7 +333,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ...['', 'All', null, 7].map((integration): (typeof cases)[number] => [
     `the integration ${JSON.stringify(integration)}`,
     withDestination({ integration }),
-    'destinations[0].integration must be a non-empty string, and not All',
+    'destinations[0].integration must be a non-empty string other than All',
   ]),
   ...[
     'Order *',
@@ -357,7 +365,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ].map((metadata): (typeof cases)[number] => [
     `the metadata ${JSON.stringify(metadata).slice(0, 40)}`,
     withDestination({ metadata }),
-    'destinations[0].metadata must map at most 50 names of 1 to 40 characters to strings of at most 500',
+    'destinations[0].metadata must map at most 50 names of 1 to 40 characters to strings of at most 500 characters',
   ]),
   ...[0, 1.5, -1, '8', null, Infinity].map((concurrency): (typeof cases)[number] => [
     `the concurrency ${JSON.stringify(concurrency)} of a destination`,
@@ -380,12 +388,12 @@ const cases: [what: string, options: unknown, error: string][] = [
   ].map((rateLimit): (typeof cases)[number] => [
     `the rate limit ${JSON.stringify(rateLimit)} of a destination`,
     withDestination({ rateLimit }),
-    'destinations[0].rateLimit must have a whole number from 1 to 100000 as requests, and milliseconds above 0',
+    'destinations[0].rateLimit must be { requests, per }, where requests is a whole number from 1 to 100000 and per is a number of milliseconds above 0',
   ]),
   [
     'a rate limit below the number of URLs',
     withDestination({ urls: [url, `${url}2`], rateLimit: { requests: 1, per: 1_000 } }),
-    'destinations[0].rateLimit must have requests for each of the 2 URLs: 2 or more',
+    'destinations[0].rateLimit must allow at least 2 requests, one for each of the 2 URLs',
   ],
   ['a transform that is no function', withDestination({ transform: '(body) => body' }), 'transform must be a function'],
   ['null for a transform', withDestination({ transform: null }), 'destinations[0].transform must be a function'],

@@ -26,7 +26,7 @@ export class RelayMetrics implements RelayTelemetry {
   private readonly attempts: AttemptMetrics;
   private readonly rejected = new Counter({
     name: 'analytics_relay.ingest.rejected',
-    description: 'Messages and requests that ingest refused, by code',
+    description: 'Messages and requests refused by ingest, by code',
   });
 
   readonly all: readonly Metric[];
@@ -44,12 +44,12 @@ export class RelayMetrics implements RelayTelemetry {
     };
     const oldest = {
       name: 'analytics_relay.delivery.oldest_age',
-      description: 'Age of the oldest delivery that waits, by destination',
+      description: 'Age of the oldest waiting delivery, by destination',
       unit: 's',
     } as const;
     const circuit = {
       name: 'analytics_relay.circuit.status',
-      description: '1 while a destination counts as down, else 0',
+      description: '1 while a destination is down, otherwise 0',
     };
     this.all = [
       ...this.queueing.all,

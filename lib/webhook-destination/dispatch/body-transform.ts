@@ -46,9 +46,9 @@ export function transformBody(
 }
 
 function toJson(made: unknown): Buffer {
-  if (isDiscardedPromise(made)) throw new TypeError('it returned a promise, and must be synchronous');
+  if (isDiscardedPromise(made)) throw new TypeError('it must be synchronous, but returned a promise');
   const json = typeof made === 'object' && made !== null ? (JSON.stringify(made) as string | undefined) : undefined;
-  if (json === undefined) throw new TypeError('it must return an object that JSON can hold, or undefined');
+  if (json === undefined) throw new TypeError('it must return a JSON-serializable object, or undefined');
   return Buffer.from(json);
 }
 

@@ -36,7 +36,7 @@ export class DeliveryOptions {
    * @default 5_000
    */
   @Must(
-    `be a number of milliseconds above 0, ${MAX_TIMER_DELAY} at most`,
+    `be a number of milliseconds above 0, at most ${MAX_TIMER_DELAY}`,
     (value) => isPositiveNumber(value) && value <= MAX_TIMER_DELAY,
   )
   timeout: number = 5_000;

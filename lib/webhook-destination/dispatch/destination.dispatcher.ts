@@ -107,7 +107,7 @@ export class DestinationDispatcher {
       const outcome = this.isRemoved ? endOfRemoved(delivery, decided) : decided;
       if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
     } catch (error) {
-      const line = `Message ${JSON.stringify(delivery.messageId)} could not be settled: ${errorMessage(error)}`;
+      const line = `The outcome of message ${JSON.stringify(delivery.messageId)} could not be stored: ${errorMessage(error)}`;
       this.logger.error(line, deliveryFields(delivery));
     } finally {
       if (--this.inFlight === 0) this.onIdle?.();
@@ -239,13 +239,13 @@ export class DestinationDispatcher {
   private applyChange(change: CircuitChange): void {
     const { destination } = this;
     if (change === 'opened') {
-      this.logger.error(`Destination ${destination} is down: its deliveries wait, save for single probes`, {
+      this.logger.error(`Destination ${destination} is down: deliveries are held back except for one probe at a time`, {
         destination,
       });
       this.restUntil(this.circuit.holdUntil(this.now()));
       this.sender.endWaits();
     } else if (change === 'closed') {
-      this.logger.log(`Destination ${destination} answers again`, { destination });
+      this.logger.log(`Destination ${destination} is up again`, { destination });
       this.take(this.options.concurrency);
     }
   }

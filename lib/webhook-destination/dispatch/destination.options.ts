@@ -47,10 +47,10 @@ const isWebhookUrl = (value: unknown): boolean =>
 export class DestinationOptions extends RoutingOptions {
   /** One to five different http or https URLs. A message is delivered when one of them accepts it. */
   @Must(
-    `hold 1 to ${MAX_URLS} URLs`,
+    `contain 1 to ${MAX_URLS} URLs`,
     (value) => !Array.isArray(value) || (value.length > 0 && value.length <= MAX_URLS),
   )
-  @Must('not hold a URL twice', (value) => !Array.isArray(value) || new Set(value).size === value.length)
+  @Must('not contain the same URL twice', (value) => !Array.isArray(value) || new Set(value).size === value.length)
   @Must('be an array of http or https URLs', (value) => Array.isArray(value) && value.every(isWebhookUrl))
   urls!: string[];
 
@@ -59,7 +59,7 @@ export class DestinationOptions extends RoutingOptions {
    * @default {}
    */
   @Must(
-    'map header names to strings without line breaks, and set none that the relay or the connection sets itself',
+    'map header names to strings without line breaks, and must not include headers that the relay or the connection sets itself',
     areHeaders,
   )
   headers: Record<string, string> = {};
@@ -72,7 +72,7 @@ export class DestinationOptions extends RoutingOptions {
    * @see docs/specification.md, "Signatures"
    */
   @MustIfPresent(
-    `be a non-empty string, or [current, previous] of two that differ; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
+    `be a non-empty string, or an array [current, previous] of two different strings; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
     isSharedSecret,
   )
   sharedSecret?: string | [current: string, previous: string];
@@ -110,7 +110,7 @@ export class DestinationOptions extends RoutingOptions {
    */
   @IfGiven()
   @Must(
-    `have a whole number from 1 to ${MAX_LIMITED_REQUESTS} as requests, and milliseconds above 0, ${MAX_TIMER_DELAY} at most, as per`,
+    `be { requests, per }, where requests is a whole number from 1 to ${MAX_LIMITED_REQUESTS} and per is a number of milliseconds above 0, at most ${MAX_TIMER_DELAY}`,
     isRateLimit,
   )
   rateLimit?: DestinationRateLimit;
@@ -139,7 +139,7 @@ export class DestinationOptions extends RoutingOptions {
    * @default {}
    */
   @Must(
-    `map at most ${MAX_METADATA} names of 1 to ${MAX_METADATA_NAME} characters to strings of at most ${MAX_METADATA_VALUE}`,
+    `map at most ${MAX_METADATA} names of 1 to ${MAX_METADATA_NAME} characters to strings of at most ${MAX_METADATA_VALUE} characters`,
     isMetadata,
   )
   metadata: Record<string, string> = {};

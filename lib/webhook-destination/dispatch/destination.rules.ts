@@ -17,7 +17,7 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
     ...destinations.flatMap(({ rateLimit, urls }, index) =>
       rateLimit && rateLimit.requests < urls.length
         ? [
-            `destinations[${index}].rateLimit must have requests for each of the ${urls.length} URLs: ${urls.length} or more`,
+            `destinations[${index}].rateLimit must allow at least ${urls.length} requests, one for each of the ${urls.length} URLs`,
           ]
         : [],
     ),
@@ -31,11 +31,11 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
 
 /** Returns the faults of secrets as Standard Webhooks keys. */
 function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string[] {
-  if (sharedSecret === undefined) return ['standardWebhooks must come with a sharedSecret'];
+  if (sharedSecret === undefined) return ['standardWebhooks requires a sharedSecret'];
   const areKeys = [sharedSecret].flat().every((secret) => toStandardKey(secret) !== undefined);
   return areKeys
     ? []
-    : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes, with standardWebhooks: true`];
+    : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes when standardWebhooks is true`];
 }
 
 /** Returns the faults of URLs that the network policy refuses, with the setting that allows them. */
@@ -50,7 +50,7 @@ function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOpt
   const networks = refused.flatMap(({ url }) => allowable(url)).flatMap(networksForAddress);
   const rule = 'must not be a private or local address outside delivery.allowedNetworks';
   return [
-    ...plain.map(({ option }) => `${option} must be an https URL, as delivery.httpsOnly is true`),
+    ...plain.map(({ option }) => `${option} must be an https URL, because delivery.httpsOnly is true`),
     ...refused.map(({ option, url }) =>
       allowable(url).length === 0
         ? `${option} must not be an address in delivery.deniedNetworks`
@@ -65,7 +65,9 @@ function findConnectionFaults({ proxy, ca, transport }: DeliveryOptions): string
   return [
     ...(proxy === ENVIRONMENT ? findEnvironmentFaults() : []),
     ...(isWebhookTransport(transport)
-      ? ownOnly.map(([name]) => `delivery.${name} must not come with a WebhookTransport, which connects by itself`)
+      ? ownOnly.map(
+          ([name]) => `delivery.${name} cannot be combined with a WebhookTransport, which makes its own connections`,
+        )
       : []),
   ];
 }

@@ -133,7 +133,7 @@ export class DestinationSender {
       end({ url, outcome: classifyError(error), error: errorMessage(error), duration: 0 });
     };
     if (++route.active > this.maxActive) {
-      fail(new RelayError('too_many_requests', 'too many requests are under way'));
+      fail(new RelayError('too_many_requests', 'too many requests to this URL are in flight'));
       return;
     }
     const prepare = (waited: number): TargetRequest => {

@@ -94,7 +94,7 @@ export function withoutInterim(connect: buildConnector.connector): buildConnecto
         if (chunk === null) return push(chunk, encoding);
         const rest = filter.take(chunk);
         if (filter.dropped > MAX_RESPONSE_BYTES) {
-          socket.destroy(new RelayError('response_too_long', 'too many interim answers'));
+          socket.destroy(new RelayError('response_too_long', 'too many interim (1xx) responses'));
           return false;
         }
         return rest.length === 0 || push(rest, encoding);

@@ -67,8 +67,8 @@ export class NetworkCheck {
       if (await this.allowsAll(destination)) await this.replay(destination);
     } catch (error) {
       if (this.stopped) return; // the queue is closing
-      const what = `Deliveries to ${destination.name} that ended with "${ADDRESS_NOT_ALLOWED}"`;
-      this.logger.warn(`${what} cannot be sent again: ${errorMessage(error)}`, { destination: destination.name });
+      const what = `Dead deliveries to ${destination.name} with the reason "${ADDRESS_NOT_ALLOWED}"`;
+      this.logger.warn(`${what} cannot be replayed: ${errorMessage(error)}`, { destination: destination.name });
     } finally {
       if (--this.waiting === 0) this.answers.clear(); // a later check resolves names again
     }
@@ -132,7 +132,7 @@ export class NetworkCheck {
   private async replay({ name }: DestinationOptions): Promise<void> {
     const count = await this.queue.replay({ destination: name, reason: ADDRESS_NOT_ALLOWED });
     if (count === 0) return;
-    this.logger.log(`Destination ${name} is allowed now: ${count} dead deliveries are sent again`, {
+    this.logger.log(`Destination ${name} is now allowed. Dead deliveries replayed: ${count}`, {
       destination: name,
     });
   }

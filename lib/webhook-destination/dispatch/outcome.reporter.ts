@@ -19,7 +19,7 @@ export class OutcomeReporter {
       const next = new Date(event.nextAttemptAt).toISOString();
       this.logger.limited('warn', `${summary(event)}; next attempt at ${next}`, attemptFields(delivery, event));
     } else if (event.type === 'dead') {
-      const line = `${summary(event)}; given up and kept: ${event.reason}`;
+      const line = `${summary(event)}; the delivery is dead and kept for replay: ${event.reason}`;
       this.logger.limited('error', line, attemptFields(delivery, event));
     }
     this.events.next(event);
@@ -33,7 +33,7 @@ export class OutcomeReporter {
 
 function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {
   const delivery = `Message ${JSON.stringify(messageId)} to ${destination}`;
-  if (results.length === 0) return `${delivery} after ${attempt} attempts`;
+  if (results.length === 0) return `${delivery}, attempts made: ${attempt}`;
   const answers = results.map(({ url, status, error }) => `${url}: ${status ?? error}`).join(', ');
   return `${delivery}, attempt ${attempt} failed (${answers})`;
 }

@@ -77,7 +77,7 @@ async function tunnel(
     throw new RelayError('proxy_failed', `it answered ${statusCode}`);
   } catch (error) {
     // The error's own code is not kept: undici reconnects on some codes, and others would count as the receiver's.
-    const fault = `the proxy ${proxy.origin} made no connection to ${authority}: ${errorMessage(error)}`;
+    const fault = `the proxy ${proxy.origin} could not connect to ${authority}: ${errorMessage(error)}`;
     throw new RelayError('proxy_failed', fault, { cause: error });
   } finally {
     void client.destroy();

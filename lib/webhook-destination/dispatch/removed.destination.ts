@@ -56,7 +56,7 @@ export class RemovedDestination {
         return await work();
       } catch (error) {
         if (this.stopping.signal.aborted) return;
-        const what = `Deliveries to ${this.destination}, which was removed, could not be ended, trying again`;
+        const what = `Deliveries to the removed destination ${this.destination} cannot be marked dead; trying again every ${RETRY_DELAY / 1_000} s`;
         this.logger.failed(`${what}: ${errorMessage(error)}`, { destination: this.destination });
         await this.rest(RETRY_DELAY);
       }

@@ -72,7 +72,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.size += chunk.length;
     if (this.size <= MAX_RESPONSE_BYTES) return;
     this.onResponseEnd();
-    controller.abort(new RelayError('response_too_long', 'the answer is too long'));
+    controller.abort(new RelayError('response_too_long', 'the response is too long'));
   }
 
   onResponseEnd(): void {

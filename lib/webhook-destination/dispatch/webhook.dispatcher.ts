@@ -142,7 +142,8 @@ export class WebhookDispatcher {
    * @throws {RelayError} if this process does not deliver
    */
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
-    if (!this.#senders) throw new RelayError('not_delivering', 'this process does not deliver, and cannot test');
+    if (!this.#senders)
+      throw new RelayError('not_delivering', 'this process does not deliver, so it cannot test a destination');
     return this.#senders.test(destination, body, messageId, timeOf(this.queue));
   }
 
@@ -222,7 +223,7 @@ export class WebhookDispatcher {
     const budget = socketBudget();
     if (maxSockets !== undefined && maxSockets > budget.ceiling) {
       this.logger.warn(
-        `delivery.maxSockets is ${maxSockets}, and ${budget.ceiling} connections are opened at most: three quarters of ` +
+        `delivery.maxSockets is ${maxSockets}, but at most ${budget.ceiling} connections are opened: three quarters of ` +
           `the ${openFilesLimit()} files that this process may open (ulimit -n)`,
       );
     }

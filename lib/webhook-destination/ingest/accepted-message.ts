@@ -44,7 +44,7 @@ function findSizeFault(posted: PostedMessage): MessageFault | undefined {
     return { field, code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
   } catch {
     // A message made in this process may contain a BigInt, or code that throws.
-    return { field, code: 'message_not_json', message: 'a message must hold nothing that JSON cannot' };
+    return { field, code: 'message_not_json', message: 'a message must be serializable as JSON' };
   }
 }
 

@@ -23,12 +23,12 @@ export function parseBatch(envelope: Record<string, unknown>, size: number): Pos
   const { batch } = envelope;
   if (!Array.isArray(batch)) throw new RequestError(400, 'batch_not_array', 'batch must be an array', 'batch');
   if (batch.length > MAX_MESSAGES) {
-    throw new RequestError(400, 'batch_too_long', `batch must not hold more than ${MAX_MESSAGES} messages`, 'batch');
+    throw new RequestError(400, 'batch_too_long', `batch must not contain more than ${MAX_MESSAGES} messages`, 'batch');
   }
   const shared = sharedField(envelope, 'context');
   const context = shared && new SharedContext(shared.value);
   if (context && context.bytes * batch.length > MAX_SHARED_BYTES) {
-    const rule = `context must not exceed ${MAX_SHARED_BYTES} bytes in all messages that it is merged into`;
+    const rule = `context, multiplied by the number of messages, must not exceed ${MAX_SHARED_BYTES} bytes`;
     throw new RequestError(400, 'context_too_large', rule, 'context');
   }
   const integrations = sharedField(envelope, 'integrations');
@@ -53,6 +53,6 @@ function sharedField(
   }
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= MAX_MESSAGE_BYTES) return { value, bytes };
-  const rule = `${field} must not exceed the ${MAX_MESSAGE_BYTES} bytes of a message`;
+  const rule = `${field} must not exceed ${MAX_MESSAGE_BYTES} bytes, the limit of a message`;
   throw new RequestError(400, `${field}_too_large`, rule, field);
 }

@@ -14,6 +14,8 @@ const STALL_TIME = 1_500;
 /** Minimum bytes in each `STALL_TIME`: a sender of single bytes would hold a connection for long. */
 const STALL_BYTES = 1_024;
 
+const TOO_SLOW = `the body arrived too slowly (minimum ${STALL_BYTES.toLocaleString('en')} bytes per ${STALL_TIME / 1_000} s)`;
+
 /** Time limit for a whole body, in ms. */
 const MAX_TIME = 30_000;
 
@@ -96,26 +98,23 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
       request.off('data', take).off('end', succeed).off('close', cutOff);
       outcome();
     };
-    const fail = (status: number, code: string, rule: string) =>
-      finish(() => reject(new RequestError(status, code, `the body must ${rule}`, 'body')));
+    const fail = (status: number, code: string, message: string) =>
+      finish(() => reject(new RequestError(status, code, message, 'body')));
 
-    const stall = setTimeout(
-      () => fail(408, 'body_timeout', `bring ${STALL_BYTES} bytes, or its end, every ${STALL_TIME} ms`),
-      STALL_TIME,
-    );
+    const stall = setTimeout(() => fail(408, 'body_timeout', TOO_SLOW), STALL_TIME);
     const take = (chunk: Buffer) => {
       const received = body.size + chunk.length;
       if (received >= expected) {
         expected = received + STALL_BYTES;
         stall.refresh();
       }
-      if (Date.now() > end) fail(408, 'body_timeout', `come in within ${MAX_TIME} ms`);
+      if (Date.now() > end) fail(408, 'body_timeout', `the body must arrive within ${MAX_TIME / 1_000} s`);
       else if (received > most) finish(() => reject(tooLarge()));
       else body.add(chunk);
     };
     const succeed = () => finish(() => resolve(body.content()));
     const cutOff = () => {
-      if (!request.complete) fail(400, 'body_incomplete', 'be complete');
+      if (!request.complete) fail(400, 'body_incomplete', 'the body must be complete');
     };
 
     if (Number(request.headers['content-length']) > most) return finish(() => reject(tooLarge()));
@@ -132,12 +131,22 @@ async function inflate(bytes: Buffer): Promise<Buffer> {
     return await gunzipWhole(bytes, { maxOutputLength: MAX_BATCH_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw new RequestError(400, 'body_not_gzip', 'the body must be gzip, as its Content-Encoding says', 'body');
+    throw new RequestError(
+      400,
+      'body_not_gzip',
+      'the body must be valid gzip, as declared by Content-Encoding',
+      'body',
+    );
   }
 }
 
 const tooLarge = () =>
-  new RequestError(413, 'body_too_large', `the body must not exceed ${MAX_BATCH_BYTES} bytes, inflated`, 'body');
+  new RequestError(
+    413,
+    'body_too_large',
+    `the body must not exceed ${MAX_BATCH_BYTES} bytes after decompression`,
+    'body',
+  );
 
 function isGzipped(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';

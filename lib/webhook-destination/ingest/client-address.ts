@@ -17,7 +17,7 @@ export function createAddressReader(clientAddress: IngestOptions['clientAddress'
       const given = clientAddress(request);
       if (typeof given === 'string' && isIP(given) !== 0) return networkOf(canonical(given));
     } catch (error) {
-      faults.once(`ingest.clientAddress failed, and the address of the connection was used: ${errorMessage(error)}`);
+      faults.once(`ingest.clientAddress failed; the address of the connection is used instead: ${errorMessage(error)}`);
     }
     return socketNetwork(request);
   };

@@ -116,7 +116,7 @@ export class IngestEndpoint {
     if (error instanceof RequestError) return error;
     // The queue itself logs when it becomes full.
     if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
-    const rule = 'the queue takes no messages now; try again later';
-    return new RequestError(503, 'queue_unavailable', rule, undefined, QUEUE_RETRY_AFTER);
+    const message = `the queue is not accepting messages; try again in ${QUEUE_RETRY_AFTER} s`;
+    return new RequestError(503, 'queue_unavailable', message, undefined, QUEUE_RETRY_AFTER);
   }
 }

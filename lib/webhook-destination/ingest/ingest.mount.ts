@@ -33,7 +33,7 @@ export class IngestMount {
     const prefixes = taken.get(host) ?? new Set();
     if (prefixes.has(prefix)) {
       throw new OptionsError('WebhookDestinationModule', [
-        `ingest.prefix must not be that of another module of the application: '${prefix}'`,
+        `ingest.prefix must differ from that of every other module of the application; '${prefix}' is in use`,
       ]);
     }
     taken.set(host, prefixes.add(prefix));

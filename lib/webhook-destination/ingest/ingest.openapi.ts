@@ -33,19 +33,19 @@ const FIELDS: Record<IngestRoute, Pick<Schema, 'required' | 'properties'>> = {
 };
 
 const ANSWERS: Record<number, string> = {
-  200: 'Accepted: what is not named in `rejected` is in the queue, durably',
+  200: 'Accepted: messages not listed in `rejected` are stored durably',
   400: 'Malformed, or a message breaks a rule',
   401: 'No source has this write key',
-  408: 'The body did not come in time',
+  408: 'The body arrived too slowly',
   413: 'The body is too large',
-  429: 'Too many requests of the source, or too many wrong write keys from the address',
-  503: 'The queue takes no messages now',
+  429: 'Too many requests from the source, or too many wrong write keys from the address',
+  503: 'The queue is not accepting messages',
 };
 
 /** Describes one of the endpoint's paths for the application's OpenAPI document. */
 export function describeIngest(route: IngestRoute, path: string): RouteDescription {
   return {
-    summary: route === 'batch' ? 'Take a batch of messages' : `Take ${route}`,
+    summary: route === 'batch' ? 'Accept a batch of messages' : `Accept ${route}`,
     operationId: `analytics_${path}`,
     authorization: 'Basic',
     schema: { type: 'object', ...FIELDS[route] },

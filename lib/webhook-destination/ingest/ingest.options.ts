@@ -45,7 +45,7 @@ export class IngestOptions {
    * @default 'v1'
    */
   @Must(
-    'be a path such as "v1", without slashes around it',
+    'be a path such as "v1", without leading or trailing slashes',
     (value) => typeof value === 'string' && /^[\w.~-]+(\/[\w.~-]+)*$/.test(value),
   )
   prefix: string = 'v1';
@@ -66,7 +66,7 @@ export class IngestOptions {
    */
   @IfGiven()
   @Must(
-    "have a whole number above 0 as limit and milliseconds above 0 as ttl, and may have 'source' or 'address' as by",
+    "be { limit, ttl, by? }, where limit is a whole number above 0, ttl is a number of milliseconds above 0, and by is 'source' or 'address'",
     isRateLimit,
   )
   rateLimit?: RateLimitOptions;

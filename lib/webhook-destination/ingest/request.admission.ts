@@ -14,7 +14,7 @@ const WRONG_KEYS = { limit: 60, ttl: 60_000 };
 /** Limit on requests from an address to the routes that need no key. */
 const KEYLESS = { limit: 600, ttl: 60_000 };
 
-const WRONG_KEYS_SENT = 'the address has sent too many wrong write keys, and';
+const WRONG_KEYS_SENT = 'too many wrong write keys from this address';
 
 /** Number of remembered pairs of address and source. */
 const MAX_PAIRS = 10_000;
@@ -56,7 +56,7 @@ export class RequestAdmission {
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
-      throw new RequestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
+      throw new RequestError(401, 'write_key_unknown', 'no source has this write key', 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {
@@ -71,13 +71,13 @@ export class RequestAdmission {
   admit(source: string, request: IncomingMessage): void {
     refuseUntil(
       this.sourceLimiter?.count(this.isByAddress ? `${this.addressOf(request)} ${source}` : source),
-      'the source',
+      'the rate limit of the source is exceeded',
     );
   }
 
   /** @throws {RequestError} 429 above the limit of requests without a key. */
   admitKeyless(request: IncomingMessage): void {
-    refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'the address', 'request');
+    refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'too many requests from this address', 'request');
   }
 
   /**
@@ -90,8 +90,8 @@ export class RequestAdmission {
   }
 }
 
-function refuseUntil(wait: number | undefined, who: string, field = 'writeKey'): void {
+function refuseUntil(wait: number | undefined, cause: string, field = 'writeKey'): void {
   if (wait === undefined) return;
   const seconds = Math.ceil(wait / 1000);
-  throw new RequestError(429, 'rate_limited', `${who} must wait ${seconds} s`, field, seconds);
+  throw new RequestError(429, 'rate_limited', `${cause}; try again in ${seconds} s`, field, seconds);
 }

@@ -13,6 +13,6 @@ export class SourceOptions {
    * Write key that the source's SDKs send; never logged. Must be unique, without colons and white space.
    * @see docs/ingest.md, "Key, content type, encoding"
    */
-  @Must('be a non-empty string without colon and white space', isWriteKey)
+  @Must('be a non-empty string without colons or white space', isWriteKey)
   writeKey!: string;
 }

@@ -45,7 +45,7 @@ export function verifyStandardWebhook(
   const usable = usableSecrets(SUBJECT, secrets);
   const keys = usable.flatMap((secret) => toStandardKey(secret) ?? []);
   if (keys.length < usable.length) {
-    warnOnce(`${SUBJECT}: a secret must have at least ${MIN_STANDARD_KEY_BYTES} bytes; a shorter one verifies nothing`);
+    warnOnce(`${SUBJECT}: a secret must have at least ${MIN_STANDARD_KEY_BYTES} bytes; shorter secrets are ignored`);
   }
   const [id, timestamp, signatures] = STANDARD_HEADERS.map((name) => headerOf(headers, name));
   if (!id || !timestamp || !signatures || !isBody(rawBody) || !isRecent(timestamp, tolerance)) return false;

@@ -47,7 +47,7 @@ export function usableSecrets(subject: string, secrets: string | readonly string
   const given = [secrets].flat().filter(isNonEmptyString);
   const usable = given.filter(isUsableSecret);
   if (given.length === 0) warnOnce(`${subject}: the secret is empty or not set, so every webhook is refused`);
-  if (usable.length < given.length) warnOnce(`${subject}: ${STANDARD_SECRET_RULE}; other secrets verify nothing`);
+  if (usable.length < given.length) warnOnce(`${subject}: ${STANDARD_SECRET_RULE}; invalid secrets are ignored`);
   return usable;
 }
 

@@ -78,7 +78,7 @@ export class WebhookSignatureGuard implements CanActivate {
 }
 
 const NO_STANDARD_HEADERS =
-  'A request has X-Signature alone: under a whsec_ secret, the Standard Webhooks headers are verified in its place';
+  'A request has only X-Signature. With a whsec_ secret, the Standard Webhooks headers are required';
 
 /** @throws {OptionsError} unless there is a secret and all are valid. */
 function checkSecrets(secrets: unknown): string[] {

@@ -21,7 +21,7 @@ type Document = EntryDocuments['destination'];
 /** Length of a generated secret, in bytes. */
 const SECRET_BYTES = 32;
 
-const IN_CODE = "can be declared in code only: in the module's options, or by the application's own registry";
+const IN_CODE = "can only be declared in code: in the module's options, or by the application's own registry";
 
 const FIELDS: PatchRules<DestinationOptions> = {
   name: 'cannot be changed',
@@ -32,7 +32,7 @@ const FIELDS: PatchRules<DestinationOptions> = {
   events: true,
   urls: true,
   headers: true,
-  sharedSecret: 'can be changed with rotateSecret() only',
+  sharedSecret: 'can only be changed with rotateSecret()',
   standardWebhooks: true,
   retryOn: true,
   concurrency: true,

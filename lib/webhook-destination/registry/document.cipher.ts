@@ -71,7 +71,7 @@ export class DocumentCipher {
       decipher.setAAD(ownerBytes(owner)).setAuthTag(tag);
       return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
-      throw unreadable('it is not what was encrypted with registrySecret for this entry');
+      throw unreadable('registrySecret matches, but the ciphertext is corrupt or belongs to another entry');
     }
   }
 

@@ -37,9 +37,9 @@ export class EntryCodec {
     } catch {
       throw unreadable('it is not JSON'); // the parser's message would quote the document
     }
-    if (document?.options?.name !== name) throw unreadable('it is that of another entry');
+    if (document?.options?.name !== name) throw unreadable('it belongs to another entry');
     const { layout = LAYOUT } = document;
-    if (layout > LAYOUT) throw unreadable(`it has layout ${layout}, from a later version`);
+    if (layout > LAYOUT) throw unreadable(`it has layout ${layout}, written by a later version`);
     return document as AnyDocument;
   }
 

@@ -50,7 +50,7 @@ export class LiveEntries {
     const { sources = [] } = options as DestinationOptions;
     return sources
       .filter((name) => !this.#sources.has(name))
-      .map((name) => `sources must name sources that exist; "${name}" does not`);
+      .map((name) => `sources must name existing sources; "${name}" does not exist`);
   }
 
   /** Puts a valid entry into use. */

@@ -49,7 +49,7 @@ export class OwnRegistry extends Registry {
   }
 
   change(kind: RegistryKind, name: string): Promise<void> {
-    const rule = `${kind} "${name}" can be changed with registry: 'store' only`;
+    const rule = `${kind} "${name}" can only be changed with registry: 'store'`;
     return Promise.reject(new RelayError('registry_read_only', rule));
   }
 
@@ -60,7 +60,9 @@ export class OwnRegistry extends Registry {
     this.changes = registry.changes$?.subscribe({
       next: (change) => (missed ? missed.push(change) : this.take(change)),
       error: (error) =>
-        this.entries.logger.error(`The application's registry reports no more changes: ${errorMessage(error)}`),
+        this.entries.logger.error(
+          `changes$ of the application's registry failed; no more changes are applied until the next start: ${errorMessage(error)}`,
+        ),
     });
     await this.load(registry);
     for (const change of missed) this.take(change);
@@ -100,8 +102,8 @@ export class OwnRegistry extends Registry {
     const { put, remove } = Object(change) as Record<'put' | 'remove', object | undefined>;
     const parts = Object.entries({ ...put, ...remove }).filter(([, value]) => value !== undefined);
     if ((put && remove) || parts.length === 0 || parts.some(([kind]) => !Object.hasOwn(this.#entries, kind))) {
-      const rule = 'must have put or remove, and in it a source or a destination';
-      return this.entries.logger.limited('error', `A change of the application's registry ${rule}: it is ignored`);
+      const rule = 'must have either put or remove, with a source, a destination or both';
+      return this.entries.logger.limited('error', `Ignored a change from the application's registry: it ${rule}`);
     }
     // The source comes first, because the destination may name it.
     for (const [kind, value] of parts.sort(([kind]) => (kind === 'source' ? -1 : 1)) as [RegistryKind, unknown][]) {

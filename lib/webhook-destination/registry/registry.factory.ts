@@ -25,6 +25,6 @@ export function createRegistry(settings: RegistrySettings, queue: DeliveryQueue,
   if (registry !== 'store') return new OwnRegistry(entries, delivery, registry);
   if (queue.registry) return new StoredRegistry(queue.registry, entries, delivery, registrySecret);
   throw new OptionsError('WebhookDestinationModule', [
-    "registry must not be 'store' with this queue, which keeps no registry",
+    "registry must not be 'store' with this queue, which cannot store a registry",
   ]);
 }

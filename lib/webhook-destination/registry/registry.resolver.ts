@@ -15,7 +15,7 @@ export async function resolveRegistry(
 ): Promise<DestinationRegistry> {
   const registry = await instantiate(provider, moduleRef);
   if (isDestinationRegistry(registry)) return registry;
-  throw new OptionsError('WebhookDestinationModule', ['registry must have the method load']);
+  throw new OptionsError('WebhookDestinationModule', ['registry must have a load() method']);
 }
 
 async function instantiate(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<DestinationRegistry> {

@@ -11,7 +11,7 @@ const KEY_BYTES = 32;
 
 const FIELDS: PatchRules<SourceOptions> = {
   name: 'cannot be changed',
-  writeKey: 'can be changed with rotateKey() only',
+  writeKey: 'can only be changed with rotateKey()',
 };
 
 /** A new source. Its write key is generated unless given. */

@@ -76,7 +76,9 @@ export class StoreFollower {
         },
         error: (error) => {
           begin();
-          this.logger.error(`Changes of the registry come ${POLL_INTERVAL / 1_000} s late: ${errorMessage(error)}`);
+          this.logger.error(
+            `Change signals of the registry failed; it is polled every ${POLL_INTERVAL / 1_000} s: ${errorMessage(error)}`,
+          );
         },
         complete: begin,
       });
@@ -98,7 +100,7 @@ export class StoreFollower {
         this.logger.succeeded();
       } catch (error) {
         if (!this.isStopped)
-          this.logger.failed(`The registry cannot be read, its last state stays: ${errorMessage(error)}`);
+          this.logger.failed(`The registry cannot be read; the last known entries stay in use: ${errorMessage(error)}`);
         throw error;
       }
     });

@@ -74,7 +74,7 @@ export class StoredEntries {
     this.retryConflicts();
     for (const { kind, name, fault, live } of taken) {
       if (fault === undefined) continue;
-      const effect = live ? 'keeps its last valid form' : 'is not used';
+      const effect = live ? 'is invalid, and its last valid version stays in use' : 'is invalid and not used';
       this.inUse.logger.limited('error', `${subjectOf(kind, name)} of the registry ${effect}: ${fault}`);
     }
   }

@@ -70,7 +70,10 @@ export class StoredRegistry extends Registry {
       await this.write(kind, name, document, written);
       return throwFaults(kind, name, [entry.fault]);
     }
-    throw new RelayError('registry_conflict', `${kind} "${name}" was changed by others at each attempt to change it`);
+    throw new RelayError(
+      'registry_conflict',
+      `${kind} "${name}" was changed concurrently ${MAX_TRIES} times; try again`,
+    );
   }
 
   protected async start(): Promise<void> {

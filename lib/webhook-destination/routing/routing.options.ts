@@ -4,7 +4,7 @@ import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areEventPatterns, MAX_PATTERN_LENGTH, MAX_PATTERNS } from './event-filter.js';
 
-const INTEGRATION = 'be a non-empty string, and not All';
+const INTEGRATION = 'be a non-empty string other than All';
 
 const isIntegration = (value: unknown): boolean => isNonEmptyString(value) && value !== 'All';
 

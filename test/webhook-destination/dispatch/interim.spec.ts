@@ -153,7 +153,7 @@ describe('Interim answers', () => {
   );
 
   it.each([
-    ['faster than their bound', HINTS.repeat(100), 'too many interim answers', 60_000],
+    ['faster than their bound', HINTS.repeat(100), 'too many interim (1xx) responses', 60_000],
     ['one at a time', CONTINUE, 'timeout: no complete answer within 300 ms', 300],
     ['with a head that does not end', 'HTTP/1.1 100 Continue\r\nX: y', 'timeout', 300],
   ])('that do not end fail the attempt and lose the connection: %s', async (_how, part, error, timeout) => {

@@ -95,7 +95,7 @@ describe('A destination', () => {
 
     isDown = false;
     await relay.settled('delivered', 300);
-    expect(relay.log.matching(/answers again/)).toHaveLength(1);
+    expect(relay.log.matching(/is up again/)).toHaveLength(1);
     const sent = receiver.webhooks.slice(-300).map(({ headers }) => headers['x-message-id']);
     expect(new Set(sent).size).toBe(300);
     expect(await relay.undelivered()).toEqual([]);

@@ -152,7 +152,7 @@ describe('delivery.proxy', () => {
     const [retry] = await started.settled('retry');
     expect(retry!.results[0]).toMatchObject({
       outcome: 'temporary',
-      error: `the proxy ${proxy.url()} made no connection to receiver.invalid:80: it answered 407`,
+      error: `the proxy ${proxy.url()} could not connect to receiver.invalid:80: it answered 407`,
     });
     expect(proxy.credentials).toEqual([`Basic ${Buffer.from('us@er:s3cret!').toString('base64')}`]);
     const shown = [started.log.lines, started.events, inspect(new EgressProxy(url), { depth: 9, showHidden: true })];

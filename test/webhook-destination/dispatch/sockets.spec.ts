@@ -73,7 +73,7 @@ describe('The connections of a process', () => {
       expect(report.mostSockets).toBeLessThanOrEqual(768);
       expect(report.mostSockets).toBeGreaterThan(500);
       expect(report.logged).toContain(
-        'delivery.maxSockets is 4096, and 768 connections are opened at most: three quarters of the 1024 files that ' +
+        'delivery.maxSockets is 4096, but at most 768 connections are opened: three quarters of the 1024 files that ' +
           'this process may open (ulimit -n)',
       );
     },

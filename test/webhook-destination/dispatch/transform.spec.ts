@@ -131,17 +131,17 @@ describe('The transform of a destination', () => {
       },
       'x'.repeat(500),
     ],
-    ['returns a promise', () => Promise.resolve({}), 'it returned a promise, and must be synchronous'],
-    ['rejects', () => Promise.reject(new Error('later')), 'it returned a promise, and must be synchronous'],
+    ['returns a promise', () => Promise.resolve({}), 'it must be synchronous, but returned a promise'],
+    ['rejects', () => Promise.reject(new Error('later')), 'it must be synchronous, but returned a promise'],
     ['returns a BigInt in it', () => ({ amount: 1n }), 'Do not know how to serialize a BigInt'],
     ['returns a circle', () => circular, expect.stringContaining('circular') as unknown as string],
-    ['returns null', () => null, 'it must return an object that JSON can hold, or undefined'],
-    ['returns text', () => 'body', 'it must return an object that JSON can hold, or undefined'],
-    ['returns a function', () => () => undefined, 'it must return an object that JSON can hold, or undefined'],
+    ['returns null', () => null, 'it must return a JSON-serializable object, or undefined'],
+    ['returns text', () => 'body', 'it must return a JSON-serializable object, or undefined'],
+    ['returns a function', () => () => undefined, 'it must return a JSON-serializable object, or undefined'],
     [
       'returns what stringifies to nothing',
       () => ({ toJSON: () => undefined }),
-      'it must return an object that JSON can hold, or undefined',
+      'it must return a JSON-serializable object, or undefined',
     ],
   ])('that %s makes the delivery dead, with the reason', async (_what, transform, reason) => {
     const { relay, receiver } = await start(transform);
@@ -186,7 +186,7 @@ describe('The transform of a destination', () => {
     await relay.track('wrong-again', 'dropped');
     await relay.settled('dead', 31);
     await relay.settled('delivered', 1);
-    expect(relay.log.matching(/answers again/)).toEqual([]);
+    expect(relay.log.matching(/is up again/)).toEqual([]);
     isUp = true;
     await relay.settled('delivered', 13);
     expect(receiver.webhooks.filter(({ headers }) => !/^m/.test(headers['x-message-id'] as string))).toEqual([]);

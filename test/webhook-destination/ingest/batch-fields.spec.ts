@@ -63,7 +63,7 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     expect(await answer.json()).toEqual({
       code: 'batch_too_long',
       field: 'batch',
-      message: 'batch must not hold more than 2500 messages',
+      message: 'batch must not contain more than 2500 messages',
     });
   });
 
@@ -83,7 +83,7 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
       {
         code: 'context_too_large',
         field: 'context',
-        message: 'context must not exceed 16777216 bytes in all messages that it is merged into',
+        message: 'context, multiplied by the number of messages, must not exceed 16777216 bytes',
       },
     ]);
   });

@@ -104,7 +104,7 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     const source = { name: 'app', writeKey: 'wk_app' };
     const another = WebhookDestinationModule.forRoot({ sources: [source], destinations: [], queue: memoryQueue() });
     await expect(startRelayApp(afterwards, createAdapter(), { metadata: { imports: [another] } })).rejects.toThrow(
-      "ingest.prefix must not be that of another module of the application: 'v1'",
+      "ingest.prefix must differ from that of every other module of the application; 'v1' is in use",
     );
   });
 });

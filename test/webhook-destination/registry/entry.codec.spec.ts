@@ -12,6 +12,6 @@ describe('EntryCodec', () => {
     const text = codec.encode('destination', document);
     expect(codec.decode('destination', 'crm', text)).toMatchObject({ ...document, layout: 1 });
     const newer = text.replace('"layout":1', '"layout":1000');
-    expect(() => codec.decode('destination', 'crm', newer)).toThrow('it has layout 1000, from a later version');
+    expect(() => codec.decode('destination', 'crm', newer)).toThrow('it has layout 1000, written by a later version');
   });
 });

@@ -86,23 +86,28 @@ describe('Destinations of the registry', () => {
     const refusals: [options: unknown, message: RegExp][] = [
       [undefined, /Destination "Webhooks": urls must/],
       [{ name: 42, urls }, /name must be a non-empty string/],
-      [{ name: 'All', urls }, /name must be a non-empty string, and not All/],
+      [{ name: 'All', urls }, /name must be a non-empty string other than All/],
       [{ urls: ['ftp://receiver.example'] }, /urls must be an array of http or https URLs/],
       [{ urls: ['https://10.0.0.1/hook'] }, /urls\[0\] must not be a private or local address/],
-      [{ urls: ['http://receiver.example/hook'] }, /urls\[0\] must be an https URL, as delivery.httpsOnly is true/],
+      [
+        { urls: ['http://receiver.example/hook'] },
+        /urls\[0\] must be an https URL, because delivery.httpsOnly is true/,
+      ],
       [{ urls, headers: { Host: 'x' } }, /headers must map/],
-      [{ urls, sources: ['shop', 'nowhere'] }, /sources must name sources that exist; "nowhere" does not/],
+      [{ urls, sources: ['shop', 'nowhere'] }, /sources must name existing sources; "nowhere" does not exist/],
       [{ urls, sharedSecret: undefined }, /sharedSecret must be .*it is undefined/],
       [{ urls, sharedSecret: 'short', standardWebhooks: true }, /sharedSecret must have at least 24 bytes/],
       [{ urls, retries: 3 }, /retries is not an option/],
-      [{ urls, transform: () => ({}) }, /Destination "Webhooks": transform can be declared in code only/],
+      [{ urls, transform: () => ({}) }, /Destination "Webhooks": transform can only be declared in code/],
     ];
     for (const [options, message] of refusals) {
       const refused = destinations.create(options as Parameters<typeof destinations.create>[0]);
       await expect(refused).rejects.toMatchObject({ code: 'options_invalid', message: expect.stringMatching(message) });
     }
     const created = await destinations.create({ name: 'crm', urls, sources: ['shop'] });
-    await expect(destinations.update('crm', { urls: [] })).rejects.toThrow(/Destination "crm": urls must hold 1 to 5/);
+    await expect(destinations.update('crm', { urls: [] })).rejects.toThrow(
+      /Destination "crm": urls must contain 1 to 5/,
+    );
     expect(await destinations.get('crm')).toMatchObject({ updatedAt: created.updatedAt });
     expect(listener.calls).toEqual(['put shop', 'put crm']);
     expect(await store.read(0)).toHaveLength(2);
@@ -130,8 +135,8 @@ describe('Destinations of the registry', () => {
     await expect(destinations.update('crm', { urls: null })).rejects.toThrow(/urls must/);
     for (const [field, rule] of [
       ['name', 'cannot be changed'],
-      ['sharedSecret', 'can be changed with rotateSecret() only'],
-      ['transform', 'can be declared in code only'],
+      ['sharedSecret', 'can only be changed with rotateSecret()'],
+      ['transform', 'can only be declared in code'],
       ['retries', 'is not an option'],
       ['constructor', 'is not an option'],
     ]) {
@@ -329,7 +334,9 @@ describe('Sources of the registry', () => {
     await expect(sources.create({ name: 'web', writeKey: 'wk:web' })).rejects.toThrow('writeKey must be');
     await expect(sources.create({ name: 'web', writeKey: 'wk_shop' })).rejects.toThrow('writeKey must differ');
     await expect(sources.create({ name: 'shop' })).rejects.toMatchObject({ code: 'source_exists' });
-    await expect(sources.update('shop', { writeKey: 'wk_new' })).rejects.toThrow('rotateKey() only');
+    await expect(sources.update('shop', { writeKey: 'wk_new' })).rejects.toThrow(
+      'can only be changed with rotateKey()',
+    );
     await expect(sources.update('nowhere', {})).rejects.toMatchObject({ code: 'source_unknown' });
     await expect(sources.rotateKey('shop', { key: 'wk:new' })).rejects.toThrow('writeKey must be');
     await sources.remove('shop');

@@ -106,14 +106,14 @@ describe("The application's own registry", () => {
       `error sources[2] ${of} must be an object`,
       `error Destination "crm" ${of} name must differ from that of every other destination`,
       expect.stringMatching(`^error Destination "erp" ${of} urls\\[0\\] must not be a private or local address`),
-      `error Destination "chat" ${of} sources must name sources that exist; "nowhere" does not`,
+      `error Destination "chat" ${of} sources must name existing sources; "nowhere" does not exist`,
       expect.stringMatching(
-        /^error destinations\[4\] .* urls must hold 1 to 5 URLs; name must be a non-empty string, and not All/,
+        /^error destinations\[4\] .* urls must contain 1 to 5 URLs; name must be a non-empty string other than All/,
       ),
       `error Destination "crm" ${of} urls must be an array of http or https URLs`,
       `error A source ${of} must be an object`,
       ...Array<unknown>(3).fill(
-        expect.stringMatching(/A change of the application's registry must have put or remove/),
+        expect.stringMatching(/Ignored a change from the application's registry: it must have either put or remove/),
       ),
     ]);
   });
@@ -137,7 +137,9 @@ describe("The application's own registry", () => {
     const kept = new Kept();
     const { listener } = await start({ registry: { useValue: kept } });
     kept.changes$.error(new Error('no database'));
-    expect(log.lines).toEqual(["error The application's registry reports no more changes: no database"]);
+    expect(log.lines).toEqual([
+      "error changes$ of the application's registry failed; no more changes are applied until the next start: no database",
+    ]);
     expect(listener.destinations.has('crm')).toBe(true);
   });
 
@@ -228,7 +230,7 @@ describe("The application's own registry", () => {
         'registry needs unknown, which no module provides',
       );
       await expect(startIn({ useFactory: () => ({}) as Kept }, [tenants])).rejects.toThrow(
-        'registry must have the method load',
+        'registry must have a load() method',
       );
     });
   });
@@ -240,7 +242,7 @@ describe("The application's own registry", () => {
     expect(await process.destinations.list()).toMatchObject([{ name: 'crm', origin: 'fixed' }]);
     await expect(process.destinations.create({ name: 'erp', urls })).rejects.toMatchObject({
       code: 'registry_read_only',
-      message: `destination "erp" can be changed with registry: 'store' only`,
+      message: `destination "erp" can only be changed with registry: 'store'`,
     });
   });
 });

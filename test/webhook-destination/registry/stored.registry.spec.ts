@@ -159,9 +159,11 @@ describe('The stored registry', () => {
       await waitFor(() => strict.listener.destinations.has('crm'));
       await lax.destinations.update('crm', { urls: ['https://10.0.0.2/hook'] });
       await waitFor(() => log.matching(/Destination "crm"/).length > 0);
-      expect(log.matching(/Destination "crm" of the registry keeps its last valid form: urls\[0\] must/)).toHaveLength(
-        1,
-      );
+      expect(
+        log.matching(
+          /Destination "crm" of the registry is invalid, and its last valid version stays in use: urls\[0\] must/,
+        ),
+      ).toHaveLength(1);
       expect(strict.listener.destinations.get('crm')!.urls).toEqual(urls);
       expect(await strict.destinations.get('crm')).toMatchObject({
         fault: expect.stringContaining('urls[0] must not'),
@@ -170,7 +172,7 @@ describe('The stored registry', () => {
       // At start there is no last form.
       const { listener } = await start({ store: store.connect() });
       expect(listener.calls).toEqual([]);
-      expect(log.matching(/Destination "crm" of the registry is not used: urls\[0\] must/)).toHaveLength(1);
+      expect(log.matching(/Destination "crm" of the registry is invalid and not used: urls\[0\] must/)).toHaveLength(1);
       expect([one.listener.calls, other.listener.calls]).toEqual([[], []]);
     });
 
@@ -198,7 +200,9 @@ describe('The stored registry', () => {
       await store.write({ kind: 'source', name: 'second', document: document('second') }, 0);
       const { listener, sources } = await start({ store });
       expect(listener.calls).toEqual(['put first']);
-      expect(log.matching(/Source "second" of the registry is not used: writeKey must differ/)).toHaveLength(1);
+      expect(
+        log.matching(/Source "second" of the registry is invalid and not used: writeKey must differ/),
+      ).toHaveLength(1);
       await sources.remove('first');
       expect(listener.calls).toEqual(['put first', 'remove first', 'put second']);
     });
@@ -235,7 +239,9 @@ describe('The stored registry', () => {
       await (await start({ store })).sources.create({ name: 'stored' });
       await start({ store, sources, destinations: [on('shop'), on('stored'), on('nowhere')] });
       expect(log.matching(/sources must name/)).toEqual([
-        expect.stringContaining('Destination "on nowhere": sources must name sources that exist; "nowhere" does not'),
+        expect.stringContaining(
+          'Destination "on nowhere": sources must name existing sources; "nowhere" does not exist',
+        ),
       ]);
     });
   });

@@ -70,8 +70,10 @@ await describeOnEach([postgresStore], (store) => {
         queue: factory,
       });
       await relay.stop();
-      expect(warned.filter((line) => line.includes('deliveries wait'))).toEqual([
-        expect.stringContaining('3 deliveries wait for destination "Gone"'),
+      expect(warned.filter((line) => line.includes('has queued deliveries'))).toEqual([
+        expect.stringContaining(
+          'Destination "Gone" is disabled or no longer declared, but has queued deliveries: 3. Declare and enable it',
+        ),
       ]);
       expect((await rowsRead(schema)) - before).toBeLessThan(1_000);
     });
