@@ -8,26 +8,26 @@ import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from 
 export class AttemptMetrics {
   private readonly consumed = new Counter({
     name: 'messaging.client.consumed.messages',
-    description: 'Attempts that began, by destination',
+    description: 'Delivery attempts started, by destination',
   });
   private readonly process = new Histogram({
     name: 'messaging.process.duration',
-    description: 'How long attempts took',
+    description: 'Duration of delivery attempts',
     unit: 's',
   });
   private readonly request = new Histogram({
     name: 'http.client.request.duration',
-    description: 'How long requests to receivers took',
+    description: 'Duration of requests to receivers',
     unit: 's',
   });
   private readonly latency = new Histogram({
     name: 'analytics_relay.delivery.latency',
-    description: 'From the acceptance of a message to its delivery',
+    description: 'Time from accepting a message to delivering it',
     unit: 's',
   });
   private readonly attempts = new Counter({
     name: 'analytics_relay.delivery.attempts',
-    description: 'Attempts that ended, by outcome',
+    description: 'Delivery attempts finished, by destination and outcome',
   });
 
   readonly all: readonly Metric[] = [this.consumed, this.process, this.request, this.latency, this.attempts];

@@ -16,7 +16,7 @@ export class ClientMetrics {
   private readonly sending = new OperationMetrics('send');
   private readonly dropped = new Counter({
     name: 'analytics_relay.client.events.dropped',
-    description: 'Events that were lost before ingest, by reason',
+    description: 'Events lost before ingest, by reason',
   });
 
   readonly all: readonly Metric[] = [
@@ -25,7 +25,7 @@ export class ClientMetrics {
     new Gauge(
       {
         name: 'analytics_relay.client.queue.count',
-        description: 'Events that clients hold, and that have no outcome yet',
+        description: 'Events pending in clients',
       },
       () => [{ attributes: {}, value: this.countPending() }],
     ),

@@ -5,11 +5,11 @@ import { Counter, Histogram, type Metric } from './metric.js';
 export class OperationMetrics {
   private readonly sent = new Counter({
     name: 'messaging.client.sent.messages',
-    description: 'Messages that were sent or queued, by operation, destination and error',
+    description: 'Messages sent or queued, by operation, destination and error',
   });
   private readonly duration = new Histogram({
     name: 'messaging.client.operation.duration',
-    description: 'How long it took to send or queue messages',
+    description: 'Time to send or queue messages',
     unit: 's',
   });
 
