@@ -5,7 +5,7 @@ export class UnknownWriteKeyError extends RelayError {
   override readonly name = 'UnknownWriteKeyError';
 
   constructor() {
-    super('write_key_unknown', 'the write key must be that of a source');
+    super('write_key_unknown', 'no source has this write key');
   }
 }
 

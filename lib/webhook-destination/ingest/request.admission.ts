@@ -56,7 +56,7 @@ export class RequestAdmission {
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
-      throw new RequestError(401, 'write_key_unknown', 'the write key must be that of a source', 'writeKey');
+      throw new RequestError(401, 'write_key_unknown', 'no source has this write key', 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {

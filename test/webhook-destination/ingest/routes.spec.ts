@@ -104,11 +104,11 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
       expect(await refused.json()).toEqual({
         code: 'write_key_unknown',
         field: 'writeKey',
-        message: 'the write key must be that of a source',
+        message: 'no source has this write key',
       });
     }
-    await expect(relay.accept('wk_other', [message])).rejects.toThrow('the write key must be that of a source');
-    await expect(relay.accept(undefined as never, [message])).rejects.toThrow('the write key must be that of a source');
+    await expect(relay.accept('wk_other', [message])).rejects.toThrow('no source has this write key');
+    await expect(relay.accept(undefined as never, [message])).rejects.toThrow('no source has this write key');
   });
 
   it('names a message of its own process that JSON cannot hold, and takes the others', async () => {

@@ -94,7 +94,7 @@ describe('Destinations of the registry', () => {
       [{ urls, sources: ['shop', 'nowhere'] }, /sources must name sources that exist; "nowhere" does not/],
       [{ urls, sharedSecret: undefined }, /sharedSecret must be .*it is undefined/],
       [{ urls, sharedSecret: 'short', standardWebhooks: true }, /sharedSecret must have at least 24 bytes/],
-      [{ urls, retries: 3 }, /retries is not an option/],
+      [{ urls, retries: 3 }, /retries is not a known option/],
       [{ urls, transform: () => ({}) }, /Destination "Webhooks": transform can be declared in code only/],
     ];
     for (const [options, message] of refusals) {
@@ -132,8 +132,8 @@ describe('Destinations of the registry', () => {
       ['name', 'cannot be changed'],
       ['sharedSecret', 'can be changed with rotateSecret() only'],
       ['transform', 'can be declared in code only'],
-      ['retries', 'is not an option'],
-      ['constructor', 'is not an option'],
+      ['retries', 'is not a known option'],
+      ['constructor', 'is not a known option'],
     ]) {
       await expect(destinations.update('crm', { [field!]: null })).rejects.toThrow(`${field} ${rule}`);
     }
