@@ -84,7 +84,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
     this.on('call_after_close', () =>
-      this.reportUndelivered(new RelayError('call_after_close', 'recorded after the shutdown')),
+      this.reportUndelivered(new RelayError('call_after_close', 'recorded after shutdown')),
     );
     // Otherwise the application's modules determine where events are sent, once they exist.
     this.isConnected = createSink !== undefined || options.httpClient != null;

@@ -5,16 +5,16 @@ import { existingFile } from './queue-options.util.js';
 
 export const backup = defineCommand({
   name: 'backup',
-  summary: 'copy a SQLite queue, also while it is open',
+  summary: 'copy a SQLite queue, even while it is open',
   usage: `Usage: nestjs-analytics-relay backup --out <file> [options]
 
-Copies the file of a SQLite queue, also while an application has it open. The copy is one file with all messages that
-were accepted before the command began. It is checked before it gets its name, and only its owner can read it.
+Copies the file of a SQLite queue, even while an application has it open. The copy is a single file with all messages
+accepted before the command started. It is checked before it gets its final name, and only its owner can read it.
 
   --out <file>     the copy; its folder must exist
   --from <file>    the SQLite file; default: ./data/relay.db
   --force          replace the copy if it exists
-  --help           print this
+  --help           show this help
 `,
   options: { from: { type: 'string' }, out: { type: 'string' }, force: { type: 'boolean', default: false } },
   run: async ({ from, out, force }) => {
@@ -25,6 +25,6 @@ were accepted before the command began. It is checked before it gets its name, a
       process.once(signal, () => interruption.abort(new RelayError('interrupted', `interrupted by ${signal}`)));
     }
     const size = await backUp(file, out, { overwrites: force, signal: interruption.signal });
-    process.stdout.write(`${file} is backed up to ${out}: ${size} bytes\n`);
+    process.stdout.write(`Backed up ${file} to ${out}: ${size} bytes\n`);
   },
 });

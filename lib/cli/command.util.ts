@@ -56,6 +56,11 @@ export function argumentFault(fault: string): OptionsError {
   return new OptionsError('nestjs-analytics-relay', [fault]);
 }
 
+/** Returns a number and its noun, in the singular or the plural. */
+export function countOf(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 /** Prints rows as JSON or as a table. */
 export function printRows<T>(rows: T[], isJson: boolean | undefined, toTable: (rows: T[]) => string): void {
   process.stdout.write(isJson ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
@@ -73,6 +78,6 @@ function explain({ code, message }: NodeJS.ErrnoException): string {
     case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
       return message.includes('does not take') ? `${subject} takes no value` : `${subject.split(' ')[0]} needs a value`;
     default:
-      return 'the arguments cannot be read';
+      return 'invalid arguments';
   }
 }

@@ -11,14 +11,14 @@ export const dead = defineCommand({
   summary: 'list dead deliveries',
   usage: `Usage: nestjs-analytics-relay dead [options]
 
-Lists the dead deliveries of a queue, the newest first. They are not attempted again until they are replayed.
-Changes nothing.
+Lists the dead deliveries of a queue, newest first. They are not attempted again until they are replayed.
+This command changes nothing.
 
 ${QUEUE_USAGE}
-  --destination <name>  those of one destination; default: all
+  --destination <name>  only deliveries to this destination; default: all
   --limit <count>       maximum number to list; default: 100
-  --json                as JSON, with the attempts; default: as a table
-  --help                print this
+  --json                print JSON, including the attempts; default: a table
+  --help                show this help
 `,
   options: {
     ...QUEUE_OPTIONS,
@@ -84,7 +84,7 @@ const COLUMNS: Record<string, (delivery: DeadDelivery) => string> = {
   attempts: ({ attempts }) => String(attempts.length),
   'last result': ({ attempts }) => {
     const results = attempts[attempts.length - 1]?.results ?? [];
-    return results.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'not attempted';
+    return results.map(({ status, error }) => status ?? error ?? 'no response').join(', ') || 'not attempted';
   },
   reason: ({ reason }) => reason ?? '',
   'last attempt': ({ lastAttemptAt, acceptedAt }) => lastAttemptAt ?? acceptedAt,

@@ -36,7 +36,7 @@ export async function loadEvents(paths: string[]): Promise<EventClass[]> {
     }
   }
   if (byName.size === 0) {
-    throw new RelayError('no_events', `None of these files exports an event class: ${files.join(', ')}`);
+    throw new RelayError('no_events', `No event class found in: ${files.join(', ')}`);
   }
   return [...byName.values()].map(({ type }) => type);
 }
@@ -46,7 +46,9 @@ function findEventFiles(path: string): string[] {
   if (!found) throw argumentFault(`${path} does not exist`);
   if (!found.isDirectory()) return [resolve(path)];
   const files = walk(resolve(path)).filter((file) => EVENT_FILE.test(file));
-  if (files.length === 0) throw argumentFault(`${path} has no event file`);
+  if (files.length === 0) {
+    throw argumentFault(`${path} contains no files named *.event.js or *.events.js (also .mjs, .cjs)`);
+  }
   return files;
 }
 

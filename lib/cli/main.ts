@@ -19,8 +19,8 @@ const LIST = `Commands:\n${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(
 const USAGE = `Usage: nestjs-analytics-relay <command> [options]
 
 ${LIST}
-  nestjs-analytics-relay <command> --help  print the options of a command
-  nestjs-analytics-relay --version         print the version
+  nestjs-analytics-relay <command> --help  show the help of a command
+  nestjs-analytics-relay --version         show the version
 `;
 
 const HELP = ['--help', '-h'];

@@ -3,7 +3,7 @@ import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil } from
 import type { RegistryRecord, RegistryStore } from '../webhook-destination/queue/registry-store.interface.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from '../webhook-destination/queue/delivery-queue.interface.js';
-import { defineCommand } from './command.util.js';
+import { countOf, defineCommand } from './command.util.js';
 import { DEFAULT_FILE, openFile, storeQueue } from './queue-options.util.js';
 
 /** Number of deliveries that are moved at once. */
@@ -20,13 +20,13 @@ export const migrate = defineCommand({
 
 Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL, and copies the sources and
 destinations that were created while the application ran. The application that has the file open must be stopped
-first; the one that uses the new queue may run.
+first; applications that use the new queue may keep running.
 
   --to <url>       redis://, rediss:// or postgres://
   --from <file>    the SQLite file; default: ./data/relay.db
   --prefix <name>  prefix of the new queue; default: relay
-  --dead           dead deliveries are delivered again; default: they stay in the file
-  --help           print this
+  --dead           also move dead deliveries and deliver them again; default: they stay in the file
+  --help           show this help
 `,
   options: {
     from: { type: 'string', default: DEFAULT_FILE },
@@ -47,16 +47,23 @@ first; the one that uses the new queue may run.
       }
       const left = (await source.counts()).filter(({ state }) => state === 'dead');
       const count = left.reduce((sum, row) => sum + row.count, 0);
-      if (copied > 0) process.stdout.write(`${copied} sources and destinations copied\n`);
-      if (kept > 0) process.stdout.write(`${kept} sources and destinations stay as the new queue has them\n`);
-      process.stdout.write(`${moved} deliveries moved\n`);
-      if (count > 0) process.stdout.write(`${count} dead ones stay in ${from}; with --dead they are delivered again\n`);
+      const entries = countOf(copied, 'source or destination', 'sources and destinations');
+      const others = countOf(kept, 'source or destination differs', 'sources and destinations differ');
+      const remaining = countOf(count, 'dead delivery remains', 'dead deliveries remain');
+      if (copied > 0) print(`${entries} copied`);
+      if (kept > 0) print(`${others} in the new queue; not copied`);
+      print(`${countOf(moved, 'delivery', 'deliveries')} moved`);
+      if (count > 0) print(`${remaining} in ${from}; use --dead to deliver ${count === 1 ? 'it' : 'them'} again`);
     } finally {
       await target.close();
       await source.close();
     }
   },
 });
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 /**
  * Copies records that the new queue never had. Records changed or removed there since the last run stay so. Documents

@@ -39,5 +39,5 @@ function standardSchema({ '~standard': standard }: StandardSchemaV1): JsonSchema
   } catch {
     // JSON Schema cannot express a part of it.
   }
-  return { type: 'object', $comment: `declared by a schema of ${standard.vendor}, which tells no JSON Schema` };
+  return { type: 'object', $comment: `declared by a schema from ${standard.vendor} that provides no JSON Schema` };
 }

@@ -10,15 +10,14 @@ export const plan = defineCommand({
   summary: 'print or check the tracking plan',
   usage: `Usage: nestjs-analytics-relay plan [options] [file or folder ...]
 
-Prints the tracking plan of an application: the track events that its compiled files export as classes with
-@TrackedEvent, or made by defineEvent. In a folder, files named *.event.js and *.events.js are read (also .mjs and
-.cjs). Every file that is read is loaded, so name no file that starts the application.
-Default: dist
+Prints the tracking plan of an application: the track events that its compiled files declare with @TrackedEvent or
+defineEvent, and export. In a folder, only files named *.event.js and *.events.js are read (also .mjs and .cjs). The
+command imports each file, so do not pass one that starts the application. Default: dist
 
-  --json          as JSON Schema; default: as Markdown
-  --out <file>    write it to a file
-  --check <file>  print nothing, and fail if the file has another plan
-  --help          print this
+  --json          use JSON Schema; default: Markdown
+  --out <file>    write the plan to a file instead of printing it
+  --check <file>  compare the plan with a file instead of printing it, and fail if they differ
+  --help          show this help
 `,
   allowPositionals: true,
   options: { json: { type: 'boolean' }, out: { type: 'string' }, check: { type: 'string' } },
@@ -40,9 +39,9 @@ async function check(file: string, expected: string, normalise: (text: string) =
   const at = lines.findIndex((line, index) => line !== keptLines[index]);
   const index = at === -1 ? lines.length : at;
   process.stderr.write(
-    `${file} does not hold the plan of these events. The first difference, in line ${index + 1}:\n` +
-      `  file:   ${keptLines[index] ?? '(ends)'}\n  events: ${lines[index] ?? '(ends)'}\n` +
-      `To take the events' plan over, run the command with --out in place of --check.\n`,
+    `${file} does not match the tracking plan. First difference at line ${index + 1}:\n` +
+      `  file:   ${keptLines[index] ?? '(end of file)'}\n  events: ${lines[index] ?? '(end of file)'}\n` +
+      `To update the file, run the command with --out instead of --check.\n`,
   );
   return 1;
 }

@@ -21,8 +21,8 @@ export const QUEUE_OPTIONS = {
 } as const;
 
 /** Usage of {@link QUEUE_OPTIONS}. */
-export const QUEUE_USAGE = `  --from <file>         the SQLite file, which no application may have open; default: ${DEFAULT_FILE}
-  --store <url>         a queue on Redis or PostgreSQL instead: redis://, rediss:// or postgres://; it may be in use
+export const QUEUE_USAGE = `  --from <file>         the SQLite file; no application may have it open; default: ${DEFAULT_FILE}
+  --store <url>         use a queue on Redis or PostgreSQL: redis://, rediss:// or postgres://; it may be in use
   --prefix <name>       prefix of the queue on Redis or PostgreSQL; default: relay`;
 
 /**

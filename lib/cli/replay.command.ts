@@ -1,4 +1,4 @@
-import { argumentFault, defineCommand } from './command.util.js';
+import { argumentFault, countOf, defineCommand } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 
 export const replay = defineCommand({
@@ -8,19 +8,19 @@ export const replay = defineCommand({
        nestjs-analytics-relay replay --destination <name> | --all [options]
 
 Puts dead deliveries back into the queue, each with a new retry window, and prints their number. The application
-delivers them: for a SQLite file after its next start, for a shared queue at once. The command dead lists the ids.
+delivers them: from a SQLite file after its next start, from Redis or PostgreSQL at once. The dead command lists ids.
 
 ${QUEUE_USAGE}
-  --destination <name>  all dead deliveries of one destination
-  --all                 all dead deliveries
-  --help                print this
+  --destination <name>  replay all dead deliveries to this destination
+  --all                 replay all dead deliveries
+  --help                show this help
 `,
   allowPositionals: true,
   options: { ...QUEUE_OPTIONS, destination: { type: 'string' }, all: { type: 'boolean', default: false } },
   run: async (values, ids) => {
     const { destination, all } = values;
     const selections = [ids.length > 0, destination !== undefined, all].filter(Boolean).length;
-    if (selections !== 1) throw argumentFault('give ids, --destination or --all, and only one of them');
+    if (selections !== 1) throw argumentFault('specify exactly one of: ids, --destination, --all');
     const unknown: string[] = [];
     const count = await withQueue(values, false, async (queue) => {
       if (ids.length === 0) return queue.replay({ destination });
@@ -32,7 +32,7 @@ ${QUEUE_USAGE}
       }
       return replayed;
     });
-    process.stdout.write(`${count} ${count === 1 ? 'delivery' : 'deliveries'} replayed\n`);
+    process.stdout.write(`${countOf(count, 'delivery', 'deliveries')} replayed\n`);
     if (unknown.length === 0) return 0;
     process.stderr.write(`No dead delivery has this id: ${unknown.join(', ')}\n`);
     return 1;

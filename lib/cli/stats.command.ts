@@ -10,11 +10,11 @@ export const stats = defineCommand({
   summary: 'count the deliveries of a queue',
   usage: `Usage: nestjs-analytics-relay stats [options]
 
-Counts the deliveries of a queue by destination and state. Changes nothing.
+Counts the deliveries of a queue by destination and state. This command changes nothing.
 
 ${QUEUE_USAGE}
-  --json                as JSON: [{ destination, state, count }]
-  --help                print this
+  --json                print JSON: [{ destination, state, count }]
+  --help                show this help
 `,
   options: { ...QUEUE_OPTIONS, json: { type: 'boolean' } },
   run: async (values) => printRows(await withQueue(values, true, (queue) => queue.counts()), values.json, toTable),

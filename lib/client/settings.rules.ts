@@ -35,9 +35,9 @@ const RULES: Record<keyof AnalyticsSettings, Rule> = {
   httpRequestTimeout: milliseconds(1),
   maxQueueSize: integer(1),
   disable: must('be true or false', (value) => typeof value === 'boolean'),
-  httpClient: must('be a function such as fetch, or an object with makeRequest', isHttpClient),
+  httpClient: must('be a function such as fetch, or an object with a makeRequest method', isHttpClient),
   plugins: must('be an array of plugins', Array.isArray),
-  telemetry: must('be what openTelemetry() returns, or another object with send', isClientTelemetry),
+  telemetry: must('be the return value of openTelemetry(), or an object with a send method', isClientTelemetry),
 };
 
 export const SETTING_NAMES = Object.keys(RULES) as (keyof AnalyticsSettings)[];
@@ -100,7 +100,7 @@ function findHostFault(value: unknown): string | undefined {
   const base = parseUrl(value);
   if (!base || !/^https?:$/.test(base.protocol)) return 'must be an http or https URL';
   const hasMore = base.username || base.password || base.search || base.hash;
-  return hasMore ? 'must be a URL without credentials, query and fragment' : undefined;
+  return hasMore ? 'must be a URL without credentials, query or fragment' : undefined;
 }
 
 function parseUrl(url: string): URL | undefined {

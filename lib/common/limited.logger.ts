@@ -46,7 +46,7 @@ export class LimitedLogger extends LineLogger {
   end(): void {
     clearTimeout(this.timer);
     this.timer = undefined;
-    if (this.lines > MAX_LINES) this.warn(`${this.lines - MAX_LINES} more lines like these were left out`);
+    if (this.lines > MAX_LINES) this.warn(`Similar lines suppressed: ${this.lines - MAX_LINES}`);
     this.lines = 0;
   }
 }

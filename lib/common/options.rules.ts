@@ -95,7 +95,7 @@ export function toOptions<T extends object>(type: new () => T, given: unknown): 
 export function findAbsence(given: unknown): string[] {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return [];
   const kind = given === null ? 'null' : Array.isArray(given) ? 'an array' : typeof given;
-  return [`the options must be an object, but forRoot, useFactory or useClass supplied ${kind}`];
+  return [`the options must be an object; received ${kind} from forRoot, useFactory or useClass`];
 }
 
 /** Returns each rule that an options instance, or an instance in it, breaks, as `path rule`. */
@@ -106,7 +106,7 @@ export function findOptionFaults(options: object): string[] {
 function toFaults({ property, constraints = {}, children = [] }: ValidationError, parent: string): string[] {
   const path = /^\d+$/.test(property) ? `${parent}[${property}]` : parent ? `${parent}.${property}` : property;
   const rules = Object.entries(constraints).map(([name, message]) =>
-    name === 'whitelistValidation' ? 'is not an option' : message,
+    name === 'whitelistValidation' ? 'is not a known option' : message,
   );
   return [...rules.map((rule) => `${path} ${rule}`), ...children.flatMap((child) => toFaults(child, path))];
 }

@@ -23,9 +23,9 @@ const token = process.env.ADMIN_TOKEN;
     AnalyticsModule.forRoot({ writeKey }),
     WebhookDestinationModule.forRoot({
       sources: [{ name: 'app', writeKey }],
-      // Without a URL, events are accepted and go nowhere.
+      // Without a URL, events are accepted but not delivered.
       destinations: url ? [{ urls: [url], sharedSecret }] : [],
-      // The dashboard at /relay; without a token, there is none.
+      // The dashboard at /relay; disabled without a token.
       admin: token ? { token } : undefined,
     }),
   ],
@@ -33,13 +33,13 @@ const token = process.env.ADMIN_TOKEN;
 export class ${MODULE} {}
 `;
 
-const ENVIRONMENT = `# The write key of this application's own events, and of other services and browsers that post to /v1
+const ENVIRONMENT = `# Write key of this application, and of other services and browsers that post to /v1
 ANALYTICS_WRITE_KEY=wk_development
-# Where events go as signed webhooks
+# URL that receives the events as signed webhooks
 WEBHOOK_URL=
-# Signs them: at least 24 characters, such as of openssl rand -base64 32
+# Secret that signs the webhooks: at least 24 characters, for example from: openssl rand -base64 32
 WEBHOOK_SECRET=
-# Signs in to the dashboard at /relay, such as of openssl rand -hex 32
+# Token for signing in to the dashboard at /relay, for example from: openssl rand -hex 32
 ADMIN_TOKEN=
 `;
 
@@ -70,7 +70,7 @@ function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): v
   const mainText = tree.read(main)?.toString();
   const root = mainText === undefined ? undefined : rootModuleOf(typescript, main, mainText);
   if (mainText === undefined || !root) {
-    throw new Error(`${main} was not found, or creates no application of a module that it imports`);
+    throw new Error(`${main} was not found, or does not pass an imported module to NestFactory.create`);
   }
   const rootFile = posix.join(sourceRoot, `${root.specifier}.ts`);
   const moduleFile = posix.join(posix.dirname(rootFile), `${MODULE_FILE}.ts`);
@@ -78,7 +78,7 @@ function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): v
   edit(tree, context, rootFile, `add ${MODULE} to the imports of its module`, (text) =>
     addToImports(typescript, rootFile, text, MODULE, `./${MODULE_FILE}${root.hasEnding ? '.js' : ''}`),
   );
-  edit(tree, context, main, 'call app.enableShutdownHooks(), so that queued events are delivered at the end', (text) =>
+  edit(tree, context, main, 'call app.enableShutdownHooks(), so queued events are delivered at shutdown', (text) =>
     addShutdownHooks(typescript, main, text),
   );
 }
@@ -93,7 +93,7 @@ function edit(
 ): void {
   const text = tree.read(path)?.toString();
   const changed = text === undefined ? undefined : change(text);
-  if (changed === undefined) logger.warn(`${path} is left as it is: ${task}`);
+  if (changed === undefined) logger.warn(`${path} was not changed. Do this by hand: ${task}`);
   else if (changed !== text) tree.overwrite(path, changed);
 }
 

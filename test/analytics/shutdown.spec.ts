@@ -112,6 +112,6 @@ describe.each(platforms)('At app.close() on $platform', ({ createAdapter }) => {
     analytics.identify({ userId: 'u1' });
     analytics.track({ userId: 'u1', event: 'Late' });
     await waitFor(() => log.matching(/not delivered/).length > 0);
-    expect(log.matching(/not delivered/)).toEqual(['error Events not delivered: 2 (recorded after the shutdown)']);
+    expect(log.matching(/not delivered/)).toEqual(['error Events not delivered: 2 (recorded after shutdown)']);
   });
 });

@@ -177,7 +177,7 @@ describe('backup', () => {
     const { size, mode } = await stat(path('copy.db'));
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `${path('relay.db')} is backed up to ${path('copy.db')}: ${size} bytes\n`,
+      stdout: `Backed up ${path('relay.db')} to ${path('copy.db')}: ${size} bytes\n`,
     });
     expect(mode & 0o777).toBe(0o600);
     expect((await readdir(path('.'))).sort()).toEqual(['copy.db', 'relay.db', 'relay.db-wal']);

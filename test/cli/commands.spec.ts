@@ -50,8 +50,8 @@ describe('The command line', () => {
     [['backup', '--out', 'x', '--from', 'test'], 'backup: test is a folder; set --from to the SQLite file in it'],
     [['stats', '--from', 'a', '--store', 'redis://h'], 'stats: --from and --store cannot be combined'],
     [['stats', '--prefix', 'p'], 'stats: --prefix requires --store'],
-    [['replay'], 'replay: give ids, --destination or --all, and only one of them'],
-    [['replay', '17', '--all'], 'replay: give ids, --destination or --all, and only one of them'],
+    [['replay'], 'replay: specify exactly one of: ids, --destination, --all'],
+    [['replay', '17', '--all'], 'replay: specify exactly one of: ids, --destination, --all'],
     [['backup'], 'backup: --out <file> is required'],
     [['migrate', '--form', 'a'], 'migrate: unknown option --form'],
   ])('names what is wrong with %j, and how to get help', async (args, fault) => {

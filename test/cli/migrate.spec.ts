@@ -68,7 +68,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const args = ['--from', path, '--to', store.url, '--prefix', options.prefix!];
 
       const { stdout } = await run(...args);
-      expect(stdout).toMatch(/^602 deliveries moved\n1 dead ones stay in/m);
+      expect(stdout).toMatch(/^602 deliveries moved\n1 dead delivery remains in .*; use --dead to deliver it again$/m);
       const queue = bullmqQueue(options)();
       await queue.open();
       cleanUp(() => queue.close());
@@ -96,7 +96,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(order.reverse()).toEqual(Array.from({ length: 600 }, (_, index) => `m${index}`));
 
       expect((await run(...args)).stdout).toMatch(/^0 deliveries moved$/m);
-      expect((await run(...args, '--dead')).stdout).toMatch(/^1 deliveries moved\n$/m);
+      expect((await run(...args, '--dead')).stdout).toMatch(/^1 delivery moved\n$/m);
       expect((await queue.counts()).find(({ state }) => state === 'queued')!.count).toBe(602);
     });
 
@@ -131,7 +131,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await registry.write({ kind: 'destination', name: 'removed', document: undefined }, last.revision);
 
       expect((await run(...args)).stdout).toBe(
-        '2 sources and destinations stay as the new queue has them\n0 deliveries moved\n',
+        '2 sources and destinations differ in the new queue; not copied\n0 deliveries moved\n',
       );
       expect(await read()).toEqual({ kept: documents.kept, changed: '{"url":"4"}', removed: undefined });
     });

@@ -78,7 +78,7 @@ describe.each([
     const { code, stderr } = await run(app, 'plan', '--check', 'PLAN.md');
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^PLAN\.md does not hold the plan.*, in line \d+:\n {2}file: {3}\| `kode` .*\n {2}events: \| `code` /,
+      /^PLAN\.md does not match the tracking plan\. First difference at line \d+:\n {2}file: {3}\| `kode` .*\n {2}events: \| `code` /,
     );
     expect((await run(app, 'plan', '--check', 'missing.md')).code).toBe(1);
   });
@@ -106,9 +106,9 @@ describe('npx nestjs-analytics-relay', () => {
 
   it.each([
     ['a file that fails', ['plan', 'dist/broken.js'], 'dist/broken.js cannot be loaded: broken file'],
-    ['a file without events', ['plan', 'dist/none.js'], 'None of these files exports an event class: '],
+    ['a file without events', ['plan', 'dist/none.js'], 'No event class found in: '],
     ['what is not there', ['plan', 'build'], 'build does not exist'],
-    ['a folder without event files', ['plan', 'empty'], 'empty has no event file'],
+    ['a folder without event files', ['plan', 'empty'], 'empty contains no files named *.event.js or *.events.js'],
     [
       'one event twice',
       ['plan'],

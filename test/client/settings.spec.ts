@@ -32,13 +32,13 @@ describe('settings', () => {
     ['an httpClient without makeRequest', { httpClient: {} }, 'httpClient', 'must be a function such as fetch'],
     ['plugins that are no array', { plugins: {} }, 'plugins', 'must be an array'],
     ['a plugin without a name', { plugins: [{}] }, 'plugins.name', 'must be a non-empty string'],
-    ['telemetry that is no object', { telemetry: true }, 'telemetry', 'must be what openTelemetry() returns'],
-    ['telemetry without send', { telemetry: { create() {} } }, 'telemetry', 'or another object with send'],
+    ['telemetry that is no object', { telemetry: true }, 'telemetry', 'must be the return value of openTelemetry()'],
+    ['telemetry without send', { telemetry: { create() {} } }, 'telemetry', 'or an object with a send method'],
     [
       'telemetry with a wrong create',
       { telemetry: { send() {}, create: 1 } },
       'telemetry',
-      'must be what openTelemetry()',
+      'must be the return value of openTelemetry()',
     ],
     ['a plugin of no type', { plugins: [{ name: 'p', type: 'x' }] }, 'plugins.type', 'must be one of before'],
   ])('refuse %s, naming setting and rule and never a value', (_fault, settings, field, rule) => {

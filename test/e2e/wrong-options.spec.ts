@@ -51,7 +51,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ],
     [
       'an unknown option',
-      'destinations[0].sharedSecert is not an option',
+      'destinations[0].sharedSecert is not a known option',
       { destinations: [{ ...destination, sharedSecert: 's' }] },
     ],
     ['a queue that is none', 'queue must be a queue, such as sqliteQueue()', { queue: {} }],
@@ -68,15 +68,15 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ['no write key', 'writeKey must be a non-empty string', { writeKey: undefined }],
     ['a host that is no URL', 'host must be an http or https URL', { host: 'localhost:3000' }],
     ['a batch of none', 'flushAt must be an integer, at least 1', { flushAt: 0 }],
-    ['an identity that is no function', 'identity must be a function of the request', { identity: 'user.id' }],
-    ['a context that is no object', 'context must be true, false or an object of switches', { context: 'none' }],
+    ['an identity that is no function', 'identity must be a function that takes the request', { identity: 'user.id' }],
+    ['a context that is no object', 'context must be true, false or an object of booleans', { context: 'none' }],
     ['a switch that is none', 'context.ip must be true or false', { context: { ip: 'no' } }],
-    ['an unknown switch', 'context.ipAddress is not an option', { context: { ipAddress: false } }],
+    ['an unknown switch', 'context.ipAddress is not a known option', { context: { ipAddress: false } }],
     ['an anonymous that is no switch', 'anonymous must be true or false', { anonymous: 'cookie' }],
     ['no time to shut down', 'shutdownTimeout must be a number of milliseconds above 0', { shutdownTimeout: 0 }],
     ['anonymous visitors in words', 'anonymous must be true or false', { anonymous: 'cookie' }],
-    ['an unknown option', 'flushIntervall is not an option', { flushIntervall: 100 }],
-    ['an unknown option without a value', 'hots is not an option', { hots: undefined }],
+    ['an unknown option', 'flushIntervall is not a known option', { flushIntervall: 100 }],
+    ['an unknown option without a value', 'hots is not a known option', { hots: undefined }],
   ])('%s', async (_case, fault, wrong) => {
     const options = { writeKey: 'wk_secret', ...wrong } as AnalyticsModuleOptions;
     const message = await bootstrapError(AnalyticsModule.forRoot(options));
@@ -98,7 +98,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
         'maxRetries must be an integer, at least 0',
         'plugins.name must be a non-empty string',
         'plugins.isLoaded must be a function',
-        'oauth is not an option',
+        'oauth is not a known option',
         'shutdownTimeout must be a number of milliseconds above 0',
         'context.ip must be true or false',
         'trackingPlan.violations must be one of throw, drop, warn',
@@ -144,7 +144,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
       ['AnalyticsModule', AnalyticsModule],
       ['WebhookDestinationModule', WebhookDestinationModule],
     ] as const) {
-      const fault = `the options must be an object, but forRoot, useFactory or useClass supplied ${kind}`;
+      const fault = `the options must be an object; received ${kind} from forRoot, useFactory or useClass`;
       for (const imported of [
         module.forRootAsync({ useFactory: () => given as never }),
         module.forRootAsync({ useFactory: () => Promise.resolve(given as never) }),

@@ -308,7 +308,7 @@ describe('The options of openTelemetry', () => {
     [{ attempts: 'parent' }, "attempts must be 'link' or 'child'"],
     [{ createSpans: 1 }, 'createSpans must be true or false'],
     [{ source: '' }, 'source must be a non-empty string'],
-    [{ sampler: 1 }, 'sampler is not an option'],
+    [{ sampler: 1 }, 'sampler is not a known option'],
   ])('refuse %j, naming option and rule', (options, fault) => {
     const create = () => openTelemetry(options);
     expect(create).toThrow(OptionsError);

@@ -220,7 +220,7 @@ describe('RelayHealthIndicator', () => {
         'oldestWaiting must be a whole number of ms, 0 or more',
         'dead must be a whole number, 0 or more',
         'freeDisk must be a whole number of bytes, 0 or more',
-        'old is not an option',
+        'old is not a known option',
       ]),
     });
   });

@@ -56,7 +56,7 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [], destinations: [], maxMetricDestinations },
     'maxMetricDestinations must be a whole number above 0',
   ]),
-  ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not an option'],
+  ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not a known option'],
   ['a source that is no object', { sources: ['shop'], destinations: [] }, 'sources'],
   ['a source without a key', { sources: [{ name: 'shop' }], destinations: [] }, 'sources[0].writeKey must be'],
   ...['wk:shop', 'wk shop', 'wk_shop\n', ''].map((writeKey): (typeof cases)[number] => [
@@ -247,7 +247,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['headers that are a list', withDestination({ headers: ['X-A: 1'] }), HEADERS],
 
   ['delivery that is no object', withDelivery('fast'), 'delivery must be an object'],
-  ['a delivery option nobody knows', withDelivery({ retries: 1 }), 'delivery.retries is not an option'],
+  ['a delivery option nobody knows', withDelivery({ retries: 1 }), 'delivery.retries is not a known option'],
   ['no time at all', withDelivery({ timeout: 0 }), 'delivery.timeout must be'],
   ['a timeout in words', withDelivery({ timeout: '5s' }), 'delivery.timeout must be'],
   ['a timeout no timer can take', withDelivery({ timeout: 2 ** 31 }), 'delivery.timeout must be'],
@@ -446,7 +446,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ],
   ['an undefined origin', { ...withDestination({}), ingest: { cors: { origin: undefined } } }, 'ingest.cors must be'],
   ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
-  ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not an option'],
+  ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not a known option'],
   ['a prefix that is a number', { ...withDestination({}), ingest: { prefix: 7 } }, 'ingest.prefix must be'],
   ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
 ];

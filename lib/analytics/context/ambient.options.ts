@@ -65,13 +65,13 @@ export interface AmbientOptions {
 
 /** The rules and defaults of `AmbientOptions`. */
 export class CheckedAmbientOptions {
-  @Must('be a function of the request', (value) => typeof value === 'function')
+  @Must('be a function that takes the request', (value) => typeof value === 'function')
   identity: IdentityResolver = identityOfUser;
 
   @Switch()
   anonymous: boolean = true;
 
-  @ValidateNested({ message: 'must be true, false or an object of switches' })
+  @ValidateNested({ message: 'must be true, false or an object of booleans' })
   context: ContextOptions = new ContextOptions();
 }
 

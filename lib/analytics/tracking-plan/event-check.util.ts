@@ -19,7 +19,7 @@ export function findPlanFaults(type: EventClass, properties: object): PlanFault[
     const faults = schema ? schemaFaults(schema, properties) : findClassFaults(type, properties);
     return faults.map(({ property, rule }) => ({ property: toPrintable(property.slice(0, 100)), rule }));
   } catch {
-    return [{ property: 'properties', rule: 'a rule threw' }];
+    return [{ property: 'properties', rule: 'a rule threw an error' }];
   }
 }
 
@@ -27,7 +27,7 @@ function schemaFaults(schema: StandardSchemaV1, properties: object): PlanFault[]
   const result = schema['~standard'].validate({ ...properties });
   if ('then' in result) {
     result.then(undefined, () => undefined);
-    return [{ property: 'properties', rule: 'its schema is asynchronous' }];
+    return [{ property: 'properties', rule: 'asynchronous schemas are not supported' }];
   }
   return (result.issues ?? []).map((issue) => ({ property: pathOf(issue), rule: ruleOf(issue) }));
 }

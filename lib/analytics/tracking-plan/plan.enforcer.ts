@@ -74,7 +74,7 @@ export class PlanEnforcer {
   }
 
   private log(tally: Tally): void {
-    const outcome = this.violations === 'drop' ? 'dropped' : 'recorded all the same';
+    const outcome = this.violations === 'drop' ? 'dropped' : 'recorded anyway';
     this.logger.warn(`${tally.line}; ${outcome}, ${tally.count} so far`);
     tally.logged = tally.count;
     tally.loggedAt = performance.now();

@@ -25,7 +25,7 @@ export class UserCodeCaller {
     if (this.hasWarned) return;
     this.hasWarned = true;
     const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.emitWarning(`A listener or callback failed; delivery goes on. ${fault}`, 'AnalyticsWarning');
+    process.emitWarning(`A listener or callback failed; delivery continues. ${fault}`, 'AnalyticsWarning');
   }
 }
 

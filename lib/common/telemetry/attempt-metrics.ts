@@ -8,11 +8,11 @@ import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from 
 export class AttemptMetrics {
   private readonly consumed = new Counter({
     name: 'messaging.client.consumed.messages',
-    description: 'Attempts started, by destination',
+    description: 'Delivery attempts started, by destination',
   });
   private readonly process = new Histogram({
     name: 'messaging.process.duration',
-    description: 'Duration of attempts',
+    description: 'Duration of delivery attempts',
     unit: 's',
   });
   private readonly request = new Histogram({
@@ -22,12 +22,12 @@ export class AttemptMetrics {
   });
   private readonly latency = new Histogram({
     name: 'analytics_relay.delivery.latency',
-    description: 'Time from the acceptance of a message to its delivery',
+    description: 'Time from accepting a message to delivering it',
     unit: 's',
   });
   private readonly attempts = new Counter({
     name: 'analytics_relay.delivery.attempts',
-    description: 'Attempts ended, by outcome',
+    description: 'Delivery attempts finished, by destination and outcome',
   });
 
   readonly all: readonly Metric[] = [this.consumed, this.process, this.request, this.latency, this.attempts];

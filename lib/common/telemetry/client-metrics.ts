@@ -25,7 +25,7 @@ export class ClientMetrics {
     new Gauge(
       {
         name: 'analytics_relay.client.queue.count',
-        description: 'Events held by clients, without an outcome yet',
+        description: 'Events pending in clients',
       },
       () => [{ attributes: {}, value: this.countPending() }],
     ),

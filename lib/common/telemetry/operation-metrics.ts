@@ -9,7 +9,7 @@ export class OperationMetrics {
   });
   private readonly duration = new Histogram({
     name: 'messaging.client.operation.duration',
-    description: 'Time taken to send or queue messages',
+    description: 'Time to send or queue messages',
     unit: 's',
   });
 

@@ -26,7 +26,7 @@ export class RelayMetrics implements RelayTelemetry {
   private readonly attempts: AttemptMetrics;
   private readonly rejected = new Counter({
     name: 'analytics_relay.ingest.rejected',
-    description: 'Messages and requests refused by ingest, by code',
+    description: 'Messages and requests rejected at ingest, by code',
   });
 
   readonly all: readonly Metric[];
@@ -40,16 +40,16 @@ export class RelayMetrics implements RelayTelemetry {
     this.attempts = new AttemptMetrics(this.names, new BoundedNames(maxDestinations), () => relay.now());
     const count = {
       name: 'analytics_relay.delivery.count',
-      description: 'Deliveries in the queue and on record, by state',
+      description: 'Deliveries stored in the queue, by destination and state',
     };
     const oldest = {
       name: 'analytics_relay.delivery.oldest_age',
-      description: 'Age of the oldest waiting delivery, by destination',
+      description: 'Age of the oldest pending delivery, by destination',
       unit: 's',
     } as const;
     const circuit = {
       name: 'analytics_relay.circuit.status',
-      description: '1 while a destination is down, otherwise 0',
+      description: "1 while the destination's circuit is open, otherwise 0",
     };
     this.all = [
       ...this.queueing.all,

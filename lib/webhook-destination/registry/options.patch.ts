@@ -17,7 +17,7 @@ export function patched<T extends object>(options: T, patch: object): T {
 export function findPatchFaults<T>(patch: unknown, rules: PatchRules<T>): string[] {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return ['the patch must be an object'];
   return Object.keys(patch).flatMap((field) => {
-    const rule = Object.hasOwn(rules, field) ? rules[field as keyof T] : 'is not an option';
+    const rule = Object.hasOwn(rules, field) ? rules[field as keyof T] : 'is not a known option';
     return rule === true ? [] : [`${field} ${rule}`];
   });
 }

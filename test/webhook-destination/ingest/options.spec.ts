@@ -48,7 +48,7 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     await app.close();
     expect(error!.mock.calls.length).toBe(20);
     expect(error).toHaveBeenCalledWith('Messages could not be queued: database or disk is full');
-    expect(warn).toHaveBeenCalledWith('10 more lines like these were left out');
+    expect(warn).toHaveBeenCalledWith('Similar lines suppressed: 10');
     jest.restoreAllMocks();
   });
 

@@ -11,8 +11,8 @@ const factories: [string, (retention: RetentionOptions) => unknown][] = [
 describe.each(factories)('The option retention of %s', (name, create) => {
   it.each([
     [{ dead: 7 }, ['retention.dead must be an object']],
-    [{ delivered: { aeg: 5 } }, ['retention.delivered.aeg is not an option']],
-    [{ deliverd: {} }, ['retention.deliverd is not an option']],
+    [{ delivered: { aeg: 5 } }, ['retention.delivered.aeg is not a known option']],
+    [{ deliverd: {} }, ['retention.deliverd is not a known option']],
     [null, ['retention must be an object']],
     [
       { delivered: { age: -1 }, messageIds: { count: 1.5 } },

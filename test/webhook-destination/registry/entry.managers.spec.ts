@@ -97,7 +97,7 @@ describe('Destinations of the registry', () => {
       [{ urls, sources: ['shop', 'nowhere'] }, /sources must name existing sources; "nowhere" does not exist/],
       [{ urls, sharedSecret: undefined }, /sharedSecret must be .*it is undefined/],
       [{ urls, sharedSecret: 'short', standardWebhooks: true }, /sharedSecret must have at least 24 bytes/],
-      [{ urls, retries: 3 }, /retries is not an option/],
+      [{ urls, retries: 3 }, /retries is not a known option/],
       [{ urls, transform: () => ({}) }, /Destination "Webhooks": transform can only be declared in code/],
     ];
     for (const [options, message] of refusals) {
@@ -137,8 +137,8 @@ describe('Destinations of the registry', () => {
       ['name', 'cannot be changed'],
       ['sharedSecret', 'can only be changed with rotateSecret()'],
       ['transform', 'can only be declared in code'],
-      ['retries', 'is not an option'],
-      ['constructor', 'is not an option'],
+      ['retries', 'is not a known option'],
+      ['constructor', 'is not a known option'],
     ]) {
       await expect(destinations.update('crm', { [field!]: null })).rejects.toThrow(`${field} ${rule}`);
     }
