@@ -2,7 +2,7 @@ import { Allow, ValidateIf, ValidateNested } from 'class-validator';
 
 import type { AnalyticsSettings } from '../client/index.js';
 import { findSettingFaults, SETTING_NAMES } from '../client/settings.rules.js';
-import { OptionsError } from '../common/options.error.js';
+import { OptionsError, throwFaults } from '../common/options.error.js';
 import { findAbsence, findOptionFaults, Must, toOptions } from '../common/options.rules.js';
 import { isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
@@ -61,6 +61,6 @@ export function checkOptions(given: AnalyticsModuleOptions, extras: AnalyticsMod
     ...findEventFaults(options.trackingPlan?.events),
     ...findOptionFaults(instance),
   ];
-  if (faults.length > 0) throw new OptionsError('AnalyticsModule', faults);
+  throwFaults('AnalyticsModule', faults);
   return { ...given, ...options, ...instance };
 }

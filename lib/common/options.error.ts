@@ -1,1 +1,1 @@
-export { OptionsError } from '../client/options.error.js';
+export { OptionsError, throwFaults } from '../client/options.error.js';

@@ -1,7 +1,6 @@
 // Copied from OpenTelemetry's semantic conventions 1.44, whose package has 9.9 MB.
 
-/** Value of `messaging.system`. */
-export const SYSTEM = 'nestjs_analytics_relay';
+export { SYSTEM } from '../common/telemetry/messaging-system.js';
 
 export const MESSAGING_SYSTEM = 'messaging.system';
 export const OPERATION_NAME = 'messaging.operation.name';

@@ -4,7 +4,7 @@
  * @module nestjs-analytics-relay/opentelemetry
  */
 
-import { OptionsError } from '../common/options.error.js';
+import { OptionsError, throwFaults } from '../common/options.error.js';
 import { findAbsence, findOptionFaults, toOptions } from '../common/options.rules.js';
 import type { Telemetry } from '../common/telemetry/telemetry.interface.js';
 import { OpenTelemetry } from './open-telemetry.js';
@@ -26,6 +26,6 @@ export function openTelemetry(given: Partial<OpenTelemetryOptions> = {}): Teleme
   if (absence.length > 0) throw new OptionsError('openTelemetry', absence);
   const options = toOptions(OpenTelemetryOptions, given);
   const faults = findOptionFaults(options);
-  if (faults.length > 0) throw new OptionsError('openTelemetry', faults);
+  throwFaults('openTelemetry', faults);
   return new OpenTelemetry(options);
 }

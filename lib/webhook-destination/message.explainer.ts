@@ -4,6 +4,7 @@ import { previewRequest, type RequestPreview } from './dispatch/request.preview.
 import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import type { RejectedMessage } from './ingest/ingest.result.js';
+import type { SourceRegistry } from './ingest/source.registry.js';
 import { type Delivery, type DeliveryQueue, type DeliveryRecord } from './queue/delivery-queue.interface.js';
 import { timeOf } from './queue/steady-clock.js';
 import { findRouteReason, type RoutableMessage } from './routing/destination.router.js';
@@ -25,8 +26,8 @@ export interface DestinationExplanation {
 
 /** How a message would be handled. */
 export interface Explanation {
-  /** Name of its source. */
-  source: string;
+  /** Name of its source; absent if its write key is unknown. */
+  source?: string;
   accepted: boolean;
   /** The rule that the message breaks, if it is not accepted. */
   fault?: Omit<RejectedMessage, 'index'>;
@@ -45,18 +46,30 @@ export interface DeliveryExplanation {
   request?: RequestPreview;
 }
 
+const UNKNOWN_KEY: Explanation['fault'] = {
+  field: 'writeKey',
+  code: 'write_key_unknown',
+  message: 'no source has this write key',
+};
+
 /** Explains how a message would be handled, without sending it. */
 export class MessageExplainer {
   constructor(
-    private readonly sourceNames: () => string[],
+    private readonly sources: Pick<SourceRegistry, 'names' | 'find'>,
     private readonly destinations: () => Promise<DestinationOptions[]>,
     private readonly queue: DeliveryQueue,
   ) {}
 
-  /** @throws {ArgumentError} if the source does not exist, or none is given and there are several */
+  /**
+   * @param source name of the message's source; by default the source of its `writeKey`, or else the only source
+   * @throws {ArgumentError} if the source does not exist, or cannot be told
+   */
   async explain(message: unknown, source?: string): Promise<Explanation> {
-    const names = this.sourceNames();
-    const name = source ?? (names.length === 1 ? names[0]! : undefined);
+    const { names } = this.sources;
+    const { writeKey } = Object(message) as { writeKey?: unknown };
+    const hasKey = source === undefined && typeof writeKey === 'string' && writeKey !== '';
+    const name = source ?? (hasKey ? this.sources.find(writeKey) : names.length === 1 ? names[0] : undefined);
+    if (hasKey && name === undefined) return { accepted: false, fault: UNKNOWN_KEY, destinations: [], left: 0 };
     if (name === undefined || !names.includes(name))
       throw new ArgumentError('source must be the name of an existing source');
     const posted = new ParsedMessage(message);

@@ -90,7 +90,7 @@ export class RelaySteps {
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
     );
     this.explainer = new MessageExplainer(
-      () => this.sources.names,
+      this.sources,
       () => this.destinationManager.inUse(),
       this.queue,
     );

@@ -1,6 +1,6 @@
 import { IsArray, IsOptional, ValidateNested } from 'class-validator';
 
-import { OptionsError } from '../common/options.error.js';
+import { OptionsError, throwFaults } from '../common/options.error.js';
 import {
   findAbsence,
   findOptionFaults,
@@ -156,7 +156,7 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
 
   const faults = findOptionFaults(withoutFaultless(options));
   if (faults.length === 0) faults.push(...findRelationFaults(options));
-  if (faults.length > 0) throw new OptionsError('WebhookDestinationModule', faults);
+  throwFaults('WebhookDestinationModule', faults);
   return options;
 }
 

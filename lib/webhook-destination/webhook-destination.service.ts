@@ -124,7 +124,7 @@ export class WebhookDestinationService
    * receive it, why the others would not, and what would be sent, without secrets.
    *
    * @param message as for `accept`
-   * @param source name of its source; optional if there is only one
+   * @param source name of its source; by default the source of its `writeKey`, or else the only source
    * @throws {RelayError} `argument_invalid`
    */
   async explain(message: unknown, source?: string): Promise<Explanation> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { FetchHTTPClient, keepAliveHttpClient, type HTTPClient } from 'nestjs-analytics-relay/client';
@@ -53,6 +54,22 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
     const [first, second] = collector.requests as [Received, Received];
     expect(second.at - first.at).toBeGreaterThanOrEqual(490);
     expect(second.body.batch).toEqual(first.body.batch);
+  });
+
+  it('counts a redirect as delivered, and does not follow it', async () => {
+    const requests: unknown[] = [];
+    const server = createHttpServer(({ method, url }, response) => {
+      requests.push([method, url]);
+      response.writeHead(302, { Location: '/elsewhere', Connection: 'close' }).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const analytics = create({ host, httpClient: client() });
+    const done = tracked(analytics);
+    await analytics.flush();
+    expect((await done).err).toBeUndefined();
+    expect(requests).toEqual([['POST', '/v1/batch']]);
+    await new Promise((resolve) => server.close(resolve));
   });
 
   it.each([200, 202, 299, 304])('counts %i as delivered', async (status) => {

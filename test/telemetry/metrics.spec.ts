@@ -79,6 +79,8 @@ function withoutAges(series: Map<string, number>): Record<string, number> {
   return Object.fromEntries([...series].filter(([key]) => !key.startsWith('analytics_relay_delivery_oldest_age')));
 }
 
+const SYSTEM = { messaging_system: 'nestjs_analytics_relay' };
+
 describe('The metrics of a process', () => {
   const afterwards = useCleanUps();
 
@@ -238,7 +240,7 @@ describe('The metrics of a process', () => {
     const app = await startClient(receiver, telemetry);
     app.get(AnalyticsService).track({ userId: 'u1', event: 'Ordered' });
     await app.get(AnalyticsService).flush();
-    const labels = { messaging_operation_name: 'send', messaging_destination_name: 'web' };
+    const labels = { ...SYSTEM, messaging_operation_name: 'send', messaging_destination_name: 'web' };
     expect(seriesOf(await read()).get(keyOf('messaging_client_sent_messages_total', labels))).toBe(1);
   });
 
@@ -265,7 +267,7 @@ describe('The metrics of a process', () => {
     };
     const app = await startClient(receiver, telemetry);
     const sent = async () => {
-      const labels = { messaging_operation_name: 'send', messaging_destination_name: 'analytics' };
+      const labels = { ...SYSTEM, messaging_operation_name: 'send', messaging_destination_name: 'analytics' };
       return seriesOf(await read()).get(keyOf('messaging_client_sent_messages_total', labels)) ?? 0;
     };
     const before = await sent();

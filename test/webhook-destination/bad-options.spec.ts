@@ -20,6 +20,12 @@ async function boot(options: unknown): Promise<string | undefined> {
   }
 }
 
+it('are named by the field of the error as well', async () => {
+  const options = { sources: [source], destinations: [{ urls: [url] }], delivery: { timeout: -1 } };
+  const testing = Test.createTestingModule({ imports: [WebhookDestinationModule.forRoot(options)] });
+  await expect(testing.compile()).rejects.toMatchObject({ code: 'options_invalid', field: 'delivery.timeout' });
+});
+
 const standardSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
 
 const withDestination = (fields: object) => ({ sources: [source], destinations: [{ urls: [url], ...fields }] });

@@ -1,8 +1,12 @@
 import type { BoundedNames } from './bounded.names.js';
 import { errorTypeOf } from './error-type.util.js';
 import { foundOnce } from './found-once.util.js';
-import { Counter, Histogram, type Metric } from './metric.js';
+import { SYSTEM } from './messaging-system.js';
+import { type Attributes, Counter, Histogram, type Metric } from './metric.js';
 import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from './telemetry.interface.js';
+
+/** Host and port of each target: the same for each request to it. */
+const servers = new WeakMap<RequestTarget, string>();
 
 /** Metrics of attempts and their requests. */
 export class AttemptMetrics {
@@ -33,8 +37,8 @@ export class AttemptMetrics {
   readonly all: readonly Metric[] = [this.consumed, this.process, this.request, this.latency, this.attempts];
 
   // Each attempt updates five series, and finding a series by its attributes costs more than counting.
-  private readonly consumedOf = foundOnce((name: string) => this.consumed.of({ 'messaging.destination.name': name }));
-  private readonly processOf = foundOnce((name: string) => this.process.of({ 'messaging.destination.name': name }));
+  private readonly consumedOf = foundOnce((name: string) => this.consumed.of(ofDestination(name)));
+  private readonly processOf = foundOnce((name: string) => this.process.of(ofDestination(name)));
   private readonly latencyOf = foundOnce((destination: string) => this.latency.of({ destination }));
   private readonly attemptsOf = foundOnce((destination: string) =>
     foundOnce((outcome: string) => this.attempts.of({ destination, outcome })),
@@ -64,8 +68,8 @@ export class AttemptMetrics {
   }
 
   /** @param duration in ms */
-  answer({ shown }: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
-    const server = this.servers.valueOf(hostOf(shown));
+  answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
+    const server = this.servers.valueOf(serverOf(target));
     const series =
       status === undefined ? this.request.of(attributesOf(server, undefined, error)) : this.answersOf(server)(status);
     series.record(duration / 1_000);
@@ -103,19 +107,29 @@ class RequestFigures implements RequestSpan {
   }
 }
 
-function attributesOf(server: string, status: number | undefined, error?: unknown): Record<string, string> {
+function ofDestination(name: string): Attributes {
+  return { 'messaging.system': SYSTEM, 'messaging.destination.name': name };
+}
+
+/** @param server host and port, or a name without port that stands for many */
+function attributesOf(server: string, status: number | undefined, error?: unknown): Attributes {
+  const [, address = server, port] = /^(.*):(\d+)$/.exec(server) ?? [];
   const errorType = errorTypeOf(status, error);
   return {
     'http.request.method': 'POST',
-    'server.address': server,
-    ...(status !== undefined && { 'http.response.status_code': String(status) }),
+    'server.address': address,
+    ...(port !== undefined && { 'server.port': Number(port) }),
+    ...(status !== undefined && { 'http.response.status_code': status }),
     ...(errorType !== undefined && { 'error.type': errorType }),
   };
 }
 
-/** Returns the host of a valid URL. */
-function hostOf(url: string): string {
-  const start = url.indexOf('//') + 2;
-  const end = url.indexOf('/', start);
-  return url.slice(start, end < 0 ? undefined : end);
+/** Host and port of a target. */
+function serverOf(target: RequestTarget): string {
+  let server = servers.get(target);
+  if (server === undefined) {
+    const { hostname, port, protocol } = new URL(target.shown);
+    servers.set(target, (server = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`));
+  }
+  return server;
 }

@@ -1,5 +1,5 @@
 /** Attributes of a series, by their names in OpenTelemetry, such as `error.type`. */
-export type Attributes = Readonly<Record<string, string>>;
+export type Attributes = Readonly<Record<string, string | number>>;
 
 /** One value of a metric. */
 export interface Sample {

@@ -1,4 +1,5 @@
 import { errorTypeOf } from './error-type.util.js';
+import { SYSTEM } from './messaging-system.js';
 import { Counter, Histogram, type Metric } from './metric.js';
 
 /** Metrics of messages that clients send, or that ingest queues. */
@@ -27,6 +28,7 @@ export class OperationMetrics {
     const start = performance.now();
     return (destination, count, error) => {
       const attributes = {
+        'messaging.system': SYSTEM,
         'messaging.operation.name': this.operation,
         'messaging.destination.name': destination,
         ...(error !== undefined && { 'error.type': errorTypeOf(undefined, error)! }),

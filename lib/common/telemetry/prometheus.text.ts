@@ -48,7 +48,9 @@ async function linesOf(metric: Metric, name: string): Promise<string[]> {
 }
 
 function toLine(name: string, attributes: Attributes, value: number): string {
-  const labels = Object.entries(attributes).map(([key, text]) => `${key.replaceAll('.', '_')}="${escape(text)}"`);
+  const labels = Object.entries(attributes).map(
+    ([key, text]) => `${key.replaceAll('.', '_')}="${escape(String(text))}"`,
+  );
   return `${name}${labels.length > 0 ? `{${labels.join(',')}}` : ''} ${value}\n`;
 }
 

@@ -1,6 +1,6 @@
 import { ValidateNested } from 'class-validator';
 
-import { OptionsError } from '../../common/options.error.js';
+import { OptionsError, throwFaults } from '../../common/options.error.js';
 import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js';
 
 const HOUR = 3_600_000;
@@ -94,7 +94,7 @@ export function toQueueOptions<T extends QueueOptions>(
     messageIds: toNested(MessageIdBound, messageIds),
   });
   const faults = findOptionFaults(options);
-  if (faults.length > 0) throw new OptionsError(factory, faults);
+  throwFaults(factory, faults);
   return options;
 }
 

@@ -31,7 +31,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
           {fault && <Fact name="Why">{fault.message}</Fact>}
           {fault?.field && <Fact name="Field">{fault.field}</Fact>}
           {fault && <Fact name="Code">{fault.code}</Fact>}
-          <Fact name="Source">{source}</Fact>
+          {source && <Fact name="Source">{source}</Fact>}
           {messageId && <Fact name="Message id">{messageId}</Fact>}
         </dl>
       </section>

@@ -131,15 +131,20 @@ function action(
 ): ApiRoute {
   return changeRoute('POST', `${kind}s/:name/${verb}`, summary, async (request) => {
     const result = await run(request.params.name!, request.body);
-    record(request, `${kind}.${verb}`, request.params.name!);
+    record(request, `${kind}.${verb}`, request.params.name!, verb === 'test' ? ['type', 'messageId'] : undefined);
     return result;
   });
 }
 
-/** The change, with the names of secret fields but not their values. */
-function record({ body, audit }: ApiRequest, action: string, target: string): void {
+/**
+ * Records a change: the fields of its body, without the values of secrets.
+ *
+ * @param fields the only ones recorded, of a body that may hold data of a user
+ */
+function record({ body, audit }: ApiRequest, action: string, target: string, fields = Object.keys(body)): void {
+  const recorded = Object.entries(body).filter(([field]) => fields.includes(field));
   const details = Object.fromEntries(
-    Object.entries(body).map(([field, value]) => [field, SECRETS.includes(field) ? '***' : value]),
+    recorded.map(([field, value]) => [field, SECRETS.includes(field) ? '***' : value]),
   );
   audit({ action, target, details });
 }

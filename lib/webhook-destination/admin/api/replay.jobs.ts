@@ -60,6 +60,9 @@ export class ReplayJobs {
    * @throws {RequestError} 409, with nothing replayed, if their number is another
    */
   async start(search: DeliverySearch, expected: number): Promise<ReplayProgress> {
+    if ((search.state ?? 'dead') !== 'dead') {
+      throw new RequestError(400, 'state_invalid', 'state must be dead: only dead deliveries are replayed', 'state');
+    }
     if (expected > MAX_REPLAYED) {
       throw new RequestError(400, 'expected_invalid', `expected must be ${MAX_REPLAYED} at most`, 'expected');
     }

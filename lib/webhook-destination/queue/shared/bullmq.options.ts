@@ -1,6 +1,6 @@
 import { Allow } from 'class-validator';
 
-import { OptionsError } from '../../../common/options.error.js';
+import { throwFaults } from '../../../common/options.error.js';
 import { Must } from '../../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
@@ -88,6 +88,6 @@ export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions
   if (backend === 'postgres' && !/^[A-Za-z_]\w{0,62}$/.test(prefix)) {
     faults.push('prefix is the schema on PostgreSQL: it must hold at most 63 letters, digits and underscores');
   }
-  if (faults.length > 0) throw new OptionsError('bullmqQueue', faults);
+  throwFaults('bullmqQueue', faults);
   return options;
 }

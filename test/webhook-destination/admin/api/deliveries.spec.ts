@@ -127,6 +127,10 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     expect(audit).toMatchObject([{ action: 'deliveries.replay', target: id, details: { expected: 1 } }]);
     expect(await json('DELETE', `replays/${id}`)).toMatchObject({ status: 200, answer: { state: 'done' } });
     expect((await json('GET', 'replays/none')).status).toBe(404);
+    expect(await json('POST', 'replays', { body: { query: { state: 'delivered' }, expected: 1 } })).toMatchObject({
+      status: 400,
+      answer: { code: 'state_invalid', field: 'state' },
+    });
     for (const body of [{}, { query: {} }, { query: {}, expected: -1 }, { query: [], expected: 0 }, { expected: 1 }]) {
       expect(await json('POST', 'replays', { body })).toMatchObject({
         status: 400,

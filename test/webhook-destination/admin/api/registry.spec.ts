@@ -101,6 +101,16 @@ describe.each(platforms)('Sources and destinations by the API on $platform', ({ 
     expect((await json('POST', 'destinations/Webhooks/test')).answer).toMatchObject({ results: [{ status: 200 }] });
   });
 
+  it('are tested with a message whose contents stay out of the audit log', async () => {
+    const { json, relay } = await startApi(cleanUp, createAdapter());
+    const audit: AuditEntry[] = [];
+    relay.audit$.subscribe((entry) => audit.push(entry));
+    const body = { type: 'identify', userId: 'jane', messageId: 'm1', traits: { email: 'jane@shop.example' } };
+    expect((await json('POST', 'destinations/Webhooks/test', { body })).status).toBe(200);
+    expect(audit).toMatchObject([{ action: 'destination.test', target: 'Webhooks' }]);
+    expect(audit[0]!.details).toEqual({ type: 'identify', messageId: 'm1' });
+  });
+
   it('are explained: who gets a message, why others do not, and what would be sent', async () => {
     const { json, relay, receiver } = await startApi(cleanUp, createAdapter(), {
       options: {
@@ -155,6 +165,11 @@ describe.each(platforms)('Sources and destinations by the API on $platform', ({ 
       status: 200,
       answer: { accepted: false, fault: { field: 'event', code: expect.any(String) } },
     });
+    for (const body of [{ ...message, writeKey: 'wk_app' }, { message: { ...message, writeKey: 'wk_app' } }]) {
+      expect((await json('POST', 'explain', { body })).answer).toMatchObject({ accepted: true, source: 'app' });
+    }
+    const unknown = await json('POST', 'explain', { body: { ...message, writeKey: 'wk_none' } });
+    expect(unknown.answer).toMatchObject({ accepted: false, fault: { field: 'writeKey', code: 'write_key_unknown' } });
     for (const body of [{ message }, { message, source: 'none' }]) {
       expect(await json('POST', 'explain', { body })).toMatchObject({
         status: 400,
