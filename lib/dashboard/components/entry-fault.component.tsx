@@ -1,6 +1,6 @@
 import { PlainText } from './plain-text.component.js';
 
-/** Why the process does not use a source or destination of the registry; nothing if it does. */
+/** Says why this process does not use a source or destination of the registry; renders nothing if it does. */
 export function EntryFault({ fault }: { fault: string | undefined }) {
   if (fault === undefined) return null;
   return (

@@ -15,7 +15,7 @@ import { Problem } from './problem.component.js';
 export interface RemoveDialogProps {
   kind: 'destination' | 'source';
   name: string;
-  /** What becomes of what belongs to it. */
+  /** What the removal means for the entry's messages or deliveries. */
   children: ComponentChildren;
   onRemoved: () => void;
   onClose: () => void;

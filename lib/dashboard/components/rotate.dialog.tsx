@@ -13,16 +13,17 @@ import { Problem } from './problem.component.js';
 const HOUR = 3_600_000;
 
 export interface RotateDialogProps {
-  /** What is rotated: "Secret", "Write key". */
+  /** Kind of secret: "Secret" or "Write key". */
   what: string;
   /** Route of the API. */
   route: string;
-  /** Its field in the body, and in the answer. */
+  /** Field of the new secret in the body. */
   field: 'secret' | 'key';
+  /** Field of the generated secret in the answer. */
   answer: 'sharedSecret' | 'writeKey';
   /** What happens until the overlap ends. */
   advice: string;
-  /** @param generated the new one; undefined where one was given */
+  /** @param generated the generated secret; undefined if the user entered one */
   onRotated: (generated: string | undefined) => void;
   onClose: () => void;
 }

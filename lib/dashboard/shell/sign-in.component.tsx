@@ -7,7 +7,7 @@ import { Form } from '../components/form.component.js';
 import { toDuration } from '../components/time.component.js';
 import { restoreSession, signIn, signsInBy } from './session.state.js';
 
-/** Asks for a token; with a guard of the application's, says why it refuses. */
+/** Asks for a token; with the application's guard, says why the guard refuses. */
 export function SignIn({ why }: { why: string | undefined }) {
   useEffect(() => {
     document.title = 'Sign in · Analytics relay';

@@ -1,7 +1,7 @@
 import { EmptyState } from '../components/empty-state.component.js';
 import { PageHeading } from '../components/page-heading.component.js';
 
-/** For a hash that names no page. */
+/** Shown for a hash that names no page. */
 export function UnknownPage() {
   return (
     <>

@@ -27,7 +27,7 @@ export class DeletionEndpoint {
   /**
    * Never rejects.
    *
-   * @param context the request as the HTTP platform gives it to guards
+   * @param context the request as the HTTP platform passes it to guards
    */
   async handle(request: IncomingMessage, response: ServerResponse, context: ExecutionContext): Promise<void> {
     if (!admitRequest(request, response)) return;

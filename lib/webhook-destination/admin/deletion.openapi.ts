@@ -3,7 +3,7 @@ import { MAX_USERS } from './deletion-request.js';
 
 const names: Schema = { type: 'array', items: { type: 'string' } };
 
-/** What the OpenAPI document of the application says of `POST /v1/delete`. */
+/** Description of `POST /v1/delete` for the application's OpenAPI document. */
 export const DELETION_DESCRIPTION: RouteDescription = {
   summary: 'Delete what is queued and kept of users, and notify the destinations of their sources',
   operationId: 'analytics_delete',

@@ -3,7 +3,7 @@ import type { ExecutionContext, Type } from '@nestjs/common';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { DeletionEndpoint } from './deletion.endpoint.js';
 
-/** The context of a guard that runs outside a controller: `getClass()` and `getHandler()` have no metadata. */
+/** Creates the context of a guard that runs outside a controller: `getClass()` and `getHandler()` have no metadata. */
 export function httpContext(request: unknown, response: unknown): ExecutionContext {
   const args = [request, response];
   const refuse = (): never => {

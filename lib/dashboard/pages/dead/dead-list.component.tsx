@@ -13,10 +13,10 @@ import { deadPortion, groupDead } from './dead-groups.js';
 import { GroupTable } from './group-table.component.js';
 import { ReplayManyDialog } from './replay-many.dialog.js';
 
-/** Deliveries that are counted before the reader is asked whether to go on. */
+/** Number of deliveries counted before the user is asked whether to continue. */
 const COUNTED = 5_000;
 
-/** Dead deliveries by destination and reason, and their replay. */
+/** Dead deliveries by destination and reason, with buttons to replay them. */
 export function DeadList({ filter }: { filter: DeliveryFilter }) {
   const [replayed, setReplayed] = useState<DeliveryFilter>();
   const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);

@@ -12,7 +12,7 @@ import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { deadPortion } from './dead-groups.js';
 import { FilterFacts } from './filter-facts.component.js';
 
-/** Counts what a replay is of, names the number, and starts it. */
+/** Counts the deliveries to replay, shows their number, and starts the replay. */
 export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; onClose: () => void }) {
   const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
   const { rows, error, isLoading, more, reload } = useKeyset(load, JSON.stringify(filter), Infinity);
@@ -24,7 +24,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
   const start = async () => {
     setBusy(true);
     setRefusal(undefined);
-    // What is accepted after it was counted is not replayed.
+    // Deliveries accepted after the count must not be replayed.
     const to = rows.reduce((newest, { acceptedAt }) => Math.max(newest, acceptedAt), 0) + 1;
     const query = { ...filter, to: String(to) };
     try {

@@ -15,10 +15,10 @@ import { hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterFacts } from './filter-facts.component.js';
 
-/** How often the progress is read, in ms. */
+/** Time between two readings of the progress, in ms. */
 const EVERY = 500;
 
-/** Progress of a replay of many. */
+/** Progress of a bulk replay. */
 export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
   const [isRunning, setRunning] = useState(true);
   const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
@@ -52,7 +52,7 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
         <h2>Replayed deliveries</h2>
         <FilterFacts filter={filter} />
         <p class="actions">
-          {/* A delivery that is replayed has no reason any more. */}
+          {/* A replayed delivery no longer has a reason. */}
           <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See what becomes of them</a>
           <a href={hrefOf('dead')}>All dead deliveries</a>
         </p>

@@ -3,7 +3,7 @@ import type { Delivery } from './delivery.answer.js';
 import { DestinationHold } from './destination-hold.component.js';
 import { Step } from './step.component.js';
 
-/** What to do about a reason that the relay gives. */
+/** What to do about each reason that the relay gives. */
 const ADVICE: [begin: string, text: string][] = [
   [
     'every URL failed permanently',

@@ -80,7 +80,7 @@ const COLUMNS: Column<DeliverySummary>[] = [
   },
 ];
 
-/** Finds deliveries. The search is in the hash, so it is a link. */
+/** Searches deliveries. The search is part of the hash, so it can be shared as a link. */
 export function DeliverySearch({ query }: { query: URLSearchParams }) {
   const filter = toFilter(query);
   const list = useKeyset((cursor, signal) => searchPortion(filter, cursor, signal), JSON.stringify(filter));

@@ -14,7 +14,7 @@ import { DeliveryRequest } from './delivery-request.component.js';
 import { ReplayDialog } from './replay-dialog.component.js';
 import { Timeline } from './timeline.component.js';
 
-/** How often a delivery that has not ended is read, in ms. */
+/** Time between two readings of an unfinished delivery, in ms. */
 const EVERY = 2_000;
 
 /** One delivery: what happened to it, and why. */
@@ -57,7 +57,7 @@ export function DeliveryView({ id }: { id: string }) {
   );
 }
 
-/** What it is, with links to the others that have it in common. */
+/** Fields of the delivery, with links to the deliveries that share them. */
 function Facts({ delivery }: { delivery: Delivery }) {
   const { state, userId, messageId, destination, source, type, trace, request } = delivery;
   return (

@@ -16,7 +16,7 @@ export interface ReplayDialogProps {
   onReplayed: () => void;
 }
 
-/** Says what a replay does, and does it. */
+/** Explains what a replay does, and starts it. */
 export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProps) {
   const { id, destination, messageId, request: preview } = delivery;
   const [error, setError] = useState<unknown>();

@@ -16,14 +16,14 @@ import { UrlsField } from './urls-field.component.js';
 
 export interface DestinationFormProps {
   initial: Draft;
-  /** What the destination has now, as far as it is shown; undefined for a new one. */
+  /** Current URLs and header names, as far as the API shows them; undefined for a new destination. */
   present?: { urls: string[]; headers: string[] } | undefined;
   submitLabel: string;
   change: Change<[draft: Draft]>;
   onCancel: () => void;
 }
 
-/** All options of a destination that can be stored. */
+/** Form for all options of a destination that can be stored. */
 export function DestinationForm({ initial, present, submitLabel, change, onCancel }: DestinationFormProps) {
   const [draft, setDraft] = useState(initial);
   const form = useRef<HTMLFormElement>(null);
@@ -33,7 +33,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
     fault?.parentElement?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
   }, [change.error]);
   const set = (fields: Partial<Draft>) => setDraft((before) => ({ ...before, ...fields }));
-  /** What a field of text needs. */
+  /** Returns the props of a text field. */
   const text = (field: TextKey) => ({
     value: draft[field],
     onValue: (value: string) => set({ [field]: value }),

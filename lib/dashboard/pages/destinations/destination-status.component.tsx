@@ -15,7 +15,7 @@ const STATES = [
   ['dead', 'Dead'],
 ] as const;
 
-/** How a destination does. */
+/** Status of a destination. */
 export function DestinationStatus({ destination }: { destination: Destination }) {
   const { name, fault, figures, previousSecretUntil } = destination;
   const { delivered, failed, dead } = figures.recent;

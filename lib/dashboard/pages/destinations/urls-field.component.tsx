@@ -5,14 +5,14 @@ import { PlainText } from '../../components/plain-text.component.js';
 const MAX_URLS = 5;
 
 export interface UrlsFieldProps {
-  /** Undefined keeps the present ones. */
+  /** New URLs; undefined keeps the current ones. */
   urls: string[] | undefined;
   present: string[] | undefined;
   error: string | undefined;
   onUrls: (urls: string[] | undefined) => void;
 }
 
-/** URLs of a destination. The user info and query of present ones are not known, so all are entered anew. */
+/** URLs of a destination. The API hides user info and query of the current ones, so all must be entered again. */
 export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps) {
   if (!urls) {
     return (

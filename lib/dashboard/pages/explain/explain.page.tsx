@@ -20,10 +20,10 @@ const EXAMPLE = `{
   "properties": { "revenue": 39.95 }
 }`;
 
-/** Most sources that can be chosen; of more, the name is typed. */
+/** Maximum number of sources to choose from. If there are more, the user types the name. */
 const MAX_SOURCES = 500;
 
-/** What would become of a message. */
+/** Explains whether a message would be accepted, and where it would go. */
 export function ExplainPage() {
   const [text, setText] = useState(EXAMPLE);
   const [chosen, setChosen] = useState('');
@@ -48,7 +48,7 @@ export function ExplainPage() {
     }
     setResult({ isBusy: true });
     try {
-      // As it is typed: parsed numbers could differ.
+      // Sent as typed, because parsed numbers could differ.
       const body = `{"source":${JSON.stringify(source)},"message":${text}}`;
       setResult({ explanation: await request<Explanation>('POST', 'explain', { body }) });
     } catch (error) {
@@ -102,7 +102,7 @@ export function ExplainPage() {
   );
 }
 
-/** What is wrong with a message before it is sent. */
+/** Checks a message before it is sent; undefined if there is no fault. */
 function findFault(text: string): { rule: string; line?: number } | undefined {
   const fault = findJsonFault(text);
   if (fault) return { rule: `${fault.message}: line ${fault.line}, column ${fault.column}.`, line: fault.line };

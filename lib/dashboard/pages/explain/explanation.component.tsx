@@ -49,7 +49,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** The outcome in a sentence. */
+/** Returns the outcome as a sentence. */
 export function toSummary({ accepted, fault, destinations }: Explanation): string {
   return accepted ? `Accepted. ${countOf(destinations)}.` : `Rejected: ${fault?.message ?? ''}.`;
 }
@@ -75,7 +75,7 @@ interface DestinationViewProps {
   isOpenAtFirst: boolean;
 }
 
-/** Its content is rendered once it is open: 200 bodies would be slow. */
+/** Renders its content only while open, because 200 bodies would be slow. */
 function DestinationView({ explained, isOpenAtFirst }: DestinationViewProps) {
   const { destination, selected, reason, request } = explained;
   const [isOpen, setOpen] = useState(isOpenAtFirst && selected);

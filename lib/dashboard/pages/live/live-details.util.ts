@@ -2,7 +2,7 @@ import type { UrlResult } from '../../../webhook-destination/queue/attempt-recor
 import type { LiveEvent } from '../../api/live.stream.js';
 import { toClock, toDuration } from '../../components/time.component.js';
 
-/** What happened, in a few words. */
+/** Describes an event in a few words. */
 export function toDetails(event: LiveEvent): string {
   const { attempt, nextAttemptAt, reason, message, destinations = [] } = event;
   switch (event.kind) {

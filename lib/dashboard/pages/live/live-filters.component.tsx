@@ -27,7 +27,7 @@ const TEXTS = [
   ['messageId', 'Message'],
 ] as const;
 
-/** Fields that an event must have, exactly. */
+/** Form for the fields that an event must match exactly. */
 export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter: (filter: LiveFilter) => void }) {
   const [draft, setDraft] = useState(filter);
   const key = JSON.stringify(filter);

@@ -13,10 +13,10 @@ const STATES: readonly (readonly [DeliveryState, title: string])[] = [
   ['dead', 'Dead'],
 ];
 
-/** Most rows. */
+/** Maximum number of rows. */
 const MAX_ROWS = 100;
 
-/** Deliveries by destination and state, each number a link to them. */
+/** Number of deliveries by destination and state, each a link to the deliveries. */
 export function CountsTable({ rows, down }: { rows: DestinationCounts[]; down: string[] }) {
   const isDown = new Set(down);
   return (

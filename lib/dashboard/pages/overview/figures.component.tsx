@@ -4,7 +4,7 @@ import { Duration, Time, toDuration } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Overview } from './overview.answer.js';
 
-/** The figures that say whether all is well. */
+/** Key figures of the relay's health. */
 export function Figures({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
   const dead = counts.filter(({ state }) => state === 'dead').reduce((sum, { count }) => sum + count, 0);

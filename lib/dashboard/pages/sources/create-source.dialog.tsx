@@ -13,7 +13,7 @@ import { notify } from '../../components/notice.state.js';
 import { Problem } from '../../components/problem.component.js';
 import type { CreatedSource } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
-/** What a client needs of its key. */
+/** What clients use the key for. */
 export const KEY_ADVICE = 'Clients of this source send it with their messages.';
 
 export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => void; onClose: () => void }) {

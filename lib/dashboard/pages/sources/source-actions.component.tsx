@@ -13,7 +13,7 @@ import type { Source } from './source.answer.js';
 
 type Opened = { dialog: 'rotate' | 'remove' } | { dialog: 'key'; key: string };
 
-/** What can be done with a source. */
+/** Buttons and dialogs for the actions on a source. */
 export function SourceActions({ source, onChanged }: { source: Source; onChanged: () => void }) {
   const { name } = source;
   const [opened, setOpened] = useState<Opened>();

@@ -18,7 +18,7 @@ import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';
 
 const EVERY = 10_000;
 
-/** All sources, in the order of their names. */
+/** All sources, sorted by name. */
 export function SourceList() {
   const [isCreating, setCreating] = useState(false);
   const list = useKeyset(async (cursor, signal) => {
@@ -81,7 +81,7 @@ export function LastSeen({ lastSeenAt }: SourceFigures) {
   return lastSeenAt === null ? <span class="muted">not in the last day</span> : <Time at={lastSeenAt} />;
 }
 
-/** Requests that no source is known of. */
+/** Refused requests without a known write key. */
 function UnknownKeys() {
   const { answer, error, reload } = useAnswer(
     (signal) => get<SourceFigures>('refusals', { signal }),

@@ -20,7 +20,7 @@ export interface UserDeliveries {
   cursor?: string;
 }
 
-/** Columns of the list. */
+/** Columns of the list of a user's deliveries. */
 export const USER_COLUMNS: Column<UserDelivery>[] = [
   {
     title: 'Message',

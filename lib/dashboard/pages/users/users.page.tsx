@@ -13,7 +13,7 @@ import { goTo, hrefOf, type Route } from '../../shell/hash.router.js';
 import { DeletionDialog } from './deletion-dialog.component.js';
 import { USER_COLUMNS, type UserDeliveries } from './user-columns.component.js';
 
-/** What the queue holds of a user, and its deletion. */
+/** Deliveries of a user in the queue, and their deletion. */
 export function UsersPage({ route: { query } }: { route: Route }) {
   const userId = query.get('userId') ?? '';
   return (
@@ -46,7 +46,7 @@ function UserForm({ userId }: { userId: string }) {
 function UserView({ userId }: { userId: string }) {
   const [isDeleting, setDeleting] = useState(false);
   const [outcome, setOutcome] = useState('');
-  // By the search and not `users/:userId`: some ids cannot be part of a path.
+  // The search rather than `users/:userId`, because some ids cannot be part of a path.
   const list = useKeyset(async (cursor, signal) => {
     const portion = await get<UserDeliveries>('deliveries', { query: { userId, cursor }, signal });
     return { rows: portion.deliveries, cursor: portion.cursor };

@@ -9,7 +9,7 @@ const ANSWERS: Record<number, string> = {
   503: 'The queue is not available now',
 };
 
-/** What the OpenAPI document of the application says of a route. */
+/** Returns the description of a route for the application's OpenAPI document. */
 export function describeApi({ method, path, summary, query = {}, schema }: ApiRoute): RouteDescription {
   const words = path.replace(/:/g, 'by-').split(/[/-]/);
   const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

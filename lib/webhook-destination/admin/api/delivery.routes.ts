@@ -7,7 +7,7 @@ import { QueryReader } from './query.reader.js';
 
 const LIST_FIELDS = { ...SEARCH_FIELDS, ...PAGE_FIELDS };
 
-/** Deliveries: search, one of them, and its replay; what the queue holds of a user, and their deletion. */
+/** Routes of deliveries (search, one delivery, its replay) and of users (their deliveries, their deletion). */
 export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
   const find = async (id: string): Promise<DeliveryRecord> => {
     const [record] = await relay.deliveries({ id });

@@ -8,7 +8,7 @@ import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 import { QueryReader } from './query.reader.js';
 
-/** Time that the rates of the overview are of, in ms. */
+/** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;
 
 const METRICS = [...COUNTERS, 'p50', 'p95'] as const;
@@ -20,7 +20,7 @@ const SERIES_FIELDS = {
   to: 'ms since the epoch, or ISO 8601; now unless it is given',
 };
 
-/** How the relay does now, and how it did in the last day. */
+/** Routes of the relay's current state, and of its figures for the last day. */
 export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
   return [
     readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {

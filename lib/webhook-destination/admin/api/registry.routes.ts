@@ -16,15 +16,15 @@ const LIST_FIELDS = {
   limit: 'most entries of the answer, 1 to 500; default 50',
 };
 
-/** Fields of a body that must not be logged. */
+/** Body fields whose values must not be logged. */
 const SECRETS = ['sharedSecret', 'writeKey', 'secret', 'key', 'urls', 'headers'];
 
 type Manager = SourceManager | DestinationManager;
 
-/** What the figures of entries are read by: for each name, those of it. */
+/** Reads the figures of entries: one object for each name, in the same order. */
 type ReadFigures = (names: string[]) => Promise<object[]>;
 
-/** Sources and destinations: those of the registry can be changed. */
+/** Routes of sources and destinations. Only the entries of the registry can be changed. */
 export function registryRoutes(
   sources: SourceManager,
   destinations: DestinationManager,
@@ -112,7 +112,7 @@ function entryRoutes(
   ];
 }
 
-/** The entries, with their figures if the query wants them. */
+/** Returns the entries, with their figures if the query asks for them. */
 async function withFigures<E extends { name: string }>(
   entries: E[],
   reader: QueryReader,
@@ -136,7 +136,7 @@ function action(
   });
 }
 
-/** The change, with the names of secret fields but not their values. */
+/** Records a change in the audit log, with the names of secret fields but not their values. */
 function record({ body, audit }: ApiRequest, action: string, target: string): void {
   const details = Object.fromEntries(
     Object.entries(body).map(([field, value]) => [field, SECRETS.includes(field) ? '***' : value]),

@@ -5,26 +5,26 @@ import { RequestError } from '../../ingest/request.error.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
 import type { AdminRelay } from './admin-services.interface.js';
 
-/** Most deliveries of one replay. */
+/** Maximum number of deliveries in one replay. */
 const MAX_REPLAYED = 1_000_000;
 
-/** Deliveries that are found, or replayed, at once. */
+/** Number of deliveries searched or replayed at a time. */
 const PORTION = 200;
 
-/** Replays that are remembered. */
+/** Number of replays to remember; running ones are never forgotten. */
 const MAX_JOBS = 100;
 
-/** A replay of many, as it is shown. */
+/** Progress of a bulk replay. */
 export interface ReplayProgress {
   id: string;
   state: 'running' | 'done' | 'cancelled' | 'failed';
-  /** Deliveries that match. */
+  /** Deliveries that matched at the start. */
   total: number;
   /** Deliveries replayed. */
   done: number;
   /** Deliveries still to be replayed. */
   left: number;
-  /** Deliveries passed over: replayed or removed by somebody else meanwhile. */
+  /** Deliveries skipped because they had been replayed or removed in the meantime. */
   skipped: number;
   startedAt: number;
   endedAt?: number;
@@ -32,7 +32,7 @@ export interface ReplayProgress {
   error?: string;
 }
 
-/** Replays of many deliveries, each a portion after the other; this process alone knows them. */
+/** Runs bulk replays, portion by portion. Only this process knows its replays. */
 export class ReplayJobs {
   private readonly jobs = new Map<string, ReplayProgress>();
   private isClosed = false;
@@ -40,10 +40,10 @@ export class ReplayJobs {
   constructor(private readonly relay: Pick<AdminRelay, 'search' | 'replay'>) {}
 
   /**
-   * Starts to replay the dead deliveries that match.
+   * Starts a replay of the dead deliveries that match.
    *
-   * @param expected how many the caller has seen to match
-   * @throws {RequestError} 409, with nothing replayed, if their number is another
+   * @param expected number of matching deliveries that the caller has seen
+   * @throws {RequestError} 409, with nothing replayed, if a different number matches
    */
   async start(search: DeliverySearch, expected: number): Promise<ReplayProgress> {
     if (expected > MAX_REPLAYED) {
@@ -78,7 +78,7 @@ export class ReplayJobs {
   }
 
   /**
-   * Replays no more; what is replayed stays so.
+   * Stops the replay. Deliveries already replayed stay replayed.
    * @throws {RequestError} 404
    */
   cancel(id: string): ReplayProgress {
@@ -91,7 +91,7 @@ export class ReplayJobs {
     this.isClosed = true;
   }
 
-  /** Ids of those that match, at most so many. */
+  /** Returns the ids of matching deliveries, up to the limit. */
   private async find(search: DeliverySearch, limit: number): Promise<string[]> {
     const ids: string[] = [];
     let after: string | undefined;

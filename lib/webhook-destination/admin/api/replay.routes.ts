@@ -5,7 +5,7 @@ import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
 import { QueryReader } from './query.reader.js';
 import type { ReplayJobs } from './replay.jobs.js';
 
-/** Replays of many deliveries: start, progress, cancel. */
+/** Routes of bulk replays: start, progress, cancel. */
 export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
   return [
     changeRoute(
@@ -39,7 +39,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
   ];
 }
 
-/** Reads the object of a body as it would be in a URL. */
+/** Reads an object of the body like the query of a URL. */
 function toReader(query: unknown): QueryReader {
   if (!isPlainObject(query)) throw new RequestError(400, 'query_invalid', 'query must be an object', 'query');
   const params = new URLSearchParams();
