@@ -93,7 +93,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     it('say which field of a search is at fault', async () => {
       allowRefusals(400);
       const { page } = await open(createAdapter(), { hash: '#/deliveries?state=queued&reason=x' });
-      await page.getByText('state must be dead, or left out, with a reason').first().waitFor();
+      await page.getByText('state must be dead or omitted if reason is given').first().waitFor();
       expect(await page.getByLabel('State').getAttribute('aria-invalid')).toBe('true');
       await expectGoodLook(page, 'deliveries-fault');
       await page.goto(page.url().replace('state=', 'stat='));
@@ -162,7 +162,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     it('say that there is none of an id', async () => {
       allowRefusals(404);
       const { page } = await open(createAdapter(), { hash: '#/deliveries/999' });
-      await page.getByText('The queue has no delivery of this id.').waitFor();
+      await page.getByText('The queue has no delivery with this id.').waitFor();
     });
 
     it('are copied as a command that the receiver takes, once the secret is filled in', async () => {

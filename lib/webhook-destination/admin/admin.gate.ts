@@ -55,7 +55,7 @@ export class AdminGate {
     if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
     const caller = await this.judge(context);
     if (needed === 'read' || caller.access === 'write') return caller;
-    throw new RequestError(403, 'read_only', 'the caller may look, and change nothing');
+    throw new RequestError(403, 'read_only', 'the caller may only read');
   }
 
   /** Like {@link enter}, but also works before the application has started, and accepts callers with any access. */
@@ -76,7 +76,7 @@ export class AdminGate {
    */
   async signIn(request: IncomingMessage, token: string): Promise<{ caller: AdminCaller; session: string }> {
     const tokens = this.#tokens;
-    if (!tokens) throw new RequestError(404, 'sign_in_unknown', "callers sign in to the application's guard");
+    if (!tokens) throw new RequestError(404, 'sign_in_unknown', "sign-in is up to the application's guard");
     const caller = await this.check(request, token);
     return { caller, session: tokens.sign(caller, Date.now()) };
   }
@@ -87,7 +87,7 @@ export class AdminGate {
     const session = readSession(request);
     const caller = session === undefined ? undefined : this.#tokens!.verify(session, Date.now());
     if (caller) return caller;
-    const rule = 'the admin token must come as a Bearer token, or a session that is not over as a cookie';
+    const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not expired';
     throw new RequestError(401, 'admin_token_wrong', rule, 'Authorization');
   }
 
@@ -114,7 +114,7 @@ export class AdminGate {
     if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
     const access: unknown = options.access ? await options.access(request) : 'write';
     if (access !== 'read' && access !== 'write') {
-      throw new RequestError(403, 'admin_only', "admin.access must answer 'read' or 'write' to let a caller in");
+      throw new RequestError(403, 'admin_only', "admin.access must return 'read' or 'write' to admit a caller");
     }
     return { access, by: 'guard', user: userOf(request) };
   }

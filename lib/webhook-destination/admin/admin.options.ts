@@ -35,8 +35,8 @@ export type AdminOptions = AdminTokenOptions | AdminGuardOptions;
 
 /** Rule that {@link areAdminOptions} checks, worded for error messages. */
 export const ADMIN_RULE =
-  'be { token } or { token, readToken } with visible ASCII characters without spaces that differ, or { guard } or ' +
-  '{ guard, access } with a guard and a function';
+  'be { token } or { token, readToken }, with different tokens of visible ASCII characters without spaces, ' +
+  'or { guard } or { guard, access }, with a guard and a function';
 
 /** Whether `Authorization: Bearer` can carry the value. */
 function isToken(value: unknown): boolean {

@@ -33,8 +33,8 @@ export async function probeGate(
   }
   if (isOpen) {
     throw fault(
-      'must refuse an anonymous request, but let one in. A guard that reads roles from metadata finds none on the ' +
-        'administrative routes: use one that looks at the caller alone',
+      'must refuse an anonymous request, but admitted one. A guard that reads roles from metadata finds none on the ' +
+        'admin routes: use one that checks only the caller',
     );
   }
 }

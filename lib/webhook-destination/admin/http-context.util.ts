@@ -7,7 +7,7 @@ import { DeletionEndpoint } from './deletion.endpoint.js';
 export function httpContext(request: unknown, response: unknown): ExecutionContext {
   const args = [request, response];
   const refuse = (): never => {
-    throw new ArgumentError('the context is of an HTTP request');
+    throw new ArgumentError('the execution context belongs to an HTTP request');
   };
   return {
     getClass: <T>() => DeletionEndpoint as Type<T>,

@@ -96,7 +96,7 @@ export class ApiEndpoint {
 
   private toFault(error: unknown): RequestError {
     this.logger.limited('error', `A request to the API failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', 'the request failed; the log of the application has the reason');
+    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
   }
 }
 

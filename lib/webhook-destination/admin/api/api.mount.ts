@@ -46,7 +46,7 @@ export class ApiMount {
   mount(): void {
     if (taken.has(this.host)) {
       throw new OptionsError('WebhookDestinationModule', [
-        `admin must be set in one module of the application only: /${API_PATH} is that of one`,
+        `admin must be set in only one module of the application: another module already has /${API_PATH}`,
       ]);
     }
     taken.add(this.host);

@@ -21,8 +21,8 @@ export const SEARCH_FIELDS: Record<string, string> = {
 
 /** Query fields for paging. */
 export const PAGE_FIELDS: Record<string, string> = {
-  cursor: 'as the answer before had it; an answer without one was the last',
-  limit: 'most records of the answer, 1 to 500; default 50',
+  cursor: 'cursor of the previous answer; the last answer has none',
+  limit: 'maximum number of records, 1 to 500; default 50',
 };
 
 /** @throws {RequestError} 400 that names the invalid field */
@@ -40,7 +40,7 @@ export function readSearch(reader: QueryReader): DeliverySearch {
     acceptedBefore: reader.time('to'),
   };
   if (search.reason !== undefined && (search.state ?? 'dead') !== 'dead') {
-    throw new RequestError(400, 'query_invalid', 'state must be dead, or left out, with a reason', 'state');
+    throw new RequestError(400, 'query_invalid', 'state must be dead or omitted if reason is given', 'state');
   }
   return search;
 }
@@ -49,7 +49,7 @@ export function readSearch(reader: QueryReader): DeliverySearch {
 export function readPage(reader: QueryReader): { limit: number; after: string | undefined } {
   const after = reader.text('cursor');
   if (after !== undefined && !/^[\w:.-]{1,200}$/.test(after)) {
-    throw new RequestError(400, 'query_invalid', 'cursor must be one of an answer', 'cursor');
+    throw new RequestError(400, 'query_invalid', 'cursor must be the cursor of an answer', 'cursor');
   }
   return { limit: reader.limit, after };
 }

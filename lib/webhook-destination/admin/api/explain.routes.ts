@@ -16,7 +16,7 @@ export function explainRoutes(relay: AdminRelay): ApiRoute[] {
         required: ['message'],
         properties: {
           message: { type: 'object', description: 'as posted, with its type', additionalProperties: true },
-          source: { type: 'string', description: 'name of its source; may be left out where there is one' },
+          source: { type: 'string', description: 'name of its source; optional if there is only one source' },
         },
       },
       handle: ({ body }) => {

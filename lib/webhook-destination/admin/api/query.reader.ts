@@ -19,7 +19,7 @@ export class QueryReader {
         (field) => name === field || (field.endsWith('.*') && name.startsWith(field.slice(0, -1))),
       );
       if (!isKnown) throw fault(name, `is not a field of this query; it has ${known.join(', ')}`);
-      if (names.indexOf(name) !== names.lastIndexOf(name)) throw fault(name, 'must be given once');
+      if (names.indexOf(name) !== names.lastIndexOf(name)) throw fault(name, 'must be given only once');
     }
   }
 

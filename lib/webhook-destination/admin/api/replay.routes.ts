@@ -11,7 +11,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
     changeRoute(
       'POST',
       'replays',
-      'Send all dead deliveries again that match, if they are as many as expected',
+      'Send all matching dead deliveries again, if their number is as expected',
       async ({ body, audit }) => {
         const { query, expected } = body;
         if (!Number.isSafeInteger(expected) || (expected as number) < 0) {
@@ -26,7 +26,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
         required: ['query', 'expected'],
         properties: {
           query: { type: 'object', properties: fieldsOf(SEARCH_FIELDS) },
-          expected: { type: 'integer', description: 'number of deliveries that the caller has seen to match' },
+          expected: { type: 'integer', description: 'number of matching deliveries that the caller has seen' },
         },
       },
     ),

@@ -14,7 +14,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
       method: 'POST',
       path: 'session',
       access: 'anyone',
-      summary: 'Sign in with a token: a session of 12 h, as a cookie',
+      summary: 'Sign in with a token; sets a session cookie for 12 h',
       schema: {
         type: 'object',
         required: ['token'],
@@ -44,7 +44,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
       method: 'DELETE',
       path: 'session',
       access: 'anyone',
-      summary: 'Sign out: the cookie ends',
+      summary: 'Sign out; clears the session cookie',
       handle: (request) => {
         request.response.setHeader('Set-Cookie', toSetCookie(basePath(request), isSecure(request.request)));
         return Promise.resolve({ signedOut: true });

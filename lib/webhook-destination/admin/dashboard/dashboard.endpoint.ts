@@ -105,7 +105,7 @@ export class DashboardEndpoint {
 
   private toFault(error: unknown): RequestError {
     this.logger.limited('error', `A request for the dashboard failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', 'the request failed; the log of the application has the reason');
+    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
   }
 }
 
