@@ -55,7 +55,7 @@ export async function request<T>(
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it runs, then try again');
+    throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it is running, then try again');
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok && answer !== undefined) return answer as T;
@@ -69,7 +69,7 @@ export const get = <T>(route: string, options?: RequestOptions) => request<T>('G
 function toError({ status, headers }: Response, answer: unknown): ApiError {
   const { code, message, field } = (answer ?? {}) as Partial<ApiError>;
   if (typeof message !== 'string') {
-    return new ApiError(status, 'answer_unreadable', `the answer (${status}) is not that of the admin API`);
+    return new ApiError(status, 'answer_unreadable', `the answer (${status}) did not come from the admin API`);
   }
   const retryAfter = Number(headers.get('Retry-After')) || undefined;
   return new ApiError(status, String(code), message, field, retryAfter);

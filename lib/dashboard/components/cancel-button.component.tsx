@@ -9,7 +9,7 @@ export interface CancelButtonProps {
 /** Closes a dialog or form. */
 export function CancelButton({ isBusy, onClick }: CancelButtonProps) {
   return (
-    <Button onClick={onClick} disabledReason={isBusy ? 'It is under way.' : undefined}>
+    <Button onClick={onClick} disabledReason={isBusy ? 'A request is in progress.' : undefined}>
       Cancel
     </Button>
   );

@@ -14,7 +14,7 @@ export function CopyButton({ text, what, children }: CopyButtonProps) {
     const copied = typeof text === 'string' ? text : text();
     const isCopied = await writeToClipboard(copied).catch(() => copyBySelection(copied));
     if (isCopied) notify(`${what} copied.`);
-    else notify(`${what} could not be copied: select the text, and copy it.`, 'failed');
+    else notify(`${what} could not be copied. Select the text and copy it.`, 'failed');
   };
   return (
     <Button look="quiet" label={children ? undefined : `Copy ${what.toLowerCase()}`} onClick={() => void copy()}>

@@ -6,7 +6,7 @@ export function EntryFault({ fault }: { fault: string | undefined }) {
   return (
     <p class="problem">
       <span>
-        This process does not use it: <PlainText value={fault} max={1_000} />
+        Not used by this process: <PlainText value={fault} max={1_000} />
       </span>
     </p>
   );

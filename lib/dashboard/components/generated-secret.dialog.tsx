@@ -15,7 +15,7 @@ export interface GeneratedSecretProps {
 export function GeneratedSecret({ what, secret, advice, onClose }: GeneratedSecretProps) {
   return (
     <Dialog title={`New ${what.toLowerCase()}`} onClose={() => undefined}>
-      <p class="warning">Copy it now. It is not shown again.</p>
+      <p class="warning">Copy it now. It will not be shown again.</p>
       <div class="generated-secret">
         <code>{secret}</code>
         <CopyButton text={secret} what={what} />

@@ -18,7 +18,7 @@ export function JsonView({ text, name }: { text: string; name: string }) {
         <code>{shown}</code>
       </pre>
       {text.length > MAX_SHOWN && (
-        <p class="hint">The first {MAX_SHOWN.toLocaleString()} characters are shown. Copy takes all.</p>
+        <p class="hint">Only the first {MAX_SHOWN.toLocaleString()} characters are shown. Copy includes all of them.</p>
       )}
     </figure>
   );

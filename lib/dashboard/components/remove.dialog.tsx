@@ -38,7 +38,7 @@ export function RemoveDialog({ kind, name, children, onRemoved, onClose }: Remov
         }}
       >
         <p>
-          Its name: <PlainText value={name} max={name.length} />
+          Name: <PlainText value={name} max={name.length} />
         </p>
         <TextField label="Type the name to confirm" value={typed} onValue={setTyped} />
         <Problem error={remove.error} />

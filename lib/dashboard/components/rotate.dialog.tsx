@@ -49,7 +49,7 @@ export function RotateDialog({ what, route, field, answer, advice, onRotated, on
           type="text"
           value={hours}
           onValue={setHours}
-          hint={`The present ${noun} stays valid for so long. 0 ends it at once.`}
+          hint={`The current ${noun} stays valid for this long. 0 revokes it at once.`}
           error={byField.overlap}
         />
         <TextField
@@ -57,7 +57,7 @@ export function RotateDialog({ what, route, field, answer, advice, onRotated, on
           type="password"
           value={given}
           onValue={setGiven}
-          hint="Empty: one is generated, and shown once."
+          hint="Leave empty to generate one. It is shown only once."
           error={byField[field] ?? byField[answer]}
         />
         <Problem error={rest} />

@@ -94,7 +94,7 @@ export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } 
         {isLoading
           ? 'Loading…'
           : rows.length > 0 || (more && !error)
-            ? `${count} ${texts.counted}${more ? '' : ', all'}`
+            ? `${count} ${texts.counted}${more ? '' : ' (all)'}`
             : ''}
       </p>
       {reached !== undefined && (stop || more) && (
@@ -105,7 +105,7 @@ export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } 
       {/* One button, so that the focus stays on it. */}
       {!error && (stop ?? more ?? rows.length > 0) && (isLoading || more) && (
         <Button onClick={stop ?? more} isBusy={isLoading && !stop}>
-          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? texts.more : 'Search on'}
+          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? texts.more : 'Continue search'}
         </Button>
       )}
     </div>

@@ -25,7 +25,7 @@ const HINT = `relay-session ${BASE.pathname}`;
 whenUnauthorized(() => {
   const wasIn = session.value.state === 'in';
   forget();
-  if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to go on.' };
+  if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to continue.' };
 });
 
 // Another tab signed in or out.
@@ -65,7 +65,7 @@ export async function signOut(): Promise<void> {
 
 function whyRefused({ status, message }: ApiError): string | undefined {
   if (status !== 401) return message;
-  return signsInBy === 'guard' ? `The application's guard refuses you: ${message}` : 'Your session has ended.';
+  return signsInBy === 'guard' ? `The application's guard refused access: ${message}` : 'Your session has ended.';
 }
 
 // The browser may refuse access to its storage: the relay then decides.

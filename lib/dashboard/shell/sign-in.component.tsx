@@ -47,7 +47,7 @@ function TokenForm() {
     <Form formRef={form} onSubmit={() => void submit()}>
       <TextField
         label="Admin token"
-        hint="The option admin.token of the application. With admin.readToken the session is read-only."
+        hint="The value of the application’s option admin.token. With admin.readToken, the session is read-only."
         type="password"
         autocomplete="current-password"
         value={token}

@@ -7,7 +7,7 @@ export function UnknownPage() {
     <>
       <PageHeading title="Unknown page" />
       <EmptyState title="The dashboard has no page at this address.">
-        <a href="#/">Go to the first page</a>
+        <a href="#/">Go to the overview</a>
       </EmptyState>
     </>
   );

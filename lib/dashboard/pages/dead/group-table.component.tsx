@@ -43,7 +43,7 @@ export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
           cell: (group) => (
             <Button
               changes
-              label={`Replay those to ${toPlainText(group.destination, 60)}: ${toPlainText(group.reason)}`}
+              label={`Replay deliveries to ${toPlainText(group.destination, 60)}: ${toPlainText(group.reason)}`}
               onClick={() => onReplay(filterOf(group))}
             >
               Replay…

@@ -44,13 +44,13 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
     <Dialog title="Replay dead deliveries?" isBusy={isBusy} onClose={onClose}>
       <FilterFacts filter={filter} />
       <p role="status">
-        {isLoading ? `Counting… ${count.toLocaleString()}` : error ? '' : `${named} would be sent again.`}
+        {isLoading ? `Counting… ${count.toLocaleString()}` : error ? '' : `${named} will be sent again.`}
       </p>
       <ul class="bullets">
-        <li>Message ids stay the same, so a receiver that has a message can drop it.</li>
-        <li>Requests are signed with today’s secrets.</li>
-        <li>A new retry window begins for each.</li>
-        <li>If their number is another by then, none is replayed.</li>
+        <li>Message ids stay the same, so receivers can deduplicate.</li>
+        <li>Requests are signed with the current secrets.</li>
+        <li>Each delivery gets a new retry window.</li>
+        <li>If the number has changed by then, nothing is replayed.</li>
       </ul>
       <Problem error={error} onRetry={more} />
       <Problem error={refusal} onRetry={countAgain} />
@@ -60,7 +60,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
           look="primary"
           isBusy={isBusy}
           disabledReason={
-            isLoading || error ? 'They are not counted yet.' : count === 0 ? 'There is nothing to replay.' : undefined
+            isLoading || error ? 'Counting has not finished.' : count === 0 ? 'There is nothing to replay.' : undefined
           }
           onClick={() => void start()}
         >

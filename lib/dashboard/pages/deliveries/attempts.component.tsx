@@ -6,8 +6,8 @@ import { Step } from './step.component.js';
 
 /** Text and look of each outcome. */
 const OUTCOMES = {
-  success: { text: 'taken', look: 'good' },
-  temporary: { text: 'can be tried again', look: 'warn' },
+  success: { text: 'success', look: 'good' },
+  temporary: { text: 'retryable failure', look: 'warn' },
   permanent: { text: 'permanent failure', look: 'bad' },
 } as const;
 
@@ -45,7 +45,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
       : OUTCOMES.permanent;
   return (
     <Step title={`Attempt ${number}`} at={startedAt} look={results.length > 0 ? last.look : 'calm'}>
-      {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the attempt before.</p>}
+      {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the previous attempt.</p>}
       {results.length === 0 && <p>Nothing was sent: the destination’s transform returned nothing.</p>}
       {results.map(({ url, outcome, status, error, duration }) => (
         <dl class="result" key={url}>

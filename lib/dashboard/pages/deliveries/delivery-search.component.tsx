@@ -105,8 +105,8 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
         keyOf={({ id }) => id}
         empty={
           Object.keys(filter).length > 0 ? (
-            <EmptyState title="No delivery matches.">
-              <p>All fields must match exactly. Delivered and dead ones are kept for a while only.</p>
+            <EmptyState title="No deliveries match.">
+              <p>All fields must match exactly. Delivered and dead deliveries are kept for a limited time.</p>
             </EmptyState>
           ) : (
             <EmptyState title="No deliveries yet.">

@@ -70,20 +70,20 @@ function Facts({ delivery }: { delivery: Delivery }) {
         <dt>User</dt>
         <dd>
           <PlainText value={userId} />{' '}
-          {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All of this user</a>}
+          {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All deliveries for this user</a>}
         </dd>
         <dt>Message</dt>
         <dd>
           <span class="mono">
             <PlainText value={messageId} />
           </span>{' '}
-          <a href={hrefOf('deliveries', { messageId, source })}>All of this message</a>
+          <a href={hrefOf('deliveries', { messageId, source })}>All deliveries of this message</a>
         </dd>
         <dt>Destination</dt>
         <dd>
           <PlainText value={destination} />{' '}
-          {request && <a href={hrefOf('destinations', {}, destination)}>Its state and settings</a>}{' '}
-          <a href={hrefOf('deliveries', { destination })}>All to this destination</a>
+          {request && <a href={hrefOf('destinations', {}, destination)}>Status and options</a>}{' '}
+          <a href={hrefOf('deliveries', { destination })}>All deliveries to this destination</a>
         </dd>
         <dt>Source</dt>
         <dd>

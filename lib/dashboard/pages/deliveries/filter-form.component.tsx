@@ -79,7 +79,7 @@ export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFo
           <TextField {...field('messageId', 'Message id')} />
           <TextField {...field('source', 'Source')} />
           <SelectField {...field('type', 'Type')} options={optionsOf(TYPES)} />
-          <TextField {...field('reason', 'Reason of dead ones')} />
+          <TextField {...field('reason', 'Reason (if dead)')} />
           <TextField {...time('from', 'Accepted from')} />
           <TextField {...time('to', 'Accepted before')} />
         </div>

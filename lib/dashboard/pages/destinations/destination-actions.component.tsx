@@ -39,7 +39,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
           Edit
         </Button>
         {paused ? (
-          <Button {...shared} onClick={() => change.run('POST', '/resume', 'Resumed: what was queued is sent.')}>
+          <Button {...shared} onClick={() => change.run('POST', '/resume', 'Resumed: queued messages are sent.')}>
             Resume
           </Button>
         ) : (
@@ -75,7 +75,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
           route={`${route}/rotate-secret`}
           field="secret"
           answer="sharedSecret"
-          advice="Until the overlap ends, requests are signed with both secrets, so the receiver may change its own at any time in between."
+          advice="Until the overlap ends, requests are signed with both secrets, so you can update the receiver at any time before then."
           onRotated={(secret) => {
             notify('The secret has been rotated.');
             if (secret === undefined) close();

@@ -24,12 +24,12 @@ export function DestinationFailures({ name }: { name: string }) {
   const { answer, error, reload } = useAnswer((signal) => readFailures(name, signal), name, EVERY);
   return (
     <section class="panel">
-      <h2>Last failures</h2>
+      <h2>Recent failures</h2>
       <Problem error={error} onRetry={reload} />
-      {answer?.length === 0 && <p class="muted">No delivery waits for a retry, and none is dead.</p>}
+      {answer?.length === 0 && <p class="muted">No deliveries are waiting for a retry or dead.</p>}
       {answer && answer.length > 0 && (
         <Table
-          caption="Last failures"
+          caption="Recent failures"
           rows={answer}
           keyOf={({ id }) => id}
           columns={[

@@ -18,7 +18,7 @@ export function HeadersField({ headers, present = [], error, onHeaders }: Header
   if (headers) {
     const hint =
       present.length > 0
-        ? `They replace ${present.join(', ')}, whose values are not shown: enter them again.`
+        ? `These replace ${present.join(', ')}. Current values are not shown, so enter all values again.`
         : 'Added to every request. Their values are not shown again.';
     return (
       <PairsField

@@ -30,8 +30,8 @@ export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps)
   }
   const hint =
     present.length > 0
-      ? `They replace ${present.join(', ')}. Enter them in full, with user info and query if they have these.`
-      : 'One to five, http or https. The first success settles a message.';
+      ? `These replace ${present.join(', ')}. Enter each in full, with its user info and query, if any.`
+      : 'One to five URLs, http or https. A message is delivered once one of them accepts it.';
   return (
     <FieldGroup label="URLs" hint={hint} error={error}>
       {urls.map((url, index) => (
@@ -58,14 +58,14 @@ export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps)
       ))}
       <div class="actions">
         <Button
-          disabledReason={urls.length < MAX_URLS ? undefined : `A destination has ${MAX_URLS} URLs at most.`}
+          disabledReason={urls.length < MAX_URLS ? undefined : `A destination can have at most ${MAX_URLS} URLs.`}
           onClick={() => onUrls([...urls, ''])}
         >
           Add URL
         </Button>
         {present.length > 0 && (
           <Button look="quiet" onClick={() => onUrls(undefined)}>
-            Keep the present ones
+            Keep the current URLs
           </Button>
         )}
       </div>

@@ -60,8 +60,8 @@ export function ExplainPage() {
     <>
       <PageHeading title="Explain" />
       <p class="hint">
-        What would become of a message: whether it is accepted, which destinations get it, and what each is sent.
-        Nothing is sent.
+        Shows whether a message would be accepted, which destinations would get it, and what each would be sent. Nothing
+        is sent.
       </p>
       <Problem error={sources.error} onRetry={sources.reload} />
       <Form class="form panel" onSubmit={() => void submit()}>
@@ -75,7 +75,7 @@ export function ExplainPage() {
         ) : (
           <TextField label="Source" value={source} isRequired onValue={setChosen} />
         )}
-        <Field label="Message" hint="One message as JSON, as it is posted." error={fault}>
+        <Field label="Message" hint="One message as JSON, as clients post it." error={fault}>
           {(input) => (
             <textarea
               {...input}

@@ -20,7 +20,7 @@ export function toDetails(event: LiveEvent): string {
 }
 
 function toResults({ results }: LiveEvent): string {
-  if (Array.isArray(results) && results.length === 0) return 'nothing sent, as the transform left it out';
+  if (Array.isArray(results) && results.length === 0) return 'nothing sent: dropped by the transform';
   const all = (Array.isArray(results) ? results : []) as UrlResult[];
   return all.map(({ status, error, duration }) => `${status ?? error ?? ''} in ${toDuration(duration)}`).join(', ');
 }

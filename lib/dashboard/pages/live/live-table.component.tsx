@@ -19,7 +19,7 @@ const KIND_NAMES = {
 /** Columns, with the class of each. */
 const COLUMNS = [
   ['Time', 'time'],
-  ['What', 'kind'],
+  ['Kind', 'kind'],
   ['Source', 'name'],
   ['Destination', 'name'],
   ['Event', 'name'],

@@ -49,7 +49,7 @@ export function CountsTable({ rows, down }: { rows: DestinationCounts[]; down: s
       />
       {rows.length > MAX_ROWS && (
         <p class="hint">
-          The {MAX_ROWS} destinations with most undelivered messages are shown, of {rows.length.toLocaleString()}.
+          Showing the {MAX_ROWS} destinations with the most undelivered messages, of {rows.length.toLocaleString()}.
         </p>
       )}
     </section>

@@ -37,7 +37,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
       <Form onSubmit={() => create.run()}>
         <TextField
           label="Name"
-          hint="Names it in destinations and logs. Cannot be changed later."
+          hint="Identifies the source in destinations and logs. Cannot be changed later."
           value={name}
           onValue={setName}
           error={byField.name}
@@ -45,7 +45,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
         <TextField
           label="Write key"
           type="password"
-          hint="Empty: one is generated, and shown once."
+          hint="Leave empty to generate one. It is shown only once."
           value={writeKey}
           onValue={setWriteKey}
           error={byField.writeKey}

@@ -91,14 +91,14 @@ function UnknownKeys() {
   if (answer ? refusedCount(answer) === 0 : !error) return null;
   return (
     <section class="panel">
-      <h2>Refused without the write key of a source, last day</h2>
+      <h2>Refused without a known write key, last day</h2>
       <Problem error={error} onRetry={reload} />
       {answer && (
         <p>
-          The last one came <Time at={answer.lastSeenAt} />.
+          Most recent: <Time at={answer.lastSeenAt} />
         </p>
       )}
-      {answer && <Refusals caption="Refused without the write key of a source" refused={answer.refused} />}
+      {answer && <Refusals caption="Refused without a known write key" refused={answer.refused} />}
     </section>
   );
 }

@@ -59,7 +59,7 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
           ['Refused, last day', refusedCount(figures).toLocaleString()],
           ...(previousKeyUntil === undefined
             ? []
-            : [['Previous write key', <>is valid as well until {<Time at={previousKeyUntil} />}</>] as const]),
+            : [['Previous write key', <>also valid until {<Time at={previousKeyUntil} />}</>] as const]),
           ...(createdAt === undefined ? [] : [['Created', <Time key="created" at={createdAt} />] as const]),
           ...(updatedAt === undefined ? [] : [['Changed', <Time key="changed" at={updatedAt} />] as const]),
         ]}

@@ -22,7 +22,7 @@ export function UsersPage({ route: { query } }: { route: Route }) {
       <UserForm key={userId} userId={userId} />
       {userId === '' ? (
         <EmptyState title="Whose data?">
-          <p>Enter the id of a user to see what the queue holds of them, and to delete it.</p>
+          <p>Enter a user id to see the user’s deliveries in the queue, and to delete the user’s data.</p>
         </EmptyState>
       ) : (
         <UserView key={userId} userId={userId} />
@@ -70,8 +70,8 @@ function UserView({ userId }: { userId: string }) {
         columns={USER_COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState title="The queue holds nothing of this user.">
-            <p>Records of what was delivered are removed when their retention ends.</p>
+          <EmptyState title="The queue has no deliveries for this user.">
+            <p>Finished deliveries are removed when their retention period ends.</p>
           </EmptyState>
         }
       />
