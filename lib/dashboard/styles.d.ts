@@ -1,2 +1,2 @@
-/** The bundler puts a style into the one file of styles. */
+/** The bundler merges all imported styles into one file. */
 declare module '*.css';

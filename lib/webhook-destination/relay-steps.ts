@@ -89,11 +89,7 @@ export class RelaySteps {
       delivery.retryWindow,
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
     );
-    this.explainer = new MessageExplainer(
-      this.sources,
-      () => this.destinationManager.inUse(),
-      this.queue,
-    );
+    this.explainer = new MessageExplainer(this.sources, () => this.destinationManager.inUse(), this.queue);
     this.deletion = new UserDeletion(this.sources, router, this.queue);
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;

@@ -44,18 +44,18 @@ const rows = async (page: Page) => {
     it('are counted by destination and reason, and are replayed by keyboard once their number is confirmed', async () => {
       const { url, relay, receiver } = await startWithDead(30);
       const page = await visit(url, { hash: '#/dead' });
-      await page.getByText('30 counted, all').waitFor();
+      await page.getByText('30 counted (all)').waitFor();
       expect((await rows(page))[0]!.slice(0, 4)).toEqual(['crm', REFUSED, '30', 'HTTP 410 × 30']);
       await expectGoodLook(page, 'dead');
       receiver.statuses = [200];
       await page.getByLabel('User').fill('u2');
       await page.keyboard.press('Enter');
-      await page.getByText('15 counted, all').waitFor();
-      const replay = page.getByRole('button', { name: `Replay those to crm: ${REFUSED}` });
+      await page.getByText('15 counted (all)').waitFor();
+      const replay = page.getByRole('button', { name: `Replay deliveries to crm: ${REFUSED}` });
       await replay.focus();
       await page.keyboard.press('Enter');
       const dialog = page.getByRole('dialog', { name: 'Replay dead deliveries?' });
-      await dialog.getByText('15 deliveries would be sent again.').waitFor();
+      await dialog.getByText('15 deliveries will be sent again.').waitFor();
       await expectGoodLook(page, 'dead-replay');
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
@@ -70,8 +70,8 @@ const rows = async (page: Page) => {
       await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 15);
       await page.reload();
       await page.getByText('15 of 15').waitFor();
-      await page.getByRole('link', { name: 'See what becomes of them' }).click();
-      await page.getByText('15 shown, all').waitFor();
+      await page.getByRole('link', { name: 'See their current state' }).click();
+      await page.getByText('15 shown (all)').waitFor();
       expect(await page.getByText('delivered', { exact: true }).count()).toBeGreaterThanOrEqual(15);
     });
 
@@ -80,14 +80,14 @@ const rows = async (page: Page) => {
       const { url, relay, receiver } = await startWithDead(4);
       const page = await visit(url, { hash: '#/dead' });
       await page.getByRole('button', { name: 'Replay all…' }).click();
-      await page.getByText('4 deliveries would be sent again.').waitFor();
+      await page.getByText('4 deliveries will be sent again.').waitFor();
       receiver.statuses = [200];
       expect(await relay.replay({ userId: 'u1' })).toBe(2);
       await receiver.received(6);
       await page.getByRole('button', { name: 'Replay 4 deliveries' }).click();
       await page.getByText(/Expected must be the number of dead deliveries that match, which is 2/).waitFor();
       await page.getByRole('button', { name: 'Try again' }).click();
-      await page.getByText('2 deliveries would be sent again.').waitFor();
+      await page.getByText('2 deliveries will be sent again.').waitFor();
       expect((await relay.deliveries({ state: 'dead' })).length).toBe(2);
       expect(receiver.webhooks).toHaveLength(6);
     });
@@ -96,7 +96,7 @@ const rows = async (page: Page) => {
       const api = await startWithDead(3);
       const page = await visit(api.url, { hash: '#/dead' });
       await page.getByRole('button', { name: 'Replay all…' }).click();
-      await page.getByText('3 deliveries would be sent again.').waitFor();
+      await page.getByText('3 deliveries will be sent again.').waitFor();
       await die(api, 2);
       api.receiver.statuses = [200];
       await page.getByRole('button', { name: 'Replay 3 deliveries' }).click();
@@ -125,7 +125,7 @@ const rows = async (page: Page) => {
       await expectGoodLook(page, 'dead-replaying');
       await page.getByRole('button', { name: 'Cancel the replay' }).click();
       await page.getByText('cancelled', { exact: true }).waitFor();
-      await page.getByText('What is left stays dead.').waitFor();
+      await page.getByText('The remaining deliveries stay dead.').waitFor();
       open();
     });
 
@@ -140,14 +140,14 @@ const rows = async (page: Page) => {
         return replay(query);
       };
       await page.getByRole('button', { name: 'Replay 3 deliveries' }).click();
-      await page.getByText('3: replayed or removed by somebody else meanwhile').waitFor();
+      await page.getByText('3: replayed or removed by someone else in the meantime').waitFor();
       await receiver.received(6);
     });
 
     it('are all seen by a read-only session, which can replay none', async () => {
       const { url, relay } = await startWithDead(2);
       const page = await visit(url, { hash: '#/dead', token: READ_TOKEN });
-      await page.getByText('2 counted, all').waitFor();
+      await page.getByText('2 counted (all)').waitFor();
       for (const button of await page.getByRole('button', { name: /^Replay/ }).all()) {
         expect(await button.getAttribute('title')).toBe('Your session is read-only.');
         await button.click({ force: true }); // Playwright would wait until it is enabled
@@ -167,16 +167,16 @@ const rows = async (page: Page) => {
     it('show names and filters as text, whatever they are', async () => {
       const { url } = await startWithDead(2, `${HOSTILE}${LONG.slice(0, 100)}`);
       const page = await visit(url, { hash: '#/dead' });
-      await page.getByText('2 counted, all').waitFor();
-      await page.getByRole('button', { name: /Replay those to <img src=x/ }).click();
-      await page.getByText('2 deliveries would be sent again.').waitFor();
+      await page.getByText('2 counted (all)').waitFor();
+      await page.getByRole('button', { name: /Replay deliveries to <img src=x/ }).click();
+      await page.getByText('2 deliveries will be sent again.').waitFor();
       await expectGoodLook(page, 'dead-hostile');
       await page.getByRole('button', { name: 'Replay 2 deliveries' }).click();
       await page.getByText('2 of 2').waitFor();
       expect(await page.locator('main').innerText()).not.toMatch(/[\u202e\u2066]/);
       expect(await page.locator('main img, main script').count()).toBe(0);
       await page.goto(`${url}#/dead?userId=${encodeURIComponent(HOSTILE + LONG.slice(0, 8_000))}`);
-      await page.getByText('No dead delivery matches.').waitFor();
+      await page.getByText('No dead deliveries match.').waitFor();
       await expectGoodLook(page, 'dead-hostile-filter');
     });
   },

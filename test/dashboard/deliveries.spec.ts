@@ -50,25 +50,25 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     it('are found by their fields, and the search is a link', async () => {
       const { url } = await startWithDead();
       const page = await visit(url, { hash: '#/deliveries' });
-      await page.getByText('3 shown, all').waitFor();
+      await page.getByText('3 shown (all)').waitFor();
       await expectGoodLook(page, 'deliveries');
       await page.getByLabel('User').fill('u1');
       await page.getByLabel('State').selectOption('dead');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Search' }).click();
-      await page.getByText('1 shown, all').waitFor();
+      await page.getByText('1 shown (all)').waitFor();
       expect(await messages(page)).toEqual(['Order Completed']);
       expect(page.url()).toBe(`${url}#/deliveries?userId=u1&state=dead`);
       await page.getByText('every URL failed permanently').waitFor();
       await page.getByText('HTTP 404').waitFor();
       await page.reload();
-      await page.getByText('1 shown, all').waitFor();
+      await page.getByText('1 shown (all)').waitFor();
       expect(await page.getByLabel('User').inputValue()).toBe('u1');
       await page.getByRole('link', { name: 'Clear' }).click();
-      await page.getByText('3 shown, all').waitFor();
+      await page.getByText('3 shown (all)').waitFor();
       expect(await page.getByLabel('User').inputValue()).toBe('');
       await page.goBack();
-      await page.getByText('1 shown, all').waitFor();
+      await page.getByText('1 shown (all)').waitFor();
       expect(await page.getByLabel('User').inputValue()).toBe('u1');
     });
 
@@ -78,14 +78,14 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       const from = new Date(acceptedAt + 1).toISOString();
       const browser = { timezoneId: 'Asia/Kathmandu' };
       const page = await visit(url, { hash: `#/deliveries?from=${from}`, browser });
-      await page.getByText('2 shown, all').waitFor();
+      await page.getByText('2 shown (all)').waitFor();
       const field = page.getByLabel('Accepted from');
       expect(Date.parse(`${await field.inputValue()}+05:45`)).toBe(Math.floor((acceptedAt + 1) / 1_000) * 1_000);
       await page.getByRole('button', { name: 'Search' }).click();
       expect(page.url()).toContain(encodeURIComponent(from));
       await field.fill('2030-01-31T12:00');
       await page.getByRole('button', { name: 'Search' }).click();
-      await page.getByText('No delivery matches.').waitFor();
+      await page.getByText('No deliveries match.').waitFor();
       expect(page.url()).toContain('from=2030-01-31T06%3A15%3A00.000Z');
       await expectGoodLook(page, 'deliveries-none');
     });
@@ -93,7 +93,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     it('say which field of a search is at fault', async () => {
       allowRefusals(400);
       const { page } = await open(createAdapter(), { hash: '#/deliveries?state=queued&reason=x' });
-      await page.getByText('state must be dead, or left out, with a reason').first().waitFor();
+      await page.getByText('state must be dead or omitted if reason is given').first().waitFor();
       expect(await page.getByLabel('State').getAttribute('aria-invalid')).toBe('true');
       await expectGoodLook(page, 'deliveries-fault');
       await page.goto(page.url().replace('state=', 'stat='));
@@ -112,7 +112,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.keyboard.press('Enter');
       await page.getByText('100 shown', { exact: true }).waitFor();
       await page.keyboard.press('Enter');
-      await page.getByText('120 shown, all').waitFor();
+      await page.getByText('120 shown (all)').waitFor();
       expect(await page.locator('tbody tr').count()).toBe(120);
     });
 
@@ -126,12 +126,12 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       gate.open(3);
       await page.getByText(/Searched back to/).waitFor();
       await page.getByRole('button', { name: 'Stop' }).click();
-      await page.getByRole('button', { name: 'Search on' }).waitFor();
+      await page.getByRole('button', { name: 'Continue search' }).waitFor();
       await expectGoodLook(page, 'deliveries-stopped');
-      expect(await page.getByText('No delivery matches.').count()).toBe(0);
+      expect(await page.getByText('No deliveries match.').count()).toBe(0);
       gate.open(Infinity);
-      await page.getByRole('button', { name: 'Search on' }).click();
-      await page.getByText('1 shown, all').waitFor();
+      await page.getByRole('button', { name: 'Continue search' }).click();
+      await page.getByText('1 shown (all)').waitFor();
     });
 
     it('are shown one by one: what happened, in order, and why', async () => {
@@ -147,22 +147,22 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
         'By the sender’s clock, in OrdersController.complete, at /orders, with shop-api 3.1.0.',
       );
       expect(routed).toContain('To crm. Its options select this message.');
-      expect(first).toMatch(/HTTP 500 can be tried again, after \d+ ms/);
+      expect(first).toMatch(/HTTP 500 retryable failure, after \d+ ms/);
       expect(first).toContain(receiver.url);
-      expect(second).toMatch(/after the attempt before\.[^]*HTTP 404 permanent failure/);
+      expect(second).toMatch(/after the previous attempt\.[^]*HTTP 404 permanent failure/);
       expect(dead).toContain('every URL failed permanently');
       await page.getByText('"event": "Order Completed"').waitFor();
       expect(await page.locator('main').innerText()).not.toContain('k3y');
       await expectGoodLook(page, 'delivery');
-      await page.getByRole('link', { name: 'All of this user' }).click();
-      await page.getByText('2 shown, all').waitFor();
+      await page.getByRole('link', { name: 'All deliveries for this user' }).click();
+      await page.getByText('2 shown (all)').waitFor();
       expect(await messages(page)).toEqual(['identify', 'Order Completed']);
     });
 
     it('say that there is none of an id', async () => {
       allowRefusals(404);
       const { page } = await open(createAdapter(), { hash: '#/deliveries/999' });
-      await page.getByText('The queue has no delivery of this id.').waitFor();
+      await page.getByText('The queue has no delivery with this id.').waitFor();
     });
 
     it('are copied as a command that the receiver takes, once the secret is filled in', async () => {
@@ -227,14 +227,14 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
       await page.locator('.timeline').getByText(pause).waitFor();
       expect(await steps(page)).toContain('Queued');
-      await page.getByRole('link', { name: 'Its state and settings' }).click();
+      await page.getByRole('link', { name: 'Status and options' }).click();
       await heading(page, 'crm').waitFor();
       await page.goBack();
       await page.locator('.timeline').getByText(pause).waitFor();
       await relay.destinations.remove('crm');
       await page.locator('.timeline').getByText('destination removed').waitFor();
       await page.getByRole('button', { name: 'Replay…' }).click();
-      await page.getByRole('dialog').getByText('This destination is not in use any more.').waitFor();
+      await page.getByRole('dialog').getByText('This destination is no longer in use.').waitFor();
       expect(await page.getByRole('button', { name: 'Copy as curl' }).count()).toBe(0);
     });
 
@@ -246,7 +246,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 1);
       const [left] = await relay.deliveries({});
       await page.goto(`${host}/relay/#/deliveries/${left!.id}`);
-      await page.getByText('The destination’s transform left this message out.').waitFor();
+      await page.getByText('The destination’s transform dropped this message.').waitFor();
       expect((await steps(page)).at(-1)).toBe('Nothing to send');
       expect(receiver.webhooks).toEqual([]);
     });
@@ -282,7 +282,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(accepted).toBe(2);
       await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 2);
       await page.goto(`${host}/relay/#/deliveries`);
-      await page.getByText('2 shown, all').waitFor();
+      await page.getByText('2 shown (all)').waitFor();
       await expectGoodLook(page, 'deliveries-hostile');
       for (const { id } of await relay.deliveries({})) {
         await page.goto(`${host}/relay/#/deliveries/${id}`);
@@ -291,8 +291,8 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
         expect(await page.locator('main').innerText()).not.toMatch(/[\u202e\u2066]/);
       }
       expect(await page.locator('main img, main script').count()).toBe(0);
-      await page.getByRole('link', { name: 'All of this message' }).click();
-      await page.getByText('1 shown, all').waitFor();
+      await page.getByRole('link', { name: 'All deliveries of this message' }).click();
+      await page.getByText('1 shown (all)').waitFor();
     });
   },
 );

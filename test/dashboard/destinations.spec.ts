@@ -52,7 +52,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByLabel('Concurrency').fill('');
     await button(page, 'Create').click();
     const dialog = page.getByRole('dialog', { name: 'New secret' });
-    await dialog.getByText('Copy it now. It is not shown again.').waitFor();
+    await dialog.getByText('Copy it now. It will not be shown again.').waitFor();
     const secret = await dialog.locator('code').textContent();
     expect(secret).toMatch(/^whsec_/);
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape'); // must not lose it
@@ -66,7 +66,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await page.evaluate('copied')).toBe(secret);
     await page.evaluate('document.execCommand = () => false');
     await dialog.getByRole('button', { name: 'Copy secret' }).click();
-    await page.getByText('Secret could not be copied: select the text, and copy it.').waitFor();
+    await page.getByText('Secret could not be copied. Select the text and copy it.').waitFor();
     await button(page, 'I have stored it').click();
     await heading(page, 'crm').waitFor();
     await page.getByText('X-Tenant').waitFor();
@@ -281,7 +281,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByLabel('Metadata', { exact: true }).fill('tenant');
     await page.getByLabel('Metadata value').fill('t4999');
     await page.keyboard.press('Enter');
-    await page.getByText('2 shown, all').waitFor();
+    await page.getByText('2 shown (all)').waitFor();
     await page.getByRole('link', { name: 'customer-09999' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('customer-07000');
     await page.keyboard.press('Enter');

@@ -61,8 +61,8 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
     expect(text).not.toContain('hidden-secret');
     expect(text).not.toMatch(/key=hidden|X-Api-Key\s*hidden\b(?! )/);
     for (const [name, reason] of [
-      ['orders', 'The name of the event does not match the events of the destination.'],
-      ['app only', 'The destination takes no messages of this source.'],
+      ['orders', 'The event name does not match the destination’s event patterns.'],
+      ['app only', 'The destination gets no messages from this source.'],
       ['off', 'The destination is disabled.'],
     ]) {
       const summary = page.locator('summary').filter({ hasText: name });

@@ -12,11 +12,11 @@ const OPEN = 'Live: events of this process only.';
 
 const rows = (page: Page) => page.getByRole('table', { name: 'Live events' }).locator('tbody tr');
 
-/** Numbers of events that the page says it has seen, and that the relay left out. */
+/** Numbers of events that the page says it has seen, and that the relay dropped. */
 async function counts(page: Page) {
   const text = (await page.locator('.live-state .hint').textContent()) ?? '';
   const count = (words: string) => Number((new RegExp(`([\\d,]+) ${words}`).exec(text)?.[1] ?? '0').replace(',', ''));
-  return { seen: count('seen'), missed: count('left out') };
+  return { seen: count('seen'), missed: count('dropped by the relay') };
 }
 
 /** Has the browser believe that its tab is hidden, or shown again. */
@@ -59,20 +59,20 @@ const setHidden = (page: Page, isHidden: boolean) =>
     it('pass the filters of the address, which the form sets by keyboard', async () => {
       const { page, relay, host } = await open(createAdapter(), { hash: '#/live?kind=message' });
       await page.getByText(OPEN).waitFor();
-      expect(await page.getByLabel('What').inputValue()).toBe('message');
+      expect(await page.getByLabel('Kind').inputValue()).toBe('message');
       await relay.accept('wk_shop', [track('m1'), track('m2', { event: 'Viewed' })]);
       await waitFor(async () => (await rows(page).count()) === 2);
       await page.getByLabel('Event', { exact: true }).focus();
       await page.keyboard.type('Viewed');
       await page.keyboard.press('Enter');
       await page.getByText('No events yet.').waitFor();
-      await page.getByText('Only accepted messages have a type, event and user: outcomes are left out.').waitFor();
+      await page.getByText('Outcomes are hidden: only accepted messages have a type, event and user.').waitFor();
       expect(page.url()).toBe(`${host}/relay/#/live?kind=message&event=Viewed`);
       await page.getByText(OPEN).waitFor();
       await relay.accept('wk_shop', [track('m3'), track('m4', { event: 'Viewed' })]);
       await rows(page).getByText('m4').waitFor();
       expect(await rows(page).count()).toBe(1);
-      expect(await page.getByText(/began again/).count()).toBe(0);
+      expect(await page.getByText(/reconnected/).count()).toBe(0);
       await page.getByRole('link', { name: 'Clear' }).click();
       await waitFor(async () => (await page.getByLabel('Event', { exact: true }).inputValue()) === '');
     });
@@ -84,11 +84,11 @@ const setHidden = (page: Page, isHidden: boolean) =>
       await page.getByText('Paused.').waitFor();
       await relay.accept('wk_shop', [track('m1'), track('m2')]);
       await page.getByText('2 seen, the last 0 shown · 2 skipped while paused').waitFor();
-      await page.getByRole('button', { name: 'Go on' }).click();
+      await page.getByRole('button', { name: 'Resume' }).click();
       await relay.accept('wk_shop', [track('m3')]);
       await rows(page).getByText('m3').waitFor();
       expect(await rows(page).count()).toBe(1);
-      await page.getByRole('button', { name: 'Empty the list' }).click();
+      await page.getByRole('button', { name: 'Clear the list' }).click();
       await page.getByText('0 seen, the last 0 shown').waitFor();
     });
 
@@ -100,7 +100,7 @@ const setHidden = (page: Page, isHidden: boolean) =>
       await closed;
       await relay.accept('wk_shop', [track('m1')]);
       await setHidden(page, false);
-      await page.getByText(/the stream began again once/).waitFor();
+      await page.getByText(/reconnected once, with events missing in between/).waitFor();
       await relay.accept('wk_shop', [track('m2')]);
       await rows(page).getByText('m2').waitFor();
       expect((await counts(page)).seen).toBe(1);

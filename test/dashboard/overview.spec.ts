@@ -57,7 +57,7 @@ const figure = (page: Page, name: string) =>
       });
       await page.reload();
       await expect(figure(page, 'Dead').textContent()).resolves.toBe('21');
-      await expect(figure(page, 'Rejected').textContent()).resolves.toBe('1 in 5 min');
+      await expect(figure(page, 'Rejected').textContent()).resolves.toBe('1 in the last 5 min');
       await expect(figure(page, 'Lost before ingest').textContent()).resolves.toBe('2');
       await page.getByText('One destination is down: billing & invoices. Its deliveries wait.').waitFor();
       await page.locator('.chart canvas').nth(1).waitFor();
@@ -105,7 +105,7 @@ const figure = (page: Page, name: string) =>
       await relay.accept('wk_shop', messages(1));
       await receiver.received(2_000);
       await page.goto(`${host}/relay/#/overview`);
-      await page.getByText('The 100 destinations with most undelivered messages are shown, of 2,000.').waitFor();
+      await page.getByText('Showing the 100 destinations with the most undelivered messages, of 2,000.').waitFor();
       expect(await page.getByLabel('Destination', { exact: true }).locator('option').count()).toBe(201);
     });
   },

@@ -75,7 +75,7 @@ async function goTo(page: Page, name: string): Promise<void> {
     await goTo(page, 'Users');
     await page.getByLabel('User id').fill('u1');
     await page.keyboard.press('Enter');
-    await page.getByText('1 shown, all').waitFor();
+    await page.getByText('1 shown (all)').waitFor();
     await button(page, "Delete the user's data…").click();
     await page.getByRole('dialog').getByRole('textbox').fill('u1');
     await button(page, 'Delete').click();

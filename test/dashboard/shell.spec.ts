@@ -78,9 +78,9 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     await heading(page, 'Overview').waitFor();
     await page.context().clearCookies();
     await page.evaluate(`location.hash = '#/destinations/crm?a=b'`); // which asks several things at once
-    await page.getByText('Your session has ended. Sign in again to go on.').waitFor();
+    await page.getByText('Your session has ended. Sign in again to continue.').waitFor();
     await page.waitForLoadState('networkidle');
-    await page.getByText('Your session has ended. Sign in again to go on.').waitFor();
+    await page.getByText('Your session has ended. Sign in again to continue.').waitFor();
     await signIn(page, 'admin-t0ken');
     await heading(page, 'crm').waitFor();
     expect(page.url()).toContain('#/destinations/crm?a=b');
@@ -131,7 +131,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByText("The application's guard refuses you: sign in to the shop").waitFor();
+    await page.getByText("The application's guard refused access: sign in to the shop").waitFor();
     expect(await page.getByLabel('Admin token').count()).toBe(0);
   });
 
@@ -175,7 +175,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
   it('has a page for a hash that names none', async () => {
     const { page } = await open(createAdapter(), { hash: '#/%ff/none' });
     await heading(page, 'Unknown page').waitFor();
-    await page.getByRole('link', { name: 'Go to the first page' }).click();
+    await page.getByRole('link', { name: 'Go to the overview' }).click();
     await heading(page, 'Overview').waitFor();
     await page.waitForFunction("document.activeElement.tagName === 'H1'");
   });

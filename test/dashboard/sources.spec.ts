@@ -57,7 +57,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.keyboard.press('Enter');
     for (let presses = 0; presses < 2; presses++) await page.keyboard.press('Escape'); // the key is still to come
     await button(page, 'Cancel').click({ force: true });
-    expect(await button(page, 'Cancel').getAttribute('title')).toBe('It is under way.');
+    expect(await button(page, 'Cancel').getAttribute('title')).toBe('A request is in progress.');
     answer();
     const shown = page.getByRole('dialog', { name: 'New write key' });
     const first = (await shown.locator('code').textContent())!;

@@ -30,14 +30,14 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await waitFor(async () => (await rows.count()) === 50);
     expect(page.url()).toBe(`${host}/relay/#/users?userId=u1`);
     await page.getByRole('button', { name: 'More' }).click();
-    await page.getByText('60 shown, all').waitFor();
+    await page.getByText('60 shown (all)').waitFor();
     expect(await rows.count()).toBe(60);
     expect(await rows.getByText('other').count()).toBe(0);
     await page.goBack();
     await page.getByText('Whose data?').waitFor();
     await page.getByLabel('User id').fill('nobody');
     await page.keyboard.press('Enter');
-    await page.getByText('The queue holds nothing of this user.').waitFor();
+    await page.getByText('The queue has no deliveries for this user.').waitFor();
   });
 
   it('deletes their data once the id is typed, and says what was deleted', async () => {
@@ -52,7 +52,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await receiver.received(3);
     await waitFor(async () => (await get('deliveries?state=delivered')).deliveries.length === 3);
     await page.reload();
-    await page.getByText('2 shown, all').waitFor();
+    await page.getByText('2 shown (all)').waitFor();
     await expectGoodLook(page, 'user');
     const opener = page.getByRole('button', { name: "Delete the user's data…" });
     await opener.focus();
@@ -73,7 +73,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await page.getByText('2 deliveries deleted, 1 delete notification queued.').waitFor();
     await waitFor(() => receiver.webhooks.some(({ body }) => body.type === 'delete' && body.userId === HOSTILE_ID));
     expect((await get('deliveries')).deliveries.map(({ messageId }) => messageId)).toContain('m3');
-    await page.getByText('1 shown, all').waitFor(); // the notification
+    await page.getByText('1 shown (all)').waitFor(); // the notification
     await expectGoodLook(page, 'user-deleted');
   });
 

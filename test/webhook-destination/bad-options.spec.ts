@@ -410,7 +410,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ...['two words', 'line\n', '\u0000', 'Zoë'].map((token): (typeof cases)[number] => [
     `an admin token that a header cannot carry: ${JSON.stringify(token)}`,
     { ...withDestination({}), admin: { token } },
-    'admin must be { token } or { token, readToken } with visible ASCII characters without spaces',
+    'admin must be { token } or { token, readToken }, with different tokens of visible ASCII characters without spaces',
   ]),
   ['a guard that guards nothing', { ...withDestination({}), admin: { guard: class {} } }, 'admin must be { token }'],
   [
@@ -428,7 +428,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   [
     'admin.access that is no function',
     { ...withDestination({}), admin: { guard: { canActivate: () => true }, access: undefined } },
-    '{ guard, access } with a guard and a function',
+    '{ guard, access }, with a guard and a function',
   ],
   ['null for destinations', { sources: [], destinations: null }, 'destinations must be an array'],
   ['null for the sources of one', withDestination({ sources: null }), 'destinations[0].sources must be'],

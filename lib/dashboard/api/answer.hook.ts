@@ -3,19 +3,19 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './api.error.js';
 
 export interface Loaded<T> {
-  /** The last answer; it stays while another one is awaited. */
+  /** The last answer; kept while the next one is loading. */
   answer: T | undefined;
   error: ApiError | undefined;
   isLoading: boolean;
-  /** Asks again. */
+  /** Requests the answer again. */
   reload: () => void;
 }
 
 /**
- * An answer of the API.
+ * Loads an answer of the API.
  *
- * @param key asks again when it changes, and forgets the answer
- * @param every asks again after so many ms, unless the tab is hidden or an answer is awaited
+ * @param key when it changes, discards the answer and loads another
+ * @param every interval between reloads, in ms; skipped while the tab is hidden or an answer is pending
  */
 export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: string, every?: number): Loaded<T> {
   const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError; isLoading: boolean }>();

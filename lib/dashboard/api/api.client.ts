@@ -1,30 +1,32 @@
 import { ApiError } from './api.error.js';
 
-/** Where the dashboard is, with a slash at its end. All requests are relative to it, as a proxy may rewrite the path. */
+/**
+ * URL of the dashboard, with a trailing slash. All requests are relative to it, because a proxy may rewrite the path.
+ */
 export const BASE = new URL('.', location.href);
 
 export type Query = Record<string, string | number | undefined>;
 
 interface RequestOptions {
   query?: Query | undefined;
-  /** Sent as JSON; a text is JSON already. */
+  /** Sent as JSON; a string must already be JSON. */
   body?: object | string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 let onUnauthorized: (error: ApiError) => void = () => undefined;
 
-/** Sets what happens after an answer 401. */
+/** Sets the listener for answers with status 401. */
 export function whenUnauthorized(listener: typeof onUnauthorized): void {
   onUnauthorized = listener;
 }
 
-/** A path with values in it: path`users/${id}`. */
+/** Returns a path with encoded values, as in path`users/${id}`. */
 export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
-/** URL of a route of the admin API; fields of the query without a value are left out. */
+/** Returns the URL of an admin API route; query fields without a value are omitted. */
 export function toUrl(route: string, query: Query = {}): URL {
   const url = new URL(`api/${route}`, BASE);
   for (const [name, value] of Object.entries(query)) {
@@ -34,9 +36,9 @@ export function toUrl(route: string, query: Query = {}): URL {
 }
 
 /**
- * Asks the admin API.
+ * Sends a request to the admin API.
  *
- * @throws {ApiError} for any answer but 2xx, and for none
+ * @throws {ApiError} for any status but 2xx, and if there is no answer
  */
 export async function request<T>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
@@ -53,7 +55,7 @@ export async function request<T>(
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it runs, then try again');
+    throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it is running, then try again');
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok && answer !== undefined) return answer as T;
@@ -67,7 +69,7 @@ export const get = <T>(route: string, options?: RequestOptions) => request<T>('G
 function toError({ status, headers }: Response, answer: unknown): ApiError {
   const { code, message, field } = (answer ?? {}) as Partial<ApiError>;
   if (typeof message !== 'string') {
-    return new ApiError(status, 'answer_unreadable', `the answer (${status}) is not that of the admin API`);
+    return new ApiError(status, 'answer_unreadable', `the answer (${status}) did not come from the admin API`);
   }
   const retryAfter = Number(headers.get('Retry-After')) || undefined;
   return new ApiError(status, String(code), message, field, retryAfter);

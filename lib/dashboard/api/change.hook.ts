@@ -3,14 +3,14 @@ import { useRef, useState } from 'preact/hooks';
 import type { ApiError } from './api.error.js';
 
 export interface Change<A extends unknown[]> {
-  /** Does nothing while it is already under way. */
+  /** Starts the change, unless one is already in progress. */
   run: (...args: A) => void;
   isBusy: boolean;
-  /** Of the last run. */
+  /** Error of the last run. */
   error: ApiError | undefined;
 }
 
-/** A change that is asked of the API. */
+/** Makes a change through the API, one at a time. */
 export function useChange<A extends unknown[]>(change: (...args: A) => Promise<unknown>): Change<A> {
   const [state, setState] = useState<{ isBusy: boolean; error?: ApiError }>({ isBusy: false });
   const isBusy = useRef(false);

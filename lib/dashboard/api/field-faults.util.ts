@@ -1,14 +1,15 @@
 import { type ApiError, toSentence } from './api.error.js';
 
 export interface FieldFaults {
-  /** A sentence for each field at fault. */
+  /** A sentence for each invalid field. */
   byField: Record<string, string>;
-  /** The error, unless all of it belongs to fields. */
+  /** The error, unless each of its faults belongs to a field. */
   rest: ApiError | undefined;
 }
 
 /**
- * What an error says of the fields of a form: refused options are named all at once, each as `field rule`.
+ * Assigns the faults of an error to the fields of a form. The API names all refused options at once, each as `field
+ * rule`.
  *
  * @param fields names of the form's fields
  */
@@ -24,7 +25,7 @@ export function toFieldFaults(error: ApiError | undefined, fields: readonly stri
   return { byField, rest: hasRest ? error : undefined };
 }
 
-/** The name is that of the field where the rule stands. */
+/** Removes the name of the field, because the rule is shown at the field. */
 function toRule(text: string, field: string): string {
   return toSentence(new Error(text.startsWith(`${field} `) ? text.slice(field.length + 1) : text));
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import { ApiError } from './api.error.js';
 
-/** A part of a list: without a cursor, the last. */
+/** A portion of a list; the last one has no cursor. */
 export interface Portion<T> {
   rows: T[];
   cursor?: string | undefined;
@@ -15,20 +15,20 @@ export interface Keyset<T> {
   isLoading: boolean;
   error: ApiError | undefined;
   reached: number | undefined;
-  /** Loads the next page; undefined at the end of the list, and while one is loaded. */
+  /** Loads the next page; undefined at the end of the list, and while a page is loading. */
   more: (() => void) | undefined;
-  /** Keeps what is found of a page; undefined unless it takes more than one portion. */
+  /** Stops loading and keeps the rows found so far; undefined unless the page takes more than one portion. */
   stop: (() => void) | undefined;
-  /** Begins again; the rows stay until others have come. */
+  /** Loads the list again; the rows stay until new ones have arrived. */
   reload: () => void;
 }
 
-/** Rows of a page. */
+/** Number of rows per page. */
 export const PAGE_ROWS = 50;
 
 interface State<T> extends Portion<T> {
   isLoading: boolean;
-  /** A portion of the page has come, and others follow. */
+  /** A portion of the page has arrived, and more are loading. */
   isSearching?: boolean;
   error?: ApiError;
 }
@@ -36,11 +36,11 @@ interface State<T> extends Portion<T> {
 const NOTHING = { rows: [], isLoading: true };
 
 /**
- * A list in pages. A portion may have few rows, or none, though more follow: portions are loaded until a page is full, or
- * the reader stops it.
+ * Loads a list page by page. A portion may have few rows, or none, even if more follow: portions are loaded until the
+ * page is full or the user stops loading.
  *
- * @param key begins again when it changes
- * @param pageRows rows of a page
+ * @param key when it changes, loads the list from its start
+ * @param pageRows number of rows per page
  */
 export function useKeyset<T>(
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Portion<T>>,

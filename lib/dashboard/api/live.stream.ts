@@ -7,21 +7,21 @@ export type LiveFilter = Partial<Record<(typeof LIVE_FILTERS)[number], string>>;
 
 const KINDS: readonly (typeof LIVE_KINDS)[number][] = ['message', 'rejected', 'delivered', 'retry', 'dead'];
 
-/** Time until a refused stream is opened again, in ms. */
+/** Delay before a refused stream is opened again, in ms. */
 const RETRY_AFTER = 5_000;
 
 export interface LiveListener {
   onEvent: (event: LiveEvent) => void;
-  /** Events were left out. */
+  /** Called when the relay dropped events. */
   onMissed: (count: number) => void;
-  /** @param scope whose events there are, once the stream is open */
+  /** @param scope once the stream is open: whether it has the events of one process or of all that share the queue */
   onState: (state: 'open' | 'closed' | 'connecting', scope?: 'process' | 'queue') => void;
 }
 
-/** The one stream of this tab. */
+/** The only stream of this tab. */
 const ofTab: { stream?: LiveStream | undefined } = {};
 
-/** Events as they happen. It is closed while the tab is hidden, and ends another one of this tab. */
+/** Stream of live events. Closed while the tab is hidden. A new stream closes the previous one of the tab. */
 export class LiveStream {
   private source: EventSource | undefined;
   private timer: number | undefined;
@@ -65,13 +65,13 @@ export class LiveStream {
     source.onerror = () => this.onFault(source);
   }
 
-  /** The browser connects again by itself, unless the stream was refused. */
+  /** The browser reconnects by itself, unless the stream was refused. */
   private onFault(source: EventSource): void {
     this.listener.onState('connecting');
     if (source.readyState !== EventSource.CLOSED || source !== this.source) return;
     this.disconnect();
     this.listener.onState('connecting');
-    // The answer to a stream cannot be read: a session that has ended shows by this one.
+    // The answer to a refused stream cannot be read: this request shows whether the session has ended.
     void get('session').catch(() => undefined);
     this.timer = window.setTimeout(this.followTab, RETRY_AFTER);
   }

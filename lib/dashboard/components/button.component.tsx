@@ -8,11 +8,11 @@ export interface ButtonProps {
   onClick?: (() => void) | undefined;
   type?: 'button' | 'submit';
   look?: 'plain' | 'primary' | 'danger' | 'quiet';
-  /** What it does changes something: a read-only session cannot use it. */
+  /** The button changes something, so a read-only session cannot use it. */
   changes?: boolean;
-  /** Waits for an answer. */
+  /** An answer is pending. */
   isBusy?: boolean;
-  /** Why it cannot be used now. */
+  /** Why the button is disabled. */
   disabledReason?: string | undefined;
   label?: string | undefined;
   ref?: Ref<HTMLButtonElement>;
@@ -20,7 +20,7 @@ export interface ButtonProps {
 
 const READ_ONLY = 'Your session is read-only.';
 
-/** A button. One that cannot be used keeps the focus and says why. */
+/** A button. A disabled one stays focusable and says why it is disabled. */
 export function Button({
   children,
   onClick,

@@ -1,15 +1,15 @@
 import { Button } from './button.component.js';
 
 export interface CancelButtonProps {
-  /** What was asked for is under way: its answer may be a secret that is shown once. */
+  /** An answer is pending. The button is disabled, because the answer may contain a secret that is shown only once. */
   isBusy: boolean;
   onClick: () => void;
 }
 
-/** Leaves a dialog or form. */
+/** Closes a dialog or form. */
 export function CancelButton({ isBusy, onClick }: CancelButtonProps) {
   return (
-    <Button onClick={onClick} disabledReason={isBusy ? 'It is under way.' : undefined}>
+    <Button onClick={onClick} disabledReason={isBusy ? 'A request is in progress.' : undefined}>
       Cancel
     </Button>
   );

@@ -1,4 +1,4 @@
-// The one file that imports uPlot: it is loaded with the first chart.
+// The only file that imports uPlot, so uPlot is loaded with the first chart.
 import uPlot from 'uplot';
 
 import type { ChartData, ChartLine } from './chart.component.js';
@@ -7,13 +7,13 @@ const HEIGHT = 200;
 
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
-/** A chart that is drawn. */
+/** A drawn chart. */
 export interface DrawnChart {
   setData(data: ChartData): void;
   remove(): void;
 }
 
-/** Draws lines over time, in the colours of the theme as it is now. The chart is as wide as the element. */
+/** Draws lines over time, in the colours of the current theme. The chart is as wide as the element. */
 export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string, data: ChartData): DrawnChart {
   const toText = (value: number | null) => (value === null ? '–' : `${value.toLocaleString()} ${unit}`.trim());
   const axis = { stroke: () => colourOf(element, '--muted'), font: '12px system-ui, sans-serif' };
@@ -35,7 +35,7 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string
           stroke: () => colourOf(element, colour),
           width: 1.5,
           ...(dash && { dash }),
-          points: { show: hasGaps, size: 5 }, // a value between gaps has no line
+          points: { show: hasGaps, size: 5 }, // a value between two gaps has no line
           value: (_plot: uPlot, value: number | null) => toText(value),
         })),
       ],
@@ -54,12 +54,12 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string
   };
 }
 
-/** @param time in s, as uPlot has it */
+/** @param time in s, the unit of uPlot */
 function toTime(time: number): string {
   return TIME.format(time * 1_000);
 }
 
-/** A colour of the theme as the canvas knows it. */
+/** Returns a colour of the theme in a form that the canvas understands. */
 function colourOf(element: HTMLElement, name: string): string {
   element.style.color = `var(${name})`;
   const { color } = getComputedStyle(element);

@@ -7,11 +7,11 @@ import type { DrawnChart } from './chart.canvas.js';
 
 export interface ChartLine {
   label: string;
-  /** Of the theme: `--good`. */
+  /** Colour variable of the theme, such as `--good`. */
   colour: string;
-  /** Lines differ in more than their colour. */
+  /** Dash pattern, so that lines differ in more than their colour. */
   dash?: number[];
-  /** Not every time has a value. */
+  /** Some times have no value. */
   hasGaps?: boolean;
 }
 
@@ -21,12 +21,12 @@ export type ChartData = [number[], ...(number | null)[][]];
 export interface ChartProps {
   title: string;
   lines: ChartLine[];
-  /** Of the values; empty for counts. */
+  /** Unit of the values; empty for counts. */
   unit: string;
   data: ChartData;
 }
 
-/** Lines over time. A table beside it must have the figures, as the chart is a picture. */
+/** Lines over time. A table beside the chart must have the figures, because the chart is an image. */
 export function Chart({ title, lines, unit, data }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const chart = useRef<DrawnChart>(undefined);
@@ -35,7 +35,7 @@ export function Chart({ title, lines, unit, data }: ChartProps) {
   latest.current = data;
   const isDark = useIsDark();
   useEffect(() => {
-    const place = element.current!; // the reference is null before the clean-up has run
+    const place = element.current!; // the ref is already null when the clean-up runs
     let isGone = false;
     import('./chart.canvas.js').then(
       ({ drawChart }) => {
@@ -57,7 +57,7 @@ export function Chart({ title, lines, unit, data }: ChartProps) {
   );
 }
 
-/** Whether the colours are dark: a canvas does not follow the style sheet. */
+/** Whether the theme is dark: unlike the page, a canvas does not follow the style sheet. */
 function useIsDark(): boolean {
   const system = useMemo(() => matchMedia('(prefers-color-scheme: dark)'), []);
   const [isSystemDark, setSystemDark] = useState(system.matches);

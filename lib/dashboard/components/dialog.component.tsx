@@ -4,13 +4,13 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 export interface DialogProps {
   title: string;
   children: ComponentChildren;
-  /** Waits for an answer: the Escape key does not close it. */
+  /** An answer is pending: the Escape key does not close the dialog. */
   isBusy?: boolean;
   /** Also called for the Escape key. */
   onClose: () => void;
 }
 
-/** A dialog over the page, open as long as it is rendered. The focus returns to where it was. */
+/** A modal dialog, open as long as it is rendered. Afterwards, the focus returns to where it was. */
 export function Dialog({ title, children, isBusy = false, onClose }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -28,11 +28,11 @@ export function Dialog({ title, children, isBusy = false, onClose }: DialogProps
       ref={dialog}
       aria-labelledby={id}
       onCancel={(event) => {
-        event.preventDefault(); // the page decides
+        event.preventDefault(); // `onClose` decides
         if (!isBusy) onClose();
       }}
       onClose={({ currentTarget }) => {
-        if (currentTarget.isConnected) currentTarget.showModal(); // browsers close it when Escape is pressed again
+        if (currentTarget.isConnected) currentTarget.showModal(); // pressing Escape twice closes it regardless
       }}
     >
       <h2 id={id}>{title}</h2>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Stands where a list would be. */
+/** Shown in place of an empty list. */
 export function EmptyState({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class="empty-state">

@@ -1,12 +1,12 @@
 import { PlainText } from './plain-text.component.js';
 
-/** Why the process does not use a source or destination of the registry; nothing if it does. */
+/** Says why this process does not use a source or destination of the registry; renders nothing if it does. */
 export function EntryFault({ fault }: { fault: string | undefined }) {
   if (fault === undefined) return null;
   return (
     <p class="problem">
       <span>
-        This process does not use it: <PlainText value={fault} max={1_000} />
+        Not used by this process: <PlainText value={fault} max={1_000} />
       </span>
     </p>
   );

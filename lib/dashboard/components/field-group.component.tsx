@@ -8,7 +8,7 @@ export interface FieldGroupProps extends FieldNotesProps {
   children: ComponentChildren;
 }
 
-/** Inputs that make one field together. */
+/** Several inputs that form one field. */
 export function FieldGroup({ label, hint, error, children }: FieldGroupProps) {
   const id = useId();
   return (

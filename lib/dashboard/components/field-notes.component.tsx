@@ -3,12 +3,12 @@ export interface FieldNotesProps {
   error?: string | undefined;
 }
 
-/** The ids of a field's notes, for its `aria-describedby`. */
+/** Returns the ids of a field's notes, for its `aria-describedby`. */
 export function idsOfNotes(id: string, { hint, error }: FieldNotesProps): string | undefined {
   return [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined;
 }
 
-/** What is to know of a field, and what is wrong with it. */
+/** The hint and the error of a field. */
 export function FieldNotes({ id, hint, error }: FieldNotesProps & { id: string }) {
   return (
     <>

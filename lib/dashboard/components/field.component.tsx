@@ -3,7 +3,7 @@ import { useId } from 'preact/hooks';
 
 import { FieldNotes, type FieldNotesProps, idsOfNotes } from './field-notes.component.js';
 
-/** What an input of a field must have, so its label, hint and error belong to it. */
+/** Attributes that connect an input to the label, hint and error of its field. */
 export interface FieldInput {
   id: string;
   'aria-describedby': string | undefined;
@@ -36,7 +36,7 @@ export interface TextFieldProps extends Omit<FieldProps, 'children'> {
   isRequired?: boolean;
 }
 
-/** A line of text. */
+/** A field for one line of text. */
 export function TextField({
   value,
   onValue,
@@ -67,11 +67,11 @@ export function TextField({
 export interface SelectFieldProps extends Omit<FieldProps, 'children'> {
   value: string;
   onValue: (value: string) => void;
-  /** Values, each with what is shown for it. */
+  /** Values, each with its label. */
   options: readonly (readonly [value: string, text: string])[];
 }
 
-/** One of a few values. */
+/** A field for one of several values. */
 export function SelectField({ value, onValue, options, ...field }: SelectFieldProps) {
   return (
     <Field {...field}>

@@ -3,19 +3,19 @@ import { CopyButton } from './copy-button.component.js';
 import { Dialog } from './dialog.component.js';
 
 export interface GeneratedSecretProps {
-  /** What it is: "Secret", "Write key". */
+  /** Kind of secret: "Secret" or "Write key". */
   what: string;
   secret: string;
-  /** What to do with it. */
+  /** What the secret is used for. */
   advice: string;
   onClose: () => void;
 }
 
-/** A secret that the relay generated: it is answered once. The Escape key does not close it. */
+/** Shows a generated secret, which the API answers only once: the Escape key does not close the dialog. */
 export function GeneratedSecret({ what, secret, advice, onClose }: GeneratedSecretProps) {
   return (
     <Dialog title={`New ${what.toLowerCase()}`} onClose={() => undefined}>
-      <p class="warning">Copy it now. It is not shown again.</p>
+      <p class="warning">Copy it now. It will not be shown again.</p>
       <div class="generated-secret">
         <code>{secret}</code>
         <CopyButton text={secret} what={what} />

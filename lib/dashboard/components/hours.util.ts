@@ -1,6 +1,6 @@
 const HOUR = 3_600_000;
 
-/** Figures of the hours in which something happened, the newest first. */
+/** Adds up points by the hour, newest hour first. Hours without points are omitted. */
 export function byHour<T extends { at: number }>(points: readonly T[], add: (sum: T, point: T) => T): T[] {
   const hours = new Map<number, T>();
   for (const point of points) {

@@ -1,13 +1,14 @@
-/** A string; a bracket, comma or colon; another value. */
+/** Matches a string; a bracket, comma or colon; or another value. */
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gs;
 
-/** Deeper levels have the same indent. */
+/** Maximum number of indents; deeper levels are not indented further. */
 const MAX_INDENT = 24;
 
 /**
- * JSON with an indent, value for value as it was written: parsed numbers could differ. Text that is not JSON stays as it is.
+ * Indents JSON, and keeps each value as it was written, because parsed numbers could differ. Returns other text
+ * unchanged.
  *
- * @param max characters of the answer
+ * @param max maximum number of characters to return
  */
 export function indentJson(text: string, max = Infinity): string {
   if (!isJson(text)) return text.slice(0, max);

@@ -2,10 +2,10 @@ import { CopyButton } from './copy-button.component.js';
 import { indentJson } from './json-indent.util.js';
 import { showHidden } from './plain-text.util.js';
 
-/** Characters that are shown at most: a page with more would be slow. All of the text is copied. */
+/** Maximum number of characters shown: more would make the page slow. Copying takes the whole text. */
 const MAX_SHOWN = 200_000;
 
-/** JSON, or other text, as text. `name` is what it is: "Body". */
+/** Shows JSON or other text. `name` says what it is, such as "Body". */
 export function JsonView({ text, name }: { text: string; name: string }) {
   const shown = showHidden(indentJson(text, MAX_SHOWN), '\n');
   return (
@@ -18,7 +18,7 @@ export function JsonView({ text, name }: { text: string; name: string }) {
         <code>{shown}</code>
       </pre>
       {text.length > MAX_SHOWN && (
-        <p class="hint">The first {MAX_SHOWN.toLocaleString()} characters are shown. Copy takes all.</p>
+        <p class="hint">Only the first {MAX_SHOWN.toLocaleString()} characters are shown. Copy includes all of them.</p>
       )}
     </figure>
   );

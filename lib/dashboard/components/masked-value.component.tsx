@@ -1,4 +1,4 @@
-/** Stands for a secret, which no answer of the API has. */
+/** Placeholder for a secret, which the API never shows. */
 export function MaskedValue() {
   return (
     <span class="muted" title="Secrets are not shown.">

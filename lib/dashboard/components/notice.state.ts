@@ -6,14 +6,14 @@ export interface Notice {
   look: 'done' | 'failed';
 }
 
-/** How long a notice is shown, in ms; one of a failure stays until it is closed. */
+/** Time that a notice is shown, in ms. A notice of a failure stays until it is closed. */
 const SHOWN = 6_000;
 
 export const notices = signal<Notice[]>([]);
 
 let count = 0;
 
-/** Shows a line at the edge of the page, which screen readers read. */
+/** Shows a notice at the edge of the page, which screen readers read out. */
 export function notify(text: string, look: Notice['look'] = 'done'): void {
   const id = ++count;
   notices.value = [...notices.value.slice(-2), { id, text, look }];

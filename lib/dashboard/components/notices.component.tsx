@@ -1,7 +1,7 @@
 import { closeNotice, notices } from './notice.state.js';
 import { showHidden } from './plain-text.util.js';
 
-/** The lines of `notify`. */
+/** The notices of `notify`. */
 export function Notices() {
   return (
     <div class="notices" role="status" aria-live="polite">

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 
 import { focusIfWanted } from '../shell/heading.focus.js';
 
-/** The heading of a page, which gets the focus when the page is opened. */
+/** The heading of a page; it receives the focus when the page is opened. */
 export function PageHeading({ title, children }: { title: string; children?: ComponentChildren }) {
   useEffect(focusIfWanted, []);
   return (

@@ -7,14 +7,14 @@ export interface Pair {
 }
 
 export interface PairsFieldProps extends Omit<FieldGroupProps, 'children'> {
-  /** What one is, in lower case: "header". */
+  /** Noun for one pair, in lower case, such as "header". */
   noun: string;
   pairs: Pair[];
   isValueRequired?: boolean;
   onPairs: (pairs: Pair[]) => void;
 }
 
-/** Names, each with its value. */
+/** A field for a list of names, each with a value. */
 export function PairsField({ noun, pairs, isValueRequired = false, onPairs, ...group }: PairsFieldProps) {
   const change = (index: number, fields: Partial<Pair>) =>
     onPairs(pairs.map((pair, at) => (at === index ? { ...pair, ...fields } : pair)));

@@ -1,6 +1,6 @@
 import { toPlainText } from './plain-text.util.js';
 
-/** A value from outside. What is longer than `max` characters is cut. */
+/** An untrusted value, cut after `max` characters. */
 export function PlainText({ value, max }: { value: unknown; max?: number }) {
   if (value === undefined || value === null || value === '') return <span class="muted">–</span>;
   return <bdi class="plain-text">{toPlainText(value, max)}</bdi>;

@@ -1,20 +1,20 @@
-/** Characters that are not seen, or that turn the direction of text around: a value must not look like another one. */
+/** Characters that are invisible or change the direction of text: they can make one value look like another. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-const JOINERS = new Set(['\u200c', '\u200d']); // of words in some scripts, and of emoji
+const JOINERS = new Set(['\u200c', '\u200d']); // needed in some scripts and in emoji
 
-/** A value from outside as one line of text: hidden characters as `\u202e`, and what is longer cut. */
+/** Returns an untrusted value as one line of text, cut after `max` characters, with hidden characters as `\u202e`. */
 export function toPlainText(value: unknown, max = 200): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return showHidden(text.length > max ? `${text.slice(0, max)}…` : text);
 }
 
-/** Whether a text that was typed is this value. Hidden characters cannot be typed: what is shown for them can. */
+/** Whether a typed text is this value. Hidden characters cannot be typed, so the text shown for them counts as well. */
 export function isTypedAs(typed: string, value: string): boolean {
   return typed === value || typed === toPlainText(value, value.length);
 }
 
-/** Text with hidden characters as `\u202e`. In JSON they mean the same. */
+/** Returns text with hidden characters as `\u202e`, which means the same in JSON. */
 export function showHidden(text: string, except = ''): string {
   return text.replace(HIDDEN, (found) => (JOINERS.has(found) || except.includes(found) ? found : toEscape(found)));
 }

@@ -2,7 +2,7 @@ import { toSentence } from '../api/api.error.js';
 import { Button } from './button.component.js';
 import { showHidden } from './plain-text.util.js';
 
-/** Why something failed, where it was asked for. */
+/** Says why something failed, at the place where it was requested. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   if (error === undefined) return null;
   return (

@@ -15,7 +15,7 @@ import { Problem } from './problem.component.js';
 export interface RemoveDialogProps {
   kind: 'destination' | 'source';
   name: string;
-  /** What becomes of what belongs to it. */
+  /** What the removal means for the entry's messages or deliveries. */
   children: ComponentChildren;
   onRemoved: () => void;
   onClose: () => void;
@@ -38,7 +38,7 @@ export function RemoveDialog({ kind, name, children, onRemoved, onClose }: Remov
         }}
       >
         <p>
-          Its name: <PlainText value={name} max={name.length} />
+          Name: <PlainText value={name} max={name.length} />
         </p>
         <TextField label="Type the name to confirm" value={typed} onValue={setTyped} />
         <Problem error={remove.error} />

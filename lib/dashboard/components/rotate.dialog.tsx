@@ -13,16 +13,17 @@ import { Problem } from './problem.component.js';
 const HOUR = 3_600_000;
 
 export interface RotateDialogProps {
-  /** What is rotated: "Secret", "Write key". */
+  /** Kind of secret: "Secret" or "Write key". */
   what: string;
   /** Route of the API. */
   route: string;
-  /** Its field in the body, and in the answer. */
+  /** Field of the new secret in the body. */
   field: 'secret' | 'key';
+  /** Field of the generated secret in the answer. */
   answer: 'sharedSecret' | 'writeKey';
   /** What happens until the overlap ends. */
   advice: string;
-  /** @param generated the new one; undefined where one was given */
+  /** @param generated the generated secret; undefined if the user entered one */
   onRotated: (generated: string | undefined) => void;
   onClose: () => void;
 }
@@ -48,7 +49,7 @@ export function RotateDialog({ what, route, field, answer, advice, onRotated, on
           type="text"
           value={hours}
           onValue={setHours}
-          hint={`The present ${noun} stays valid for so long. 0 ends it at once.`}
+          hint={`The current ${noun} stays valid for this long. 0 revokes it at once.`}
           error={byField.overlap}
         />
         <TextField
@@ -56,7 +57,7 @@ export function RotateDialog({ what, route, field, answer, advice, onRotated, on
           type="password"
           value={given}
           onValue={setGiven}
-          hint="Empty: one is generated, and shown once."
+          hint="Leave empty to generate one. It is shown only once."
           error={byField[field] ?? byField[answer]}
         />
         <Problem error={rest} />

@@ -8,7 +8,7 @@ import { Time } from './time.component.js';
 export interface Column<T> {
   title: string;
   cell: (row: T) => ComponentChildren;
-  /** Numbers stand at the right. */
+  /** Aligns the column to the right. */
   isNumber?: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface TableProps<T> {
   columns: Column<T>[];
   rows: readonly T[];
   keyOf: (row: T) => string;
-  /** The first cell is a heading of its row, unless this is false. */
+  /** Whether the first cell of each row is its heading. */
   hasRowHeadings?: boolean;
 }
 
@@ -62,11 +62,11 @@ export function Table<T>({ caption, columns, rows, keyOf, hasRowHeadings = true 
 
 export interface KeysetTableProps<T> extends Omit<TableProps<T>, 'rows'> {
   list: Keyset<T>;
-  /** Stands for an empty list. */
+  /** Shown in place of an empty list. */
   empty: ComponentChildren;
 }
 
-/** A list of the API, in pages. */
+/** A table of a list of the API, loaded page by page. */
 export function KeysetTable<T>({ list, empty, ...table }: KeysetTableProps<T>) {
   const { rows, isLoading, error, more, reload } = list;
   return (
@@ -84,7 +84,7 @@ export interface KeysetEndProps<T> {
   texts?: { counted: string; more: string };
 }
 
-/** How much of a list is loaded, and how to load more. */
+/** Says how much of a list is loaded, and loads more. */
 export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } }: KeysetEndProps<T>) {
   const { rows, isLoading, error, more, stop, reached } = list;
   const count = rows.length.toLocaleString();
@@ -94,7 +94,7 @@ export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } 
         {isLoading
           ? 'Loading…'
           : rows.length > 0 || (more && !error)
-            ? `${count} ${texts.counted}${more ? '' : ', all'}`
+            ? `${count} ${texts.counted}${more ? '' : ' (all)'}`
             : ''}
       </p>
       {reached !== undefined && (stop || more) && (
@@ -105,7 +105,7 @@ export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } 
       {/* One button, so that the focus stays on it. */}
       {!error && (stop ?? more ?? rows.length > 0) && (isLoading || more) && (
         <Button onClick={stop ?? more} isBusy={isLoading && !stop}>
-          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? texts.more : 'Search on'}
+          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? texts.more : 'Continue search'}
         </Button>
       )}
     </div>

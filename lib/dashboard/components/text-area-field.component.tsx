@@ -7,7 +7,7 @@ export interface TextAreaFieldProps extends Omit<FieldProps, 'children'> {
   placeholder?: string;
 }
 
-/** Lines of text. */
+/** A field for several lines of text. */
 export function TextAreaField({ value, onValue, rows = 3, placeholder, ...field }: TextAreaFieldProps) {
   return (
     <Field {...field}>

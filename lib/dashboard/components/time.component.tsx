@@ -16,10 +16,10 @@ const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycl
 const LOOKS = { full: FORMAT, time: TIME_OF_DAY, minute: MINUTE };
 
 /**
- * A moment, in the time zone of the browser; its title has UTC.
+ * A time in the browser's time zone; its title has the time in UTC.
  *
  * @param at ms since the epoch
- * @param look `'time'` leaves out the day, `'minute'` the seconds as well
+ * @param look `'time'` omits the day, `'minute'` also the seconds
  */
 export function Time({ at, look = 'full' }: { at: number | undefined | null; look?: keyof typeof LOOKS }) {
   const date = new Date(at ?? NaN);
@@ -32,7 +32,7 @@ export function Time({ at, look = 'full' }: { at: number | undefined | null; loo
   );
 }
 
-/** The time of day of a moment. */
+/** Returns the time of day, in the browser's time zone. */
 export function toClock(at: number): string {
   return TIME_OF_DAY.format(at);
 }
@@ -42,7 +42,7 @@ const now = signal(Date.now());
 setInterval(() => document.hidden || (now.value = Date.now()), 5_000);
 
 /**
- * How far a moment is from now: `3 min ago`, `in 20 s`. It stays true as time passes.
+ * The distance of a time from now, such as `3 min ago` or `in 20 s`. Updated as time passes.
  *
  * @param at ms since the epoch
  */
@@ -54,7 +54,7 @@ export function Ago({ at }: { at: number }) {
   return <span class="number">{age > 0 ? `${text} ago` : `in ${text}`}</span>;
 }
 
-/** A duration in ms, with its unit: `85 ms`, `1.2 s`, `3 h 5 min`. */
+/** Returns a duration in ms as text with units: `85 ms`, `1.2 s`, `3 h 5 min`. */
 export function toDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;

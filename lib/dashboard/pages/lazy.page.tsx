@@ -7,7 +7,7 @@ import type { Page } from './page.interface.js';
 
 type PageComponent = Page['Component'];
 
-/** A page whose file is loaded when it is opened first. */
+/** Creates a page whose file is loaded when the page is first opened. */
 export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
   let loaded: PageComponent | undefined;
   return function LazyPage({ route }) {
@@ -29,7 +29,7 @@ export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
   };
 }
 
-/** A newer release of the relay has other files. */
+/** Offers to reload the dashboard, because a newer release of the relay has other files. */
 function FailedPage() {
   return (
     <>

@@ -5,7 +5,7 @@ import type { Route } from '../shell/hash.router.js';
 /** A page of the dashboard, at `#/<name>`. */
 export interface Page {
   name: string;
-  /** In the navigation and the title of the window. */
+  /** Title in the navigation and of the window. */
   title: string;
   Component: ComponentType<{ route: Route }>;
 }

@@ -1,4 +1,4 @@
-// The bundler puts styles into one file only where they are imported beside the first page.
+// The bundler merges styles into one file only if they are imported together with the first page.
 import './dead/dead.css';
 import './deliveries/deliveries.css';
 import './destinations/destinations.css';
@@ -9,7 +9,7 @@ import { lazyPage } from './lazy.page.js';
 import { OverviewPage } from './overview/overview.page.js';
 import type { Page } from './page.interface.js';
 
-/** All pages, in the order of the navigation. The first one opens; the others are loaded when they are opened first. */
+/** All pages, in the order of the navigation. The first is the start page; the others are loaded when first opened. */
 export const pages: Page[] = [
   { name: 'overview', title: 'Overview', Component: OverviewPage },
   { name: 'live', title: 'Live', Component: lazyPage(async () => (await import('./live/live.page.js')).LivePage) },

@@ -3,7 +3,7 @@ import { Shell } from './shell.component.js';
 import { SignIn } from './sign-in.component.js';
 import { Notices } from '../components/notices.component.js';
 
-/** The sign-in, or the pages. */
+/** The sign-in form, or the pages. */
 export function App() {
   const current = session.value;
   return (

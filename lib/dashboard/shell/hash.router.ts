@@ -2,11 +2,11 @@ import { signal } from '@preact/signals';
 
 import type { Query } from '../api/api.client.js';
 
-/** What the hash says: `#/deliveries/d1?state=dead`. */
+/** A parsed hash, such as `#/deliveries/d1?state=dead`. */
 export interface Route {
   /** Name of the page; empty for the first one. */
   page: string;
-  /** Decoded parts after it. */
+  /** Decoded parts of the path after the page. */
   rest: string[];
   query: URLSearchParams;
 }
@@ -17,7 +17,7 @@ window.addEventListener('hashchange', () => {
   route.value = parseHash(location.hash);
 });
 
-/** A link to a page. Fields of the query without a value are left out. */
+/** Returns a link to a page; query fields without a value are omitted. */
 export function hrefOf(page: string, query: Query = {}, ...rest: string[]): string {
   const fields = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
@@ -26,12 +26,12 @@ export function hrefOf(page: string, query: Query = {}, ...rest: string[]): stri
   return `#/${path}${fields.length > 0 ? `?${new URLSearchParams(fields).toString()}` : ''}`;
 }
 
-/** Goes to a link of {@link hrefOf}. */
+/** Navigates to a link of {@link hrefOf}. */
 export function goTo(href: string): void {
   location.hash = href;
 }
 
-/** Changes the query of the page that is shown: no step in the history, and the focus stays. */
+/** Changes the query of the current page, without a step in the history and without moving the focus. */
 export function replaceQuery(query: Query): void {
   const { page, rest } = route.value;
   const href = hrefOf(page, query, ...rest);

@@ -1,14 +1,14 @@
-/** Whether a page that was opened is still loaded. */
+/** Whether the heading of an opened page is still awaited, to receive the focus. */
 let isWanted = false;
 
-/** Moves the focus to the heading of the page; to one that is not there yet, once it is. */
+/** Moves the focus to the heading of the page, now or as soon as it is rendered. */
 export function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('main h1');
   isWanted = heading === null;
   heading?.focus();
 }
 
-/** Comes with each heading that is rendered. */
+/** Called for each heading once it is rendered. */
 export function focusIfWanted(): void {
   if (isWanted) focusHeading();
 }

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { pages } from '../pages/pages.js';
 import { hrefOf } from './hash.router.js';
 
-/** Whether the navigation of a narrow window is open; a wide one always shows it. */
+/** Whether the navigation is open in a narrow window; a wide window always shows it. */
 export const isMenuOpen = signal(false);
 
 /** Links to all pages. */

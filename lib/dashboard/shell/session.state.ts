@@ -9,7 +9,7 @@ export type Session =
   | { state: 'out'; why?: string }
   | { state: 'in'; access: 'read' | 'write'; user?: string | undefined };
 
-/** Who decides: the relay by a token, or the application's guard. The server writes it into the page. */
+/** Whether users sign in with a token or the application's guard decides. The server writes it into the page. */
 export const signsInBy = document.documentElement.dataset.signIn === 'guard' ? 'guard' : 'token';
 
 export const session = signal<Session>({ state: 'unknown' });
@@ -17,13 +17,15 @@ export const session = signal<Session>({ state: 'unknown' });
 /** Whether the caller may change something. */
 export const canChange = computed(() => session.value.state === 'in' && session.value.access === 'write');
 
-/** When the session ends. Its cookie cannot be read; without this entry no request is made that would be refused. */
+/**
+ * Storage key of the session's end. The cookie itself cannot be read; the entry saves a request that would be refused.
+ */
 const HINT = `relay-session ${BASE.pathname}`;
 
 whenUnauthorized(() => {
   const wasIn = session.value.state === 'in';
   forget();
-  if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to go on.' };
+  if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to continue.' };
 });
 
 // Another tab signed in or out.
@@ -31,7 +33,7 @@ window.addEventListener('storage', ({ key }) => {
   if (key === HINT) void restoreSession();
 });
 
-/** Finds out whether there is a session already. */
+/** Checks whether there is already a session. */
 export async function restoreSession(): Promise<void> {
   if (signsInBy === 'token' && !isExpected()) {
     session.value = { state: 'out' };
@@ -45,7 +47,7 @@ export async function restoreSession(): Promise<void> {
   }
 }
 
-/** @throws {ApiError} for a wrong token, or after too many */
+/** @throws {ApiError} for a wrong token, or after too many wrong tokens */
 export async function signIn(token: string): Promise<void> {
   const answer = await request<{ access: 'read' | 'write'; expiresAt: number }>('POST', 'session', {
     body: { token, base: BASE.pathname.slice(0, -1) },
@@ -54,7 +56,7 @@ export async function signIn(token: string): Promise<void> {
   session.value = { state: 'in', access: answer.access };
 }
 
-/** @throws {ApiError} when the cookie could not be ended */
+/** @throws {ApiError} if the relay could not clear the cookie */
 export async function signOut(): Promise<void> {
   await request('DELETE', 'session', { body: { base: BASE.pathname.slice(0, -1) } });
   forget();
@@ -63,10 +65,10 @@ export async function signOut(): Promise<void> {
 
 function whyRefused({ status, message }: ApiError): string | undefined {
   if (status !== 401) return message;
-  return signsInBy === 'guard' ? `The application's guard refuses you: ${message}` : 'Your session has ended.';
+  return signsInBy === 'guard' ? `The application's guard refused access: ${message}` : 'Your session has ended.';
 }
 
-// A browser may refuse to store.
+// The browser may refuse access to its storage: the relay then decides.
 function isExpected(): boolean {
   try {
     return Number(localStorage.getItem(HINT)) > Date.now();
@@ -79,7 +81,7 @@ function store(expiresAt: string): void {
   try {
     localStorage.setItem(HINT, expiresAt);
   } catch {
-    // The next page load asks the relay.
+    // Without storage, the next page load asks the relay.
   }
 }
 
@@ -87,6 +89,6 @@ function forget(): void {
   try {
     localStorage.removeItem(HINT);
   } catch {
-    // There is none.
+    // Without storage, there is nothing to remove.
   }
 }

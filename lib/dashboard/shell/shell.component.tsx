@@ -9,7 +9,7 @@ import type { Session } from './session.state.js';
 import { TopBar } from './top-bar.component.js';
 import { UnknownPage } from './unknown.page.js';
 
-/** Bar, navigation and the page that the hash names. */
+/** Top bar, navigation, and the page named by the hash. */
 export function Shell({ session }: { session: Session & { state: 'in' } }) {
   const current = route.value;
   const name = current.page || pages[0]!.name;
@@ -36,7 +36,7 @@ export function Shell({ session }: { session: Session & { state: 'in' } }) {
   );
 }
 
-/** A page that is opened is read from its heading; the first one is left to the browser. */
+/** Focuses the heading of each page that is opened, so it is read from there. The first page is left to the browser. */
 function useFocusOnHeading(place: string): void {
   const shown = useRef(place);
   useEffect(() => {

@@ -7,7 +7,7 @@ import { Form } from '../components/form.component.js';
 import { toDuration } from '../components/time.component.js';
 import { restoreSession, signIn, signsInBy } from './session.state.js';
 
-/** Asks for a token; with a guard of the application's, says why it refuses. */
+/** Asks for a token; with the application's guard, says why the guard refuses. */
 export function SignIn({ why }: { why: string | undefined }) {
   useEffect(() => {
     document.title = 'Sign in · Analytics relay';
@@ -47,7 +47,7 @@ function TokenForm() {
     <Form formRef={form} onSubmit={() => void submit()}>
       <TextField
         label="Admin token"
-        hint="The option admin.token of the application. With admin.readToken the session is read-only."
+        hint="The value of the application’s option admin.token. With admin.readToken, the session is read-only."
         type="password"
         autocomplete="current-password"
         value={token}

@@ -14,11 +14,11 @@ export function setTheme(next: Theme): void {
   try {
     localStorage.setItem(KEY, next);
   } catch {
-    // It holds for this page.
+    // Without storage, the theme lasts until the page is closed.
   }
 }
 
-/** The style sheet's colours follow `color-scheme`. */
+/** Applies the theme to the style sheet, whose colours follow `color-scheme`. */
 export function applyTheme(): void {
   document.documentElement.dataset.theme = theme.value;
 }

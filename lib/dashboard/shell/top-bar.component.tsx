@@ -24,7 +24,7 @@ export function TopBar({ session }: { session: Session & { state: 'in' } }) {
       </button>
       <span class="brand">Analytics relay</span>
       {session.access === 'read' && (
-        <span class="badge warn" title="This session may look, and change nothing.">
+        <span class="badge warn" title="This session cannot change anything.">
           Read-only
         </span>
       )}

@@ -1,15 +1,15 @@
 import type { AdminAccess } from './admin.options.js';
 
-/** Who was let in. */
+/** An authenticated caller of the admin routes. */
 export interface AdminCaller {
   access: AdminAccess;
-  /** How they signed in. */
+  /** How the caller signed in. */
   by: 'token' | 'session' | 'guard';
-  /** Who they are, as far as the application's guard left it on the request (`user.id`, `sub`, `email`, `username`). */
+  /** Identity that the application's guard left on the request: `user`, or its `id`, `sub`, `email` or `username`. */
   user?: string;
 }
 
-/** Who the request is from, by what guards usually leave on it. */
+/** Returns the user of a request, from the properties that guards usually set on it. */
 export function userOf(request: unknown): string | undefined {
   const user = (Object(request) as { user?: unknown }).user;
   const { id, sub, email, username } = Object(user) as Record<string, unknown>;

@@ -15,8 +15,8 @@ import { readSession } from './session.cookie.js';
 import { SignInLimit } from './sign-in.limit.js';
 
 /**
- * Lets in requests with a token of the options, or a session, or those that the application's guard admits. All
- * administrative routes share it, and each calls it: global guards do not reach them.
+ * Authenticates requests to the admin routes by a configured token, by a session or by the application's guard. All
+ * admin routes share one gate, and each of them calls it, because global guards do not reach them.
  */
 export class AdminGate {
   readonly #options: AdminOptions; // private, because it may contain tokens
@@ -34,31 +34,31 @@ export class AdminGate {
     if ('token' in options) this.#tokens = new AdminTokens(options);
   }
 
-  /** Finds the guard. A guard class is created with its dependencies, from any module of the application. */
+  /** Resolves the guard. A class is looked up in all modules of the application, or created with its dependencies. */
   async prepare(moduleRef: ModuleRef): Promise<void> {
     if (!('guard' in this.#options)) return;
     const { guard } = this.#options;
     this.guard = typeof guard === 'function' ? await resolve(guard, moduleRef) : guard;
   }
 
-  /** Lets requests in from now on. */
+  /** Admits requests from now on. */
   open(): void {
     this.isOpen = true;
   }
 
   /**
-   * Resolves for a request of a caller who may do what is needed.
+   * Resolves with the caller if the caller has the needed access.
    *
-   * @throws {RequestError} 401, 403 or 429; or what the guard throws
+   * @throws {RequestError} 401, 403 or 429; otherwise the guard's own error
    */
   async enter(context: ExecutionContext, needed: AdminAccess = 'write'): Promise<AdminCaller> {
     if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
     const caller = await this.judge(context);
     if (needed === 'read' || caller.access === 'write') return caller;
-    throw new RequestError(403, 'read_only', 'the caller may look, and change nothing');
+    throw new RequestError(403, 'read_only', 'the caller may only read');
   }
 
-  /** As {@link enter}, before the application has started, and whatever the caller may do. */
+  /** Like {@link enter}, but also works before the application has started, and accepts callers with any access. */
   async judge(context: ExecutionContext): Promise<AdminCaller> {
     const request = context.switchToHttp().getRequest<IncomingMessage & { raw?: IncomingMessage }>();
     return this.#tokens ? this.enterByToken(request.raw ?? request) : this.enterByGuard(context, request);
@@ -72,11 +72,11 @@ export class AdminGate {
   /**
    * Signs in with a token.
    *
-   * @throws {RequestError} 401 for a wrong one, 429 where the address must wait, 404 where a guard decides
+   * @throws {RequestError} 401 for a wrong token, 429 if the address must wait, 404 if a guard is configured
    */
   async signIn(request: IncomingMessage, token: string): Promise<{ caller: AdminCaller; session: string }> {
     const tokens = this.#tokens;
-    if (!tokens) throw new RequestError(404, 'sign_in_unknown', "callers sign in to the application's guard");
+    if (!tokens) throw new RequestError(404, 'sign_in_unknown', "sign-in is up to the application's guard");
     const caller = await this.check(request, token);
     return { caller, session: tokens.sign(caller, Date.now()) };
   }
@@ -87,7 +87,7 @@ export class AdminGate {
     const session = readSession(request);
     const caller = session === undefined ? undefined : this.#tokens!.verify(session, Date.now());
     if (caller) return caller;
-    const rule = 'the admin token must come as a Bearer token, or a session that is not over as a cookie';
+    const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not expired';
     throw new RequestError(401, 'admin_token_wrong', rule, 'Authorization');
   }
 
@@ -114,13 +114,13 @@ export class AdminGate {
     if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
     const access: unknown = options.access ? await options.access(request) : 'write';
     if (access !== 'read' && access !== 'write') {
-      throw new RequestError(403, 'admin_only', "admin.access must answer 'read' or 'write' to let a caller in");
+      throw new RequestError(403, 'admin_only', "admin.access must return 'read' or 'write' to admit a caller");
     }
     return { access, by: 'guard', user: userOf(request) };
   }
 }
 
-/** The application's own instance, where it has one; else a new one. */
+/** Returns the application's own instance of the guard if there is one, otherwise a new one. */
 async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<CanActivate> {
   try {
     return moduleRef.get<CanActivate>(guard, { strict: false });
@@ -129,7 +129,7 @@ async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<
   }
 }
 
-/** By its shape, because the guard may use another copy of Nest. */
+/** Checks the shape rather than the class, because the guard may use another copy of Nest. */
 function isHttpException(error: unknown): error is HttpException {
   return error instanceof Error && typeof (error as Partial<HttpException>).getStatus === 'function';
 }

@@ -10,7 +10,7 @@ import { probeGate } from './gate-probe.js';
 import { httpContext } from './http-context.util.js';
 
 /**
- * Adds `POST /<prefix>/delete`, after the application's middleware: its guard may rely on sessions and the like.
+ * Adds `POST /<prefix>/delete` after the application's middleware, so the guard can rely on sessions and the like.
  * The application's global prefix and global guards do not apply.
  */
 export class AdminMount {
@@ -54,10 +54,10 @@ export class AdminMount {
   }
 
   /**
-   * Answers requests from now on. Comes once the application has started, as a guard may rely on what other providers
-   * do in `onModuleInit`.
+   * Accepts requests from now on. Called once the application has started, because a guard may depend on the
+   * `onModuleInit` of other providers.
    *
-   * @throws {OptionsError} if the guard admits an anonymous request, or does not answer it.
+   * @throws {OptionsError} if the guard admits an anonymous request or does not answer it.
    */
   async open(): Promise<void> {
     await probeGate(this.gate, this.host.httpAdapter, this.path);

@@ -1,42 +1,44 @@
 import { type CanActivate, type Type } from '@nestjs/common';
 
-/** What a caller of the administrative routes may do: look, or change as well. */
+/** Access of a caller of the admin routes: `'read'`, or `'write'` to read and change. */
 export type AdminAccess = 'read' | 'write';
 
 /** Sign-in by token. */
 export interface AdminTokenOptions {
-  /** Token that may read and change: visible ASCII characters without spaces. Default: required, unless `guard` is set. */
+  /**
+   * Token that may read and change: visible ASCII characters without spaces. Default: required, unless `guard` is set.
+   */
   token: string;
   /** Token that may only read. Default: none. */
   readToken?: string;
 }
 
-/** Sign-in by a guard of the application's. */
+/** Sign-in by the application's own guard. */
 export interface AdminGuardOptions {
   /**
-   * A guard of the application's, as a class or an instance, instead of a token. The start fails unless it refuses an
-   * anonymous request within 5 s. Default: required, unless `token` is set.
+   * Your application's own guard, as a class or an instance, instead of a token. Startup fails unless the guard refuses
+   * an anonymous request within 5 s. Default: required, unless `token` is set.
    */
   guard: Type<CanActivate> | CanActivate;
   /**
-   * Whether the caller of an admitted request may only read (`'read'`) or also change (`'write'`); `request` is that of the
-   * HTTP platform. Any other value, and an error, refuse the request. Default: everything.
+   * Returns whether the caller of an admitted request may only read (`'read'`) or also change (`'write'`). `request` is
+   * the request object of the HTTP platform. Any other value, or an error, refuses the request. Default: everything.
    */
   access?(request: unknown): AdminAccess | Promise<AdminAccess>;
 }
 
 /**
- * Authentication of the administrative routes: a token, which clients send as `Authorization: Bearer <token>`, or a guard
- * of the application's.
+ * Authentication of the admin routes: a token, which clients send as `Authorization: Bearer <token>`, or the
+ * application's own guard.
  */
 export type AdminOptions = AdminTokenOptions | AdminGuardOptions;
 
-/** The rule of {@link areAdminOptions}. */
+/** Rule that {@link areAdminOptions} checks, worded for error messages. */
 export const ADMIN_RULE =
-  'be { token } or { token, readToken } with visible ASCII characters without spaces that differ, or { guard } or ' +
-  '{ guard, access } with a guard and a function';
+  'be { token } or { token, readToken }, with different tokens of visible ASCII characters without spaces, ' +
+  'or { guard } or { guard, access }, with a guard and a function';
 
-/** Whether `Authorization: Bearer` can carry it. */
+/** Whether `Authorization: Bearer` can carry the value. */
 function isToken(value: unknown): boolean {
   return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value);
 }
@@ -46,7 +48,10 @@ function isGuard(value: unknown): boolean {
   return typeof (owner as Partial<CanActivate> | null | undefined)?.canActivate === 'function';
 }
 
-/** Whether the value is either of the two, and nothing else. `access` may not be `undefined`: callers could change everything. */
+/**
+ * Whether the value is valid {@link AdminOptions}, without other properties. An explicit `access: undefined` is
+ * refused, because it would let every caller change everything.
+ */
 export function areAdminOptions(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const given = value as Record<string, unknown>;

@@ -3,20 +3,20 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { AdminCaller } from './admin.caller.js';
 import type { AdminAccess, AdminTokenOptions } from './admin.options.js';
 
-/** How long a session lasts, in ms: 12 h. */
+/** Lifetime of a session, in ms: 12 h. */
 export const SESSION_TIME = 12 * 60 * 60 * 1_000;
 
-/** Bytes that make each session differ. */
+/** Random bytes that make each session unique. */
 const NONCE_BYTES = 12;
 
 interface Role {
   access: AdminAccess;
   digest: Buffer;
-  /** Signs the sessions of this token: they end when the token changes. */
+  /** Key that signs the sessions of this token, so they end when the token changes. */
   key: Buffer;
 }
 
-/** The tokens of the options, and the sessions that were signed in with them: nothing of a session is kept. */
+/** Checks the configured tokens and the sessions signed for them. Sessions are stateless: the relay stores nothing. */
 export class AdminTokens {
   readonly #roles: Role[];
 
@@ -24,21 +24,21 @@ export class AdminTokens {
     this.#roles = [toRole('write', token), ...(readToken === undefined ? [] : [toRole('read', readToken)])];
   }
 
-  /** What the token allows. Compares digests, so the time taken reveals nothing. */
+  /** Returns the access of a token; undefined for a wrong one. Compares digests, so the time taken reveals nothing. */
   find(token: string): AdminCaller | undefined {
     const digest = sha256(token);
     const role = this.#roles.find((candidate) => timingSafeEqual(candidate.digest, digest));
     return role && { access: role.access, by: 'token' };
   }
 
-  /** A new session. */
+  /** Returns a new signed session with the caller's access. */
   sign({ access }: AdminCaller, now: number): string {
     const role = this.#roles.find((candidate) => candidate.access === access)!;
     const claims = `${access}.${now + SESSION_TIME}.${randomBytes(NONCE_BYTES).toString('base64url')}`;
     return `${claims}.${macOf(claims, role)}`;
   }
 
-  /** What a session allows; undefined if it is forged or over. */
+  /** Returns the access of a session; undefined if the session is forged or expired. */
   verify(session: string, now: number): AdminCaller | undefined {
     const [, claims = '', access, until, mac = ''] =
       /^((read|write)\.(\d{1,16})\.[\w-]+)\.([\w-]+)$/.exec(session) ?? [];

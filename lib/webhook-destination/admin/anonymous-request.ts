@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
-/** The part of an Express application that is used: the prototypes of its requests and responses. */
+/** The parts of an Express application used here: the prototypes of its requests and responses. */
 interface Express {
   request: object;
   response: object;
@@ -17,7 +17,7 @@ const NOTHING_KNOWN = { body: {}, params: {}, cookies: {}, signedCookies: {}, se
 /** An address reserved for documentation (RFC 5737). */
 const ADDRESS = '192.0.2.1';
 
-/** Headers that every client sends: without them a guard might throw, which counts as refusing. */
+/** Headers that every client sends. Without them a guard might throw, which counts as a refusal. */
 const HEADERS = {
   host: 'localhost',
   'user-agent': 'nestjs-analytics-relay',
@@ -26,14 +26,14 @@ const HEADERS = {
   'content-length': '2',
 };
 
-/** A simulated request to a path, without credentials, to test a guard with. */
+/** Creates a simulated request without credentials, to test a guard. */
 export function createAnonymousRequest(
   adapter: HttpAdapterHost['httpAdapter'] | undefined,
   path: string,
 ): {
-  /** As the HTTP platform gives them to guards. */
+  /** Request and response as the HTTP platform passes them to guards. */
   platform: [request: unknown, response: unknown];
-  /** Fulfilled when the request is answered. */
+  /** Resolves once the request has been answered. */
   answered: Promise<unknown>;
 } {
   const socket = Object.assign(new PassThrough().resume(), { remoteAddress: ADDRESS }) as unknown as Socket;

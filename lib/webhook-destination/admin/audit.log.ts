@@ -3,25 +3,25 @@ import { Subject } from 'rxjs';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { AdminCaller } from './admin.caller.js';
 
-/** A change by an administrative route, or a refused sign-in. */
+/** A change made through an admin route, or a refused sign-in. */
 export interface AuditEntry {
-  /** When, in ms since the epoch. */
+  /** Time of the action, in ms since the epoch. */
   at: number;
-  /** What was done, such as `destination.update`, `delivery.replay`, `user.delete` or `sign-in.refused`. */
+  /** The action, such as `destination.update`, `delivery.replay`, `user.delete` or `sign-in.refused`. */
   action: string;
   /** How the caller signed in; undefined for a refused sign-in. */
   by?: AdminCaller['by'];
-  /** Who the caller is, where the application's guard says so. */
+  /** The caller's identity, if the application's guard left it on the request. */
   user?: string;
-  /** The client's address; an IPv6 one as its network. */
+  /** Address of the client; for IPv6, its network. */
   address: string;
-  /** What it was done to: the name or id of an entry, delivery or user. */
+  /** Name or id of the entry, delivery, replay or user that the action concerns. */
   target?: string;
-  /** What changed, without secrets. */
+  /** Details of the action, without secrets. */
   details?: Record<string, unknown>;
 }
 
-/** Logs what was done by the administrative routes, a line of JSON each, and passes it on. */
+/** Logs each action of the admin routes as a line of JSON, and emits it on `entries$`. */
 export class AuditLog {
   private readonly logger = new LimitedLogger('WebhookDestinationAudit');
   private readonly entries = new Subject<AuditEntry>();
@@ -34,7 +34,7 @@ export class AuditLog {
     this.entries.next(entry);
   }
 
-  /** Many in a row are counted, not logged. */
+  /** Records a refused sign-in. If there are many in a row, the log only counts them. */
   refused(address: string, code: string): void {
     const entry: AuditEntry = { at: Date.now(), action: 'sign-in.refused', address, details: { code } };
     this.logger.limited('warn', JSON.stringify(entry));

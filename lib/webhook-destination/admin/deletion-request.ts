@@ -2,12 +2,12 @@ import { isNonEmptyString } from '../../common/value.util.js';
 import { RequestError } from '../ingest/request.error.js';
 import { MAX_NAMES } from '../queue/query.util.js';
 
-/** Most users of one deletion: one pass over the queue serves them all, and the request is held in memory. */
+/** Maximum number of users per deletion: the request is held in memory, and one pass over the queue serves them all. */
 export const MAX_USERS = MAX_NAMES;
 
-/** Whose data is deleted, and of which sources. */
+/** The users whose data is deleted, and the sources it is deleted from. */
 export interface DeletionRequest {
-  /** The user, or one more of `userIds`. */
+  /** The user; together with `userIds`, an additional one. */
   userId?: string | undefined;
   /** Several users, 1,000 at most. */
   userIds?: string[] | undefined;
@@ -15,17 +15,19 @@ export interface DeletionRequest {
   sources?: string[] | undefined;
 }
 
-/** A valid request. */
+/** A validated request. */
 interface CheckedDeletion {
-  /** Each user once. */
+  /** Users, each once. */
   userIds: string[];
-  /** Each source affected once; undefined for all of them. */
+  /** Affected sources, each once; undefined for all sources. */
   sources: string[] | undefined;
 }
 
 /**
+ * Validates a deletion request.
+ *
  * @param known names of all sources
- * @throws {RequestError} 400, that names the field at fault
+ * @throws {RequestError} 400 that names the invalid field
  */
 export function checkDeletion(request: unknown, known: string[]): CheckedDeletion {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {

@@ -3,10 +3,10 @@ import type { AuditEntry } from './audit.log.js';
 import type { DeletionRequest } from './deletion-request.js';
 import type { DeletionResult } from './user-deletion.js';
 
-/** Users that an entry names, at most. */
+/** Maximum number of users named in an entry. */
 const MAX_NAMED = 10;
 
-/** The entry of a deletion that was done. */
+/** Returns the audit entry of a completed deletion. */
 export function toDeletionEntry(
   { by, user }: AdminCaller,
   address: string,

@@ -27,7 +27,7 @@ export class DeletionEndpoint {
   /**
    * Never rejects.
    *
-   * @param context the request as the HTTP platform gives it to guards
+   * @param context the request as the HTTP platform passes it to guards
    */
   async handle(request: IncomingMessage, response: ServerResponse, context: ExecutionContext): Promise<void> {
     if (!admitRequest(request, response)) return;
@@ -48,8 +48,8 @@ export class DeletionEndpoint {
 
   private toRequestError(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
-    this.logger.error(`A deletion was not done: ${errorMessage(error)}`);
-    const rule = 'the deletion was not done; ask for it again';
+    this.logger.error(`A deletion failed: ${errorMessage(error)}`);
+    const rule = 'the deletion failed; send the request again';
     return new RequestError(503, 'deletion_failed', rule, undefined, QUEUE_RETRY_AFTER);
   }
 }

@@ -10,10 +10,10 @@ import { httpContext } from './http-context.util.js';
 const PROBE_TIME = 5_000;
 
 /**
- * Tests the gate with an anonymous request. Guards that read metadata, such as the `RolesGuard` of Nest's documentation,
- * find none outside the application's controllers, and many then admit everyone.
+ * Tests the gate with an anonymous request. Guards that read metadata, such as the `RolesGuard` of Nest's
+ * documentation, find none outside the application's controllers, and many then admit everyone.
  *
- * @throws {OptionsError} if it admits the request, or does not answer.
+ * @throws {OptionsError} if the gate admits the request or does not answer.
  */
 export async function probeGate(
   gate: AdminGate,
@@ -23,7 +23,7 @@ export async function probeGate(
   const { platform, answered } = createAnonymousRequest(adapter, path);
   const admitted = gate.judge(httpContext(...platform)).then(
     () => true,
-    () => false, // however it refuses
+    () => false, // any error counts as a refusal
   );
   let isOpen: boolean;
   try {
@@ -33,8 +33,8 @@ export async function probeGate(
   }
   if (isOpen) {
     throw fault(
-      'must refuse an anonymous request, but let one in. A guard that reads roles from metadata finds none on the ' +
-        'administrative routes: use one that looks at the caller alone',
+      'must refuse an anonymous request, but admitted one. A guard that reads roles from metadata finds none on the ' +
+        'admin routes: use one that checks only the caller',
     );
   }
 }

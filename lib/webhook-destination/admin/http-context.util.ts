@@ -3,11 +3,11 @@ import type { ExecutionContext, Type } from '@nestjs/common';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { DeletionEndpoint } from './deletion.endpoint.js';
 
-/** The context of a guard that runs outside a controller: `getClass()` and `getHandler()` have no metadata. */
+/** Creates the context of a guard that runs outside a controller: `getClass()` and `getHandler()` have no metadata. */
 export function httpContext(request: unknown, response: unknown): ExecutionContext {
   const args = [request, response];
   const refuse = (): never => {
-    throw new ArgumentError('the context is of an HTTP request');
+    throw new ArgumentError('the execution context belongs to an HTTP request');
   };
   return {
     getClass: <T>() => DeletionEndpoint as Type<T>,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../ingest/request.error.js';
 
 /**
- * Refuses what a page of another site can make a browser send, with the cookies of an administrator.
+ * Refuses requests that a page of another site makes the browser send with an administrator's cookies.
  *
  * @throws {RequestError} 403
  */
@@ -13,8 +13,8 @@ export function checkSite({ headers }: IncomingMessage): void {
 }
 
 /**
- * Refuses a body that is not labelled as JSON: browsers send this type to another site only after a CORS preflight, and
- * forms cannot have it.
+ * Refuses requests whose content type is not JSON. Browsers send JSON to another site only after a CORS preflight, and
+ * forms cannot send it.
  *
  * @throws {RequestError} 415
  */

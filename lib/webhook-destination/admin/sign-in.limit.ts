@@ -5,26 +5,28 @@ import { RateLimiter } from '../ingest/rate.limiter.js';
 import { RecentSet } from '../ingest/recent-set.js';
 import { RequestError } from '../ingest/request.error.js';
 
-/** Wrong tokens of an address. */
+/** Wrong tokens allowed for an address. */
 const WRONG_TOKENS = { limit: 10, ttl: 60_000 };
 
-/** How long a wrong token waits for its answer, in ms. */
+/** Delay of the answer to a wrong token, in ms. */
 const DELAY = 250;
 
-/** Pairs of address and token that are remembered. */
+/** Number of address and token pairs to remember. */
 const MAX_PAIRS = 1_000;
 
-/** Slows guessing: wrong tokens are answered late, and after ten in a minute the address must wait. */
+/** Slows down guessing: wrong tokens are answered late, and after ten in a minute the address must wait. */
 export class SignInLimit {
   private readonly limiter = new RateLimiter(WRONG_TOKENS);
-  /** Right tokens by address: they go on where another client at the address, or behind its proxy, guesses. */
+  /**
+   * Valid tokens by address: they keep working while another client at the same address, or behind its proxy, guesses.
+   */
   readonly #known = new RecentSet(MAX_PAIRS);
 
   /**
-   * Judges a sign-in.
+   * Checks a sign-in.
    *
-   * @param check whether the token is right; called unless the address must wait
-   * @throws {RequestError} 401 for a wrong one, 429 where the address must wait
+   * @param check returns undefined for a wrong token; not called while the address must wait
+   * @throws {RequestError} 401 for a wrong token, 429 if the address must wait
    */
   async admit<T>(address: string, token: string, check: () => T | undefined): Promise<T> {
     const pair = `${address} ${createHash('sha256').update(token).digest('base64')}`;

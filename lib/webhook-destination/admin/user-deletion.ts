@@ -10,7 +10,7 @@ const PORTION = 500;
 export interface DeletionResult {
   /** Delete notifications queued: one for each user, affected source and enabled destination of the source. */
   notifications: number;
-  /** Deliveries of the users removed from the queue, with bodies and attempts. */
+  /** The users' deliveries that were removed from the queue, with bodies and attempts. */
   purged: number;
 }
 
@@ -23,14 +23,14 @@ export class UserDeletion {
   ) {}
 
   /**
-   * Resolves once the notifications are in the queue, durably, and the users' deliveries are removed. If it rejects, the
+   * Resolves once the notifications are durably queued and the users' deliveries are removed. If it rejects, the
    * request must be repeated.
    *
-   * @throws {RequestError} that names the field at fault
+   * @throws {RequestError} that names the invalid field
    */
   async request(request: unknown): Promise<DeletionResult> {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
-    // Later than everything accepted so far. A notification is a delivery of the user's too, and `purge` must spare it.
+    // Later than everything accepted so far: a notification is also a delivery of the user, and `purge` must spare it.
     const acceptedAt = timeOf(this.queue) + 1;
     let portion: NewDelivery[] = [];
     let notifications = 0;

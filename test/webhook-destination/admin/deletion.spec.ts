@@ -147,7 +147,7 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     const failed = await post({ userId: 'u1' });
     expect(failed).toMatchObject({ status: 503, answer: { code: 'deletion_failed' } });
     expect(failed.headers.get('retry-after')).toBe('5');
-    expect(relay.log.matching(/A deletion was not done: disk full/)).toHaveLength(1);
+    expect(relay.log.matching(/A deletion failed: disk full/)).toHaveLength(1);
     expect(await relay.undelivered()).toEqual([first]);
     expect(await post({ userId: 'u1' })).toMatchObject({ status: 200, answer: { notifications: 1, purged: 1 } });
     await relay.settled('retry', 2);

@@ -107,7 +107,11 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
       expect(sumOf(last, 'messaging_client_consumed_messages_total', ofName)).toBe(taken + failed);
       expect(sumOf(last, 'messaging_process_duration_seconds_count', ofName)).toBe(taken + failed);
       const requests = (labels: Record<string, string>) =>
-        sumOf(last, 'http_client_request_duration_seconds_count', { server_address: '127.0.0.1', server_port: String(port), ...labels });
+        sumOf(last, 'http_client_request_duration_seconds_count', {
+          server_address: '127.0.0.1',
+          server_port: String(port),
+          ...labels,
+        });
       expect(requests({ http_response_status_code: '200' })).toBe(taken);
       expect(requests({ error_type: label })).toBe(failed);
       expect(sumOf(last, 'analytics_relay_delivery_latency_seconds_count', destination)).toBe(taken);

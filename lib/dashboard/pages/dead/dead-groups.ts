@@ -3,15 +3,15 @@ import { answerOf } from '../deliveries/attempt-answer.component.js';
 import { type DeliveryFilter, searchPortion } from '../deliveries/delivery-filter.js';
 import type { DeliverySummary } from '../deliveries/delivery.answer.js';
 
-/** Dead deliveries of one answer, at most. */
+/** Maximum number of dead deliveries per answer. */
 const PORTION_ROWS = 500;
 
-/** What is kept of a dead delivery while all are counted. */
+/** Fields of a dead delivery that counting needs. */
 export interface DeadDelivery {
   destination: string;
   reason: string;
   acceptedAt: number;
-  /** What its receiver answered last. */
+  /** Last answer of the receiver. */
   answer: string;
 }
 
@@ -20,14 +20,14 @@ export interface DeadGroup {
   destination: string;
   reason: string;
   count: number;
-  /** When the newest and the oldest were accepted, in ms since the epoch. */
+  /** Times when the newest and the oldest were accepted, in ms since the epoch. */
   newest: number;
   oldest: number;
-  /** Last answers, with their numbers. */
+  /** Number of deliveries by last answer. */
   answers: Map<string, number>;
 }
 
-/** Dead deliveries that match, without what counting does not need. */
+/** Loads a portion of the matching dead deliveries, with only the fields that counting needs. */
 export async function deadPortion(
   filter: DeliveryFilter,
   cursor: string | undefined,
@@ -42,7 +42,7 @@ function toDead({ destination, reason = '', acceptedAt, lastAttempt }: DeliveryS
   return { destination, reason, acceptedAt, answer: result ? answerOf(result) : 'no attempt' };
 }
 
-/** Groups, the largest first. */
+/** Groups dead deliveries by destination and reason, largest group first. */
 export function groupDead(rows: readonly DeadDelivery[]): DeadGroup[] {
   const groups = new Map<string, DeadGroup>();
   for (const { destination, reason, acceptedAt, answer } of rows) {

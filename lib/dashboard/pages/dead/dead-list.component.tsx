@@ -13,10 +13,10 @@ import { deadPortion, groupDead } from './dead-groups.js';
 import { GroupTable } from './group-table.component.js';
 import { ReplayManyDialog } from './replay-many.dialog.js';
 
-/** Deliveries that are counted before the reader is asked whether to go on. */
+/** Number of deliveries counted before the user is asked whether to continue. */
 const COUNTED = 5_000;
 
-/** Dead deliveries by destination and reason, and their replay. */
+/** Dead deliveries by destination and reason, with buttons to replay them. */
 export function DeadList({ filter }: { filter: DeliveryFilter }) {
   const [replayed, setReplayed] = useState<DeliveryFilter>();
   const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
@@ -46,12 +46,12 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
       />
       {rows.length > 0 && <GroupTable groups={groupDead(rows)} filter={filter} onReplay={setReplayed} />}
       {rows.length === 0 && !isLoading && !error && !more && (
-        <EmptyState title={Object.keys(filter).length > 0 ? 'No dead delivery matches.' : 'No delivery is dead.'}>
+        <EmptyState title={Object.keys(filter).length > 0 ? 'No dead deliveries match.' : 'No dead deliveries.'}>
           <p>A delivery is dead when all its URLs refused it, or when its retry window is over.</p>
         </EmptyState>
       )}
       <Problem error={error} onRetry={rows.length > 0 ? more : reload} />
-      <KeysetEnd list={list} texts={{ counted: 'counted', more: 'Count on' }} />
+      <KeysetEnd list={list} texts={{ counted: 'counted', more: 'Continue counting' }} />
       {replayed && <ReplayManyDialog filter={replayed} onClose={() => setReplayed(undefined)} />}
     </>
   );

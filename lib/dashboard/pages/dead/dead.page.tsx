@@ -3,7 +3,7 @@ import { toFilter } from '../deliveries/delivery-filter.js';
 import { DeadList } from './dead-list.component.js';
 import { ReplayView } from './replay-view.component.js';
 
-/** Dead deliveries: all that match, or the replay that the hash names: `#/dead/replays/<id>`. */
+/** The dead deliveries that match, or the replay named by the hash: `#/dead/replays/<id>`. */
 export function DeadPage({ route: { rest, query } }: { route: Route }) {
   const filter = toFilter(query);
   const [kind, id] = rest;

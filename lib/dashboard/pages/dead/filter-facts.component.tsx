@@ -16,7 +16,7 @@ const NAMES: Record<string, string> = {
   to: 'Accepted before',
 };
 
-/** What is chosen, field by field. */
+/** The fields of a filter, with their values. */
 export function FilterFacts({ filter }: { filter: DeliveryFilter }) {
   const fields = Object.entries(NAMES).filter(([field]) => field in filter);
   if (fields.length === 0) return <p>All dead deliveries.</p>;

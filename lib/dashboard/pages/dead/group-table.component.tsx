@@ -7,17 +7,17 @@ import { hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { type DeadGroup, keyOfGroup } from './dead-groups.js';
 
-/** Answers that are shown of a group. */
+/** Maximum number of answers shown per group. */
 const MAX_ANSWERS = 3;
 
 export interface GroupTableProps {
   groups: DeadGroup[];
-  /** Of all groups. */
+  /** Filter that all groups share. */
   filter: DeliveryFilter;
   onReplay: (filter: DeliveryFilter) => void;
 }
 
-/** Groups of dead deliveries, each with its replay. */
+/** Groups of dead deliveries, each with a button to replay it. */
 export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
   const filterOf = ({ destination, reason }: DeadGroup) => ({ ...filter, destination, reason });
   return (
@@ -43,7 +43,7 @@ export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
           cell: (group) => (
             <Button
               changes
-              label={`Replay those to ${toPlainText(group.destination, 60)}: ${toPlainText(group.reason)}`}
+              label={`Replay deliveries to ${toPlainText(group.destination, 60)}: ${toPlainText(group.reason)}`}
               onClick={() => onReplay(filterOf(group))}
             >
               Replay…

@@ -12,7 +12,7 @@ import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { deadPortion } from './dead-groups.js';
 import { FilterFacts } from './filter-facts.component.js';
 
-/** Counts what a replay is of, names the number, and starts it. */
+/** Counts the deliveries to replay, shows their number, and starts the replay. */
 export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; onClose: () => void }) {
   const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
   const { rows, error, isLoading, more, reload } = useKeyset(load, JSON.stringify(filter), Infinity);
@@ -24,7 +24,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
   const start = async () => {
     setBusy(true);
     setRefusal(undefined);
-    // What is accepted after it was counted is not replayed.
+    // Deliveries accepted after the count must not be replayed.
     const to = rows.reduce((newest, { acceptedAt }) => Math.max(newest, acceptedAt), 0) + 1;
     const query = { ...filter, to: String(to) };
     try {
@@ -44,13 +44,13 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
     <Dialog title="Replay dead deliveries?" isBusy={isBusy} onClose={onClose}>
       <FilterFacts filter={filter} />
       <p role="status">
-        {isLoading ? `Counting… ${count.toLocaleString()}` : error ? '' : `${named} would be sent again.`}
+        {isLoading ? `Counting… ${count.toLocaleString()}` : error ? '' : `${named} will be sent again.`}
       </p>
       <ul class="bullets">
-        <li>Message ids stay the same, so a receiver that has a message can drop it.</li>
-        <li>Requests are signed with today’s secrets.</li>
-        <li>A new retry window begins for each.</li>
-        <li>If their number is another by then, none is replayed.</li>
+        <li>Message ids stay the same, so receivers can deduplicate.</li>
+        <li>Requests are signed with the current secrets.</li>
+        <li>Each delivery gets a new retry window.</li>
+        <li>If the number has changed by then, nothing is replayed.</li>
       </ul>
       <Problem error={error} onRetry={more} />
       <Problem error={refusal} onRetry={countAgain} />
@@ -60,7 +60,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
           look="primary"
           isBusy={isBusy}
           disabledReason={
-            isLoading || error ? 'They are not counted yet.' : count === 0 ? 'There is nothing to replay.' : undefined
+            isLoading || error ? 'Counting has not finished.' : count === 0 ? 'There is nothing to replay.' : undefined
           }
           onClick={() => void start()}
         >

@@ -15,10 +15,10 @@ import { hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterFacts } from './filter-facts.component.js';
 
-/** How often the progress is read, in ms. */
+/** Time between two readings of the progress, in ms. */
 const EVERY = 500;
 
-/** Progress of a replay of many. */
+/** Progress of a bulk replay. */
 export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
   const [isRunning, setRunning] = useState(true);
   const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
@@ -28,7 +28,7 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
   const cancel = async () => {
     try {
       await request('DELETE', path`replays/${id}`);
-      notify('The replay is cancelled. What is replayed stays so.');
+      notify('The replay has been cancelled. Deliveries already replayed stay replayed.');
     } catch (fault) {
       notify(toSentence(fault), 'failed');
     }
@@ -52,8 +52,8 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
         <h2>Replayed deliveries</h2>
         <FilterFacts filter={filter} />
         <p class="actions">
-          {/* A delivery that is replayed has no reason any more. */}
-          <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See what becomes of them</a>
+          {/* A replayed delivery no longer has a reason. */}
+          <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See their current state</a>
           <a href={hrefOf('dead')}>All dead deliveries</a>
         </p>
       </section>
@@ -82,7 +82,7 @@ function Progress({ progress }: { progress: ReplayProgress }) {
         <dt>Skipped</dt>
         <dd class="number">
           {skipped.toLocaleString()}
-          {skipped > 0 && ': replayed or removed by somebody else meanwhile'}
+          {skipped > 0 && ': replayed or removed by someone else in the meantime'}
         </dd>
         <dt>Started</dt>
         <dd>
@@ -97,10 +97,10 @@ function Progress({ progress }: { progress: ReplayProgress }) {
           </>
         )}
       </dl>
-      {state === 'cancelled' && left > 0 && <p>What is left stays dead.</p>}
+      {state === 'cancelled' && left > 0 && <p>The remaining deliveries stay dead.</p>}
       {error !== undefined && (
         <p class="warn-text">
-          It failed: <PlainText value={error} max={1_000} />
+          Error: <PlainText value={error} max={1_000} />
         </p>
       )}
     </section>

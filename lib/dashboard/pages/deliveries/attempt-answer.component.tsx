@@ -1,7 +1,7 @@
 import { PlainText } from '../../components/plain-text.component.js';
 import type { AttemptRecord } from './delivery.answer.js';
 
-/** What the receiver answered, each URL with its status or the reason of no response. */
+/** The answers of the receiver: for each URL its status, or why there was no response. */
 export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined }) {
   if (!attempt) return <span class="muted">none yet</span>;
   if (attempt.results.length === 0) return <span class="muted">nothing sent</span>;
@@ -16,7 +16,7 @@ export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined 
   );
 }
 
-/** `404`, or `connection refused`. */
+/** Returns the status, such as `HTTP 404`, or the error, such as `connection refused`. */
 export function answerOf({ status, error }: { status?: number | undefined; error?: string | undefined }): string {
   return status === undefined ? (error ?? 'no response') : `HTTP ${status}`;
 }

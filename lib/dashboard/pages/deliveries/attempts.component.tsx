@@ -4,16 +4,16 @@ import { answerOf } from './attempt-answer.component.js';
 import type { AttemptRecord, Delivery } from './delivery.answer.js';
 import { Step } from './step.component.js';
 
-/** What a result means. */
+/** Text and look of each outcome. */
 const OUTCOMES = {
-  success: { text: 'taken', look: 'good' },
-  temporary: { text: 'can be tried again', look: 'warn' },
+  success: { text: 'success', look: 'good' },
+  temporary: { text: 'retryable failure', look: 'warn' },
   permanent: { text: 'permanent failure', look: 'bad' },
 } as const;
 
-/** All attempts, and the replay between them. */
+/** All attempts, with the replay as a step between them. */
 export function Attempts({ delivery: { attempts, firstAttemptAt } }: { delivery: Delivery }) {
-  // The window of a replay begins with it: attempts that are older were made before.
+  // A replay begins a new retry window: attempts older than the window were made before the replay.
   const before = attempts.filter(({ startedAt }) => firstAttemptAt !== undefined && startedAt < firstAttemptAt).length;
   const step = (attempt: AttemptRecord, index: number) => (
     <Attempt key={index} attempt={attempt} number={index + 1} previous={attempts[index - 1]} />
@@ -45,7 +45,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
       : OUTCOMES.permanent;
   return (
     <Step title={`Attempt ${number}`} at={startedAt} look={results.length > 0 ? last.look : 'calm'}>
-      {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the attempt before.</p>}
+      {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the previous attempt.</p>}
       {results.length === 0 && <p>Nothing was sent: the destination’s transform returned nothing.</p>}
       {results.map(({ url, outcome, status, error, duration }) => (
         <dl class="result" key={url}>

@@ -1,17 +1,17 @@
 import { showHidden } from '../../components/plain-text.util.js';
 import type { RequestPreview } from './delivery.answer.js';
 
-/** Stands for what the API does not tell. */
+/** Placeholder of the API for values that it hides. */
 const MASK = '***';
 
-/** The key of Standard Webhooks in hexadecimal: after `whsec_`, the secret is base64. */
+/** Sets KEY to the Standard Webhooks key in hexadecimal: after `whsec_`, the secret is base64. */
 const STANDARD_KEY =
   `KEY=$(case $SECRET in whsec_*) printf %s "\${SECRET#whsec_}" | openssl base64 -d -A;; ` +
   `*) printf %s "$SECRET";; esac | od -An -v -tx1 | tr -d ' \\n')`;
 
 /**
- * A shell command that posts the body to a receiver, signed with the secret that the reader fills in. It needs curl, and
- * for signatures openssl.
+ * Returns a shell command that posts the body to a receiver, signed with the secret that the user fills in. The command
+ * needs curl, and for signatures openssl.
  */
 export function toCurl(url: string, { headers, body = '' }: RequestPreview): string {
   const isSigned = 'X-Signature' in headers;
@@ -41,7 +41,7 @@ function toOption(name: string, value: string): string[] {
     case 'X-Signature':
       return ['-H "X-Signature: $SIGNATURE"'];
     case 'X-Signature-Previous':
-      return []; // of the secret before
+      return []; // made with the previous secret
     case 'webhook-id':
       return ['-H "webhook-id: $ID"'];
     case 'webhook-timestamp':

@@ -2,7 +2,7 @@ import { type Route } from '../../shell/hash.router.js';
 import { DeliveryView } from './delivery-view.component.js';
 import { DeliverySearch } from './delivery-search.component.js';
 
-/** Deliveries: a search, or the one that the hash names. */
+/** The search for deliveries, or the delivery named by the hash. */
 export function DeliveriesPage({ route }: { route: Route }) {
   const [id] = route.rest;
   return id ? <DeliveryView id={id} /> : <DeliverySearch query={route.query} />;

@@ -3,18 +3,21 @@ import type { Delivery } from './delivery.answer.js';
 import { DestinationHold } from './destination-hold.component.js';
 import { Step } from './step.component.js';
 
-/** What to do about a reason that the relay gives. */
+/** What to do about each reason that the relay gives. */
 const ADVICE: [begin: string, text: string][] = [
   [
     'every URL failed permanently',
-    'The receiver refused it, and an answer of this kind is not tried again. Correct the URL or the receiver, then replay it.',
+    'Failures of this kind are not retried. Correct the URL or the receiver, then replay the delivery.',
   ],
-  ['the retry window is over', 'No URL took it while it was tried again. See that the receiver works, then replay it.'],
+  [
+    'the retry window is over',
+    'No URL accepted the delivery before its retries ended. Check that the receiver works, then replay the delivery.',
+  ],
   [
     'address not allowed',
-    'The relay may not connect to this address. Correct the URL or delivery.allowedNetworks, then replay it.',
+    'The relay may not connect to this address. Correct the URL or delivery.allowedNetworks, then replay the delivery.',
   ],
-  ['destination removed', 'Create a destination of this name, then replay it.'],
+  ['destination removed', 'Create a destination with this name, then replay the delivery.'],
 ];
 
 /** The last step: what comes next, or how it ended. */
@@ -25,20 +28,20 @@ export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
     case 'queued':
       return (
         <Step title="Queued" look="active">
-          <p>It is sent when its turn comes.</p>
+          <p>The delivery is waiting for its turn.</p>
           {request && <DestinationHold destination={destination} />}
         </Step>
       );
     case 'delivering':
       return (
         <Step title="Being sent" look="active">
-          <p>An attempt is under way.</p>
+          <p>An attempt is in progress.</p>
         </Step>
       );
     case 'waiting':
       return (
         <Step title="Next attempt" at={nextAttemptAt} look="warn">
-          <p>Until then it waits.</p>
+          <p>The delivery waits until then.</p>
           {request && <DestinationHold destination={destination} />}
         </Step>
       );
@@ -46,14 +49,14 @@ export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
       if (last?.results.length === 0) {
         return (
           <Step title="Nothing to send" look="calm">
-            <p>The destination’s transform left this message out.</p>
+            <p>The destination’s transform dropped this message.</p>
           </Step>
         );
       }
       const duration = last?.results.find(({ outcome }) => outcome === 'success')?.duration;
       return (
         <Step title="Delivered" at={last && duration !== undefined ? last.startedAt + duration : undefined} look="good">
-          <p>A receiver took it.</p>
+          <p>A receiver accepted it.</p>
         </Step>
       );
     }

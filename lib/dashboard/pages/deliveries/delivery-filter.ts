@@ -2,15 +2,18 @@ import { get } from '../../api/api.client.js';
 import { PAGE_ROWS, type Portion } from '../../api/keyset.hook.js';
 import type { Deliveries, DeliverySummary } from './delivery.answer.js';
 
-/** Query fields of a search, as they are in the hash and as the API gets them. */
+/** Query fields of a search, the same in the hash and in the API. */
 export type DeliveryFilter = Record<string, string>;
 
-/** All of a query: the API refuses fields that it does not know, as a misspelt one would let a search match everything. */
+/**
+ * Converts a query. Keeps unknown fields, which the API refuses: without a misspelt field, a search could match
+ * everything.
+ */
 export function toFilter(query: URLSearchParams): DeliveryFilter {
   return Object.fromEntries([...query].filter(([, value]) => value !== ''));
 }
 
-/** Deliveries that match, and how far back the search has read. */
+/** Loads matching deliveries, and how far back the search has read. */
 export async function searchPortion(
   filter: DeliveryFilter,
   cursor: string | undefined,
@@ -24,7 +27,7 @@ export async function searchPortion(
   return { ...portion, reached: next?.acceptedAt };
 }
 
-/** The delivery that a search reads next, whether it matches or not. */
+/** Returns the delivery that a search reads next, whether it matches or not. */
 async function firstAfter(cursor: string, signal: AbortSignal): Promise<DeliverySummary | undefined> {
   return (await get<Deliveries>('deliveries', { query: { cursor, limit: 1 }, signal })).deliveries[0];
 }

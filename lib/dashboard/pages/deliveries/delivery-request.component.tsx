@@ -46,15 +46,15 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
             ))}
           </dl>
           <p class="hint">
-            By today’s options. Secrets and your own headers are hidden; the command has placeholders for them. User
-            names and queries of URLs are left out.
+            Based on the current options. Secrets and the values of your own headers are hidden; the command has
+            placeholders for them. User info and query are removed from URLs.
           </p>
         </>
       ) : (
-        <p class="hint">The destination is not in use any more, so its URLs and headers are not known.</p>
+        <p class="hint">The destination is no longer in use, so its URLs and headers are unknown.</p>
       )}
       <JsonView name="Body" text={body} />
-      {isTransformed && <JsonView name="Body as the destination’s transform makes it" text={request.body!} />}
+      {isTransformed && <JsonView name="Body after the destination’s transform" text={request.body!} />}
     </section>
   );
 }

@@ -80,7 +80,7 @@ const COLUMNS: Column<DeliverySummary>[] = [
   },
 ];
 
-/** Finds deliveries. The search is in the hash, so it is a link. */
+/** Searches deliveries. The search is part of the hash, so it can be shared as a link. */
 export function DeliverySearch({ query }: { query: URLSearchParams }) {
   const filter = toFilter(query);
   const list = useKeyset((cursor, signal) => searchPortion(filter, cursor, signal), JSON.stringify(filter));
@@ -105,8 +105,8 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
         keyOf={({ id }) => id}
         empty={
           Object.keys(filter).length > 0 ? (
-            <EmptyState title="No delivery matches.">
-              <p>All fields must match exactly. Delivered and dead ones are kept for a while only.</p>
+            <EmptyState title="No deliveries match.">
+              <p>All fields must match exactly. Delivered and dead deliveries are kept for a limited time.</p>
             </EmptyState>
           ) : (
             <EmptyState title="No deliveries yet.">

@@ -14,7 +14,7 @@ import { DeliveryRequest } from './delivery-request.component.js';
 import { ReplayDialog } from './replay-dialog.component.js';
 import { Timeline } from './timeline.component.js';
 
-/** How often a delivery that has not ended is read, in ms. */
+/** Time between two readings of an unfinished delivery, in ms. */
 const EVERY = 2_000;
 
 /** One delivery: what happened to it, and why. */
@@ -57,7 +57,7 @@ export function DeliveryView({ id }: { id: string }) {
   );
 }
 
-/** What it is, with links to the others that have it in common. */
+/** Fields of the delivery, with links to the deliveries that share them. */
 function Facts({ delivery }: { delivery: Delivery }) {
   const { state, userId, messageId, destination, source, type, trace, request } = delivery;
   return (
@@ -70,20 +70,20 @@ function Facts({ delivery }: { delivery: Delivery }) {
         <dt>User</dt>
         <dd>
           <PlainText value={userId} />{' '}
-          {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All of this user</a>}
+          {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All deliveries for this user</a>}
         </dd>
         <dt>Message</dt>
         <dd>
           <span class="mono">
             <PlainText value={messageId} />
           </span>{' '}
-          <a href={hrefOf('deliveries', { messageId, source })}>All of this message</a>
+          <a href={hrefOf('deliveries', { messageId, source })}>All deliveries of this message</a>
         </dd>
         <dt>Destination</dt>
         <dd>
           <PlainText value={destination} />{' '}
-          {request && <a href={hrefOf('destinations', {}, destination)}>Its state and settings</a>}{' '}
-          <a href={hrefOf('deliveries', { destination })}>All to this destination</a>
+          {request && <a href={hrefOf('destinations', {}, destination)}>Status and options</a>}{' '}
+          <a href={hrefOf('deliveries', { destination })}>All deliveries to this destination</a>
         </dd>
         <dt>Source</dt>
         <dd>

@@ -5,7 +5,7 @@ import type { DeliveryRecord } from '../../../webhook-destination/queue/delivery
 export type { AttemptRecord, DestinationExplanation };
 export type RequestPreview = NonNullable<DestinationExplanation['request']>;
 
-/** The message of a delivery, as far as its body can be read. */
+/** Fields of a delivery's message; absent if its body cannot be read. */
 interface OfMessage {
   type?: string;
   event?: string;
@@ -13,7 +13,7 @@ interface OfMessage {
 
 /** A delivery in a list. */
 export interface DeliverySummary extends Omit<DeliveryRecord, 'body' | 'attempts' | 'failedUrls'>, OfMessage {
-  /** Their number. */
+  /** Number of attempts. */
   attempts: number;
   lastAttempt?: AttemptRecord;
 }

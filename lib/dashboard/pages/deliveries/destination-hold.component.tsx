@@ -2,7 +2,7 @@ import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import type { Destination } from '../destinations/destination.answer.js';
 
-/** Says that the destination sends nothing now, if that is so. */
+/** Says why the destination sends nothing now; renders nothing if it sends. */
 export function DestinationHold({ destination }: { destination: string }) {
   const load = (signal: AbortSignal) =>
     get<Destination>(path`destinations/${destination}`, { query: { figures: 'true' }, signal });

@@ -12,7 +12,7 @@ const STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'];
 
 const TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'];
 
-/** Fields that stand behind "More fields". */
+/** Fields under "More fields". */
 const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
 
 const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
@@ -21,14 +21,14 @@ export interface FilterFormProps {
   /** Name of the page. */
   page: string;
   filter: DeliveryFilter;
-  /** Of the search with this filter. */
+  /** Error of the search with this filter. */
   error: ApiError | undefined;
-  /** Whether the state is chosen, too. */
+  /** Whether the form has a field for the state. */
   hasState: boolean;
   onSearch: (filter: DeliveryFilter) => void;
 }
 
-/** Fields of a search; an error stands at its field. */
+/** Form for a search; an error is shown at its field. */
 export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFormProps) {
   const [draft, setDraft] = useState(filter);
   const key = JSON.stringify(filter);
@@ -48,7 +48,7 @@ export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFo
   const timeOf = (name: string) => {
     const value = draft[name] ?? '';
     if (value !== filter[name]) return fromLocalTime(value);
-    return toLocalTime(value) && value; // with its milliseconds, which the input does not have
+    return toLocalTime(value) && value; // keeps the milliseconds, which the input does not have
   };
 
   return (
@@ -79,7 +79,7 @@ export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFo
           <TextField {...field('messageId', 'Message id')} />
           <TextField {...field('source', 'Source')} />
           <SelectField {...field('type', 'Type')} options={optionsOf(TYPES)} />
-          <TextField {...field('reason', 'Reason of dead ones')} />
+          <TextField {...field('reason', 'Reason (if dead)')} />
           <TextField {...time('from', 'Accepted from')} />
           <TextField {...time('to', 'Accepted before')} />
         </div>

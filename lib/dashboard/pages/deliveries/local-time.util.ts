@@ -1,4 +1,4 @@
-/** An ISO time as an input of the type `datetime-local` has it; empty for what is no time. */
+/** Converts an ISO time, or ms since the epoch, to the value of a `datetime-local` input; empty if it is not a time. */
 export function toLocalTime(iso: string | undefined): string {
   const date = new Date(/^\d{1,15}$/.test(iso ?? '') ? Number(iso) : (iso ?? ''));
   if (Number.isNaN(date.getTime())) return '';
@@ -6,7 +6,7 @@ export function toLocalTime(iso: string | undefined): string {
   return local.toISOString().slice(0, 19);
 }
 
-/** The ISO time of such an input's value; empty for none. */
+/** Converts the value of a `datetime-local` input to an ISO time; empty if it is not a time. */
 export function fromLocalTime(local: string): string {
   const date = new Date(local);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString();

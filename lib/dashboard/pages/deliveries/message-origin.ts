@@ -1,14 +1,14 @@
-/** What a body says of where its message was recorded. */
+/** Where a message was recorded, according to its body. */
 export interface MessageOrigin {
-  /** By the sender's clock, in ms since the epoch. */
+  /** Time by the sender's clock, in ms since the epoch. */
   recordedAt?: number | undefined;
-  /** Path of the page, or of the request that was served. */
+  /** Path of the page, or of the request being served. */
   path?: unknown;
   /** Name and version of the sender's library. */
   library?: string | undefined;
 }
 
-/** Reads `timestamp` and `context` of a body, whatever the sender has put there. */
+/** Reads `timestamp` and `context` of a body. Accepts any values, because the sender sets them. */
 export function originOf(body: string): MessageOrigin {
   const { timestamp, context } = parse(body) as { timestamp?: unknown; context?: unknown };
   const recordedAt = typeof timestamp === 'string' ? Date.parse(timestamp) : NaN;

@@ -16,7 +16,7 @@ export interface ReplayDialogProps {
   onReplayed: () => void;
 }
 
-/** Says what a replay does, and does it. */
+/** Explains what a replay does, and starts it. */
 export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProps) {
   const { id, destination, messageId, request: preview } = delivery;
   const [error, setError] = useState<unknown>();
@@ -37,7 +37,8 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
   return (
     <Dialog title="Replay this delivery?" isBusy={isBusy} onClose={onClose}>
       <p>
-        Message <PlainText value={messageId} max={80} /> goes to <PlainText value={destination} max={80} /> again:
+        Message <PlainText value={messageId} max={80} /> will be sent again to{' '}
+        <PlainText value={destination} max={80} />:
       </p>
       {preview && (
         <ul class="receivers mono">
@@ -49,14 +50,14 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
         </ul>
       )}
       <ul class="bullets">
-        <li>The message id stays the same, so a receiver that has the message can drop it.</li>
-        <li>The request is signed with today’s secret.</li>
+        <li>The message id stays the same, so the receiver can deduplicate.</li>
+        <li>The request is signed with the current secret.</li>
         <li>A new retry window begins.</li>
       </ul>
       {preview ? (
         <DestinationHold destination={destination} />
       ) : (
-        <p class="warn-text">This destination is not in use any more.</p>
+        <p class="warn-text">This destination is no longer in use.</p>
       )}
       <Problem error={error} />
       <div class="actions">

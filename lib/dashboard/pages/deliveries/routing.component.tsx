@@ -6,8 +6,8 @@ import { Step } from './step.component.js';
 /** Why a destination does not get a message. */
 const REASONS: Record<NonNullable<DestinationExplanation['reason']>, string> = {
   disabled: 'it is disabled',
-  source: 'it does not take this source',
-  type: 'it does not take this type of message',
+  source: 'it gets no messages from this source',
+  type: 'it gets no messages of this type',
   event: 'its event patterns exclude this event',
   integrations: 'the message’s integrations exclude it',
 };
@@ -22,14 +22,14 @@ export function Routing({ delivery }: { delivery: Delivery }) {
     <Step title="Routed">
       <p>
         To <PlainText value={destination} />
-        {type === 'delete' && ', as a notification that the user’s data are deleted'}.
+        {type === 'delete' && ', as a notification that the user’s data was deleted'}.
         {own?.selected && ' Its options select this message.'}
       </p>
-      {!request && <p class="warn-text">This destination is not in use any more.</p>}
-      {reason && <p class="warn-text">By today’s options it would not get this message: {REASONS[reason]}.</p>}
+      {!request && <p class="warn-text">This destination is no longer in use.</p>}
+      {reason && <p class="warn-text">With the current options, it would not get this message: {REASONS[reason]}.</p>}
       {others.length > 0 && (
         <details>
-          <summary>Other destinations, by today’s options ({others.length})</summary>
+          <summary>Other destinations, with the current options ({others.length})</summary>
           <ul class="others">
             {others.map((other) => (
               <li key={other.destination}>
@@ -37,9 +37,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
                 {other.reason ? (
                   `no, ${REASONS[other.reason]}`
                 ) : (
-                  <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>
-                    gets it as well
-                  </a>
+                  <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>also gets it</a>
                 )}
               </li>
             ))}

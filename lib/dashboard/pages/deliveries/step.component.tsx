@@ -4,13 +4,13 @@ import { Ago, Time } from '../../components/time.component.js';
 
 interface StepProps {
   title: string;
-  /** In ms since the epoch; undefined where nobody knows. */
+  /** Time of the step, in ms since the epoch; undefined if unknown. */
   at?: number | undefined;
   look?: 'good' | 'bad' | 'warn' | 'active' | 'calm';
   children?: ComponentChildren;
 }
 
-/** One moment of the timeline. */
+/** One step of the timeline. */
 export function Step({ title, at, look = 'calm', children }: StepProps) {
   return (
     <li class={`step ${look}`}>

@@ -10,7 +10,7 @@ import type { CreatedDestination } from '../../../webhook-destination/registry/r
 import { type Draft, EMPTY_DRAFT, toOptions } from './destination.draft.js';
 import { DestinationForm } from './destination-form.component.js';
 
-/** What a receiver needs of its secret. */
+/** What the receiver uses its secret for. */
 export const SECRET_ADVICE = 'The receiver verifies the signature of each request with it.';
 
 export function CreateDestination() {

@@ -15,7 +15,7 @@ import { TestDialog } from './test.dialog.js';
 
 type Opened = { dialog: 'test' | 'rotate' | 'remove' } | { dialog: 'secret'; secret: string };
 
-/** What can be done with a destination. */
+/** Buttons and dialogs for the actions on a destination. */
 export function DestinationActions({ destination, onChanged }: { destination: Destination; onChanged: () => void }) {
   const { name, enabled, paused, signed } = destination;
   const [opened, setOpened] = useState<Opened>();
@@ -39,7 +39,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
           Edit
         </Button>
         {paused ? (
-          <Button {...shared} onClick={() => change.run('POST', '/resume', 'Resumed: what was queued is sent.')}>
+          <Button {...shared} onClick={() => change.run('POST', '/resume', 'Resumed: queued messages are sent.')}>
             Resume
           </Button>
         ) : (
@@ -75,7 +75,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
           route={`${route}/rotate-secret`}
           field="secret"
           answer="sharedSecret"
-          advice="Until the overlap ends, requests are signed with both secrets, so the receiver may change its own at any time in between."
+          advice="Until the overlap ends, requests are signed with both secrets, so you can update the receiver at any time before then."
           onRotated={(secret) => {
             notify('The secret has been rotated.');
             if (secret === undefined) close();
@@ -105,7 +105,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
   );
 }
 
-/** What a removal means for what is queued. */
+/** Says what a removal means for queued deliveries. */
 function QueuedDeliveries({ destination: { figures } }: { destination: Destination }) {
   const { queued = 0, delivering = 0, waiting = 0 } = figures.counts;
   const open = queued + delivering + waiting;

@@ -9,7 +9,7 @@ import { hrefOf } from '../../shell/hash.router.js';
 import type { AttemptRecord } from '../../../webhook-destination/queue/attempt-record.interface.js';
 import type { DeliveryRecord } from '../../../webhook-destination/queue/delivery-queue.interface.js';
 
-/** Deliveries that are shown of each state. */
+/** Maximum number of deliveries shown per state. */
 const LIMIT = 5;
 
 const EVERY = 10_000;
@@ -19,17 +19,17 @@ interface Failed extends Omit<DeliveryRecord, 'attempts'> {
   lastAttempt?: AttemptRecord;
 }
 
-/** The newest deliveries of a destination that wait for a retry, or are dead. */
+/** The newest deliveries of a destination that are waiting for a retry or dead. */
 export function DestinationFailures({ name }: { name: string }) {
   const { answer, error, reload } = useAnswer((signal) => readFailures(name, signal), name, EVERY);
   return (
     <section class="panel">
-      <h2>Last failures</h2>
+      <h2>Recent failures</h2>
       <Problem error={error} onRetry={reload} />
-      {answer?.length === 0 && <p class="muted">No delivery waits for a retry, and none is dead.</p>}
+      {answer?.length === 0 && <p class="muted">No deliveries are waiting for a retry or dead.</p>}
       {answer && answer.length > 0 && (
         <Table
-          caption="Last failures"
+          caption="Recent failures"
           rows={answer}
           keyOf={({ id }) => id}
           columns={[

@@ -16,14 +16,14 @@ import { UrlsField } from './urls-field.component.js';
 
 export interface DestinationFormProps {
   initial: Draft;
-  /** What the destination has now, as far as it is shown; undefined for a new one. */
+  /** Current URLs and header names, as far as the API shows them; undefined for a new destination. */
   present?: { urls: string[]; headers: string[] } | undefined;
   submitLabel: string;
   change: Change<[draft: Draft]>;
   onCancel: () => void;
 }
 
-/** All options of a destination that can be stored. */
+/** Form for all options of a destination that can be stored. */
 export function DestinationForm({ initial, present, submitLabel, change, onCancel }: DestinationFormProps) {
   const [draft, setDraft] = useState(initial);
   const form = useRef<HTMLFormElement>(null);
@@ -33,7 +33,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
     fault?.parentElement?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
   }, [change.error]);
   const set = (fields: Partial<Draft>) => setDraft((before) => ({ ...before, ...fields }));
-  /** What a field of text needs. */
+  /** Returns the props of a text field. */
   const text = (field: TextKey) => ({
     value: draft[field],
     onValue: (value: string) => set({ [field]: value }),
@@ -49,7 +49,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
           <TextField
             label="Secret"
             type="password"
-            hint="Signs the requests. Empty: one is generated, and shown once."
+            hint="Signs the requests. Leave empty to generate one. It is shown only once."
             {...text('sharedSecret')}
           />
         )}
@@ -65,8 +65,8 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         <FieldGroup label="Enabled" error={byField.enabled}>
           <Checkbox label="Route messages to it" checked={draft.enabled} onValue={(enabled) => set({ enabled })} />
         </FieldGroup>
-        <TextAreaField label="Sources" hint="One name a line. Empty: every source." {...text('sources')} />
-        <FieldGroup label="Types" hint="None: all." error={byField.types}>
+        <TextAreaField label="Sources" hint="One name per line. Empty: all sources." {...text('sources')} />
+        <FieldGroup label="Types" hint="None selected: all types." error={byField.types}>
           <div class="checkboxes">
             {MESSAGE_TYPES.map((type) => (
               <Checkbox
@@ -82,19 +82,23 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         </FieldGroup>
         <TextAreaField
           label="Events"
-          hint="Patterns of track event names, one a line: * stands for any text, ! in front excludes. Empty: all."
+          hint="Patterns for names of track events, one per line. * matches any text; a leading ! excludes. Empty: all events."
           placeholder={'Order *\n!Order Viewed'}
           {...text('events')}
         />
         <TextField
           label="Integration"
-          hint="The key looked for in a message's integrations. Empty: the name."
+          hint="The destination's key in the integrations of a message. Empty: its name."
           {...text('integration')}
         />
       </section>
       <section class="form">
         <h2>Sending</h2>
-        <FieldGroup label="Rate limit" hint="Requests from each process. Empty: no limit." error={byField.rateLimit}>
+        <FieldGroup
+          label="Rate limit"
+          hint="Maximum number of requests per process. Empty: no limit."
+          error={byField.rateLimit}
+        >
           <div class="row">
             <NumberInput label="Requests" value={draft.requests} onValue={(requests) => set({ requests })} />
             <span>in</span>
@@ -104,13 +108,13 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         </FieldGroup>
         <TextField
           label="Concurrency"
-          hint="Deliveries in flight. Empty: as the relay's options say."
+          hint="Maximum number of deliveries in flight. Empty: as set in the relay's options."
           {...text('concurrency')}
         />
         <SelectField
           label="Retries"
           options={[
-            ['', "As the relay's options say"],
+            ['', "As set in the relay's options"],
             ['spec', 'After timeouts, connection faults, 5xx, 408, 425, 429'],
             ['any-failure', 'After every answer but 2xx'],
           ]}
@@ -135,7 +139,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         <PairsField
           label="Metadata"
           noun="entry"
-          hint="Your own data about it, such as a tenant. Not sent."
+          hint="Your own data about the destination, such as a tenant. Not sent to the receiver."
           error={byField.metadata}
           pairs={draft.metadata}
           onPairs={(metadata) => set({ metadata })}

@@ -14,7 +14,7 @@ import { CountLink } from './count-link.component.js';
 import type { Destination } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
-/** All destinations, in the order of their names. */
+/** All destinations, sorted by name. */
 export function DestinationList({ query }: { query: URLSearchParams }) {
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
@@ -83,7 +83,7 @@ function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   );
 }
 
-/** Searches begin when they are sent: not with each letter. */
+/** Searches when the form is submitted, rather than with each letter. */
 function Filters(before: { field: string; value: string }) {
   const [name, setName] = useState('');
   const [field, setField] = useState(before.field);

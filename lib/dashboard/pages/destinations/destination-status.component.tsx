@@ -9,13 +9,13 @@ import { HealthBadge } from './health-badge.component.js';
 
 const STATES = [
   ['queued', 'Queued'],
-  ['delivering', 'Under way'],
+  ['delivering', 'Delivering'],
   ['waiting', 'Waiting'],
   ['delivered', 'Delivered'],
   ['dead', 'Dead'],
 ] as const;
 
-/** How a destination does. */
+/** Status of a destination. */
 export function DestinationStatus({ destination }: { destination: Destination }) {
   const { name, fault, figures, previousSecretUntil } = destination;
   const { delivered, failed, dead } = figures.recent;
@@ -36,12 +36,12 @@ export function DestinationStatus({ destination }: { destination: Destination })
           ],
           ...(previousSecretUntil === undefined
             ? []
-            : [['Previous secret', <>signs as well until {<Time at={previousSecretUntil} />}</>] as const]),
+            : [['Previous secret', <>also signs until {<Time at={previousSecretUntil} />}</>] as const]),
         ]}
       />
       <p class="actions">
         <a href={hrefOf('deliveries', { destination: name })}>All its deliveries</a>
-        <a href={hrefOf('dead', { destination: name })}>Dead ones</a>
+        <a href={hrefOf('dead', { destination: name })}>Its dead deliveries</a>
         <a href={hrefOf('overview', { destination: name, period: 'day' })}>Figures by the minute</a>
       </p>
     </section>
@@ -51,7 +51,7 @@ export function DestinationStatus({ destination }: { destination: Destination })
 function OpenCircuit() {
   return (
     <>
-      <StateBadge state="down" label="open" /> The receiver counts as down: it is probed, and the rest waits.
+      <StateBadge state="down" label="open" /> The receiver counts as down. One delivery probes it; the others wait.
     </>
   );
 }

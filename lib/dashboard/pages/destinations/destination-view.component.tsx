@@ -17,10 +17,10 @@ import { DestinationHours } from './destination-hours.component.js';
 import { DestinationOptions } from './destination-options.component.js';
 import { DestinationStatus } from './destination-status.component.js';
 
-/** How often it is read, in ms. */
+/** Time between two readings of the destination, in ms. */
 const EVERY = 5_000;
 
-/** One destination: how it does, and its options. */
+/** One destination: its actions, status and options. */
 export function DestinationView({ name, isEdited }: { name: string; isEdited: boolean }) {
   const { answer, error, reload } = useAnswer(
     (signal) => get<Destination>(path`destinations/${name}`, { query: { figures: 'true' }, signal }),

@@ -3,22 +3,22 @@ import type { DestinationEntry } from '../../../webhook-destination/registry/reg
 
 export const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias', 'delete'] as const;
 
-/** A destination as it stands in the form. */
+/** A destination as entered in the form. */
 export interface Draft {
   name: string;
   sharedSecret: string;
-  /** Undefined keeps those that the destination has, of which user info and query are not known. */
+  /** New URLs; undefined keeps the current ones, whose user info and query the API hides. */
   urls: string[] | undefined;
-  /** Undefined keeps those that the destination has, of which the values are not known. */
+  /** New headers; undefined keeps the current ones, whose values the API hides. */
   headers: Pair[] | undefined;
   integration: string;
   enabled: boolean;
-  /** One a line. */
+  /** One per line. */
   sources: string;
   types: string[];
-  /** One a line. */
+  /** One per line. */
   events: string;
-  /** Numbers as they are typed. */
+  /** Numbers, as typed. */
   requests: string;
   per: string;
   concurrency: string;
@@ -75,7 +75,7 @@ export function toDraft(entry: DestinationEntry): Draft {
   };
 }
 
-/** The options of a draft; those that are left empty are left out. */
+/** Converts a draft to options; empty ones are omitted. */
 export function toOptions(draft: Draft): Record<string, unknown> {
   const { name, sharedSecret, urls, headers, integration, enabled, types, propagateTrace } = draft;
   const options = {
@@ -99,7 +99,7 @@ export function toOptions(draft: Draft): Record<string, unknown> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-/** The fields that differ; null gives one its default. */
+/** Returns the changed fields; null resets a field to its default. */
 export function toPatch(before: Draft, after: Draft): Record<string, unknown> {
   const [old, options] = [toOptions(before), toOptions(after)];
   const names = new Set([...Object.keys(old), ...Object.keys(options)]);
@@ -115,14 +115,14 @@ function toLines(text: string): string[] | undefined {
   return lines.length > 0 ? lines : undefined;
 }
 
-/** What is no number is sent as it is, so the API names its rule. */
+/** Returns text that is not a number unchanged, so that the API names the rule. */
 function toNumber(text: string): number | string | undefined {
   const number = Number(text);
   if (text.trim() === '') return undefined;
   return Number.isNaN(number) ? text : number;
 }
 
-/** Rows without a name and value are left out. */
+/** Converts rows to a record. Rows with neither a name nor a value are omitted. */
 function toRecord(pairs: Pair[]): Record<string, string> {
   return Object.fromEntries(
     pairs.filter(({ name, value }) => name !== '' || value !== '').map(({ name, value }) => [name, value]),

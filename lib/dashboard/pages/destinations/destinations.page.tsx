@@ -14,7 +14,7 @@ export function DestinationsPage({ route: { rest, query } }: { route: Route }) {
   return query.has('create') ? <CreateDestination /> : <DestinationList query={query} />;
 }
 
-/** A form takes the place of what was shown, and with it that of the button that had the focus. */
+/** Focuses the heading when a form opens or closes, because the button that had the focus is gone. */
 function useFocusOnHeading(hasForm: boolean): void {
   const shown = useRef(hasForm);
   useEffect(() => {

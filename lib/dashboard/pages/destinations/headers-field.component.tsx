@@ -5,20 +5,20 @@ import { type Pair, PairsField } from '../../components/pairs-field.component.js
 import { PlainText } from '../../components/plain-text.component.js';
 
 export interface HeadersFieldProps {
-  /** Undefined keeps the present ones. */
+  /** New headers; undefined keeps the current ones. */
   headers: Pair[] | undefined;
-  /** Names of those. */
+  /** Names of the current headers. */
   present: string[] | undefined;
   error: string | undefined;
   onHeaders: (headers: Pair[] | undefined) => void;
 }
 
-/** Headers of every request. The values of present ones are not known, so all are entered anew. */
+/** Headers sent with every request. The API hides the values of the current ones, so all must be entered again. */
 export function HeadersField({ headers, present = [], error, onHeaders }: HeadersFieldProps) {
   if (headers) {
     const hint =
       present.length > 0
-        ? `They replace ${present.join(', ')}, whose values are not shown: enter them again.`
+        ? `These replace ${present.join(', ')}. Current values are not shown, so enter all values again.`
         : 'Added to every request. Their values are not shown again.';
     return (
       <PairsField

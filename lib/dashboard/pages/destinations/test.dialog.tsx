@@ -37,12 +37,12 @@ export function TestDialog({ name, onClose }: { name: string; onClose: () => voi
   return (
     <Dialog title="Send a test" onClose={onClose}>
       <p class="hint">
-        Sends one track message to the receiver now, outside the queue; also while the destination is paused or
+        Sends one track message to the receiver now, outside the queue, even while the destination is paused or
         disabled.
       </p>
       <Form onSubmit={() => send.run()}>
         <TextField label="Event" value={event} onValue={setEvent} />
-        <TextField label="User" value={userId} onValue={setUserId} hint="Empty: an anonymous one." />
+        <TextField label="User" value={userId} onValue={setUserId} hint="Empty: an anonymous user." />
         <TextAreaField
           label="Properties, as JSON"
           value={properties}
@@ -66,7 +66,7 @@ export function TestDialog({ name, onClose }: { name: string; onClose: () => voi
 }
 
 function Attempt({ results }: AttemptRecord) {
-  if (results.length === 0) return <p>Nothing was sent: its transform drops this message.</p>;
+  if (results.length === 0) return <p>Nothing was sent: the destination’s transform dropped this message.</p>;
   return results.map(({ url, outcome, status, duration, error }) => (
     <Facts
       key={url}

@@ -5,14 +5,14 @@ import { PlainText } from '../../components/plain-text.component.js';
 const MAX_URLS = 5;
 
 export interface UrlsFieldProps {
-  /** Undefined keeps the present ones. */
+  /** New URLs; undefined keeps the current ones. */
   urls: string[] | undefined;
   present: string[] | undefined;
   error: string | undefined;
   onUrls: (urls: string[] | undefined) => void;
 }
 
-/** URLs of a destination. The user info and query of present ones are not known, so all are entered anew. */
+/** URLs of a destination. The API hides user info and query of the current ones, so all must be entered again. */
 export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps) {
   if (!urls) {
     return (
@@ -30,8 +30,8 @@ export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps)
   }
   const hint =
     present.length > 0
-      ? `They replace ${present.join(', ')}. Enter them in full, with user info and query if they have these.`
-      : 'One to five, http or https. The first success settles a message.';
+      ? `These replace ${present.join(', ')}. Enter each in full, with its user info and query, if any.`
+      : 'One to five URLs, http or https. A message is delivered once one of them accepts it.';
   return (
     <FieldGroup label="URLs" hint={hint} error={error}>
       {urls.map((url, index) => (
@@ -58,14 +58,14 @@ export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps)
       ))}
       <div class="actions">
         <Button
-          disabledReason={urls.length < MAX_URLS ? undefined : `A destination has ${MAX_URLS} URLs at most.`}
+          disabledReason={urls.length < MAX_URLS ? undefined : `A destination can have at most ${MAX_URLS} URLs.`}
           onClick={() => onUrls([...urls, ''])}
         >
           Add URL
         </Button>
         {present.length > 0 && (
           <Button look="quiet" onClick={() => onUrls(undefined)}>
-            Keep the present ones
+            Keep the current URLs
           </Button>
         )}
       </div>

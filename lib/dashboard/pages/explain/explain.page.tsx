@@ -20,10 +20,10 @@ const EXAMPLE = `{
   "properties": { "revenue": 39.95 }
 }`;
 
-/** Most sources that can be chosen; of more, the name is typed. */
+/** Maximum number of sources to choose from. If there are more, the user types the name. */
 const MAX_SOURCES = 500;
 
-/** What would become of a message. */
+/** Explains whether a message would be accepted, and where it would go. */
 export function ExplainPage() {
   const [text, setText] = useState(EXAMPLE);
   const [chosen, setChosen] = useState('');
@@ -48,7 +48,7 @@ export function ExplainPage() {
     }
     setResult({ isBusy: true });
     try {
-      // As it is typed: parsed numbers could differ.
+      // Sent as typed, because parsed numbers could differ.
       const body = `{"source":${JSON.stringify(source)},"message":${text}}`;
       setResult({ explanation: await request<Explanation>('POST', 'explain', { body }) });
     } catch (error) {
@@ -60,8 +60,8 @@ export function ExplainPage() {
     <>
       <PageHeading title="Explain" />
       <p class="hint">
-        What would become of a message: whether it is accepted, which destinations get it, and what each is sent.
-        Nothing is sent.
+        Shows whether a message would be accepted, which destinations would get it, and what each would be sent. Nothing
+        is sent.
       </p>
       <Problem error={sources.error} onRetry={sources.reload} />
       <Form class="form panel" onSubmit={() => void submit()}>
@@ -75,7 +75,7 @@ export function ExplainPage() {
         ) : (
           <TextField label="Source" value={source} isRequired onValue={setChosen} />
         )}
-        <Field label="Message" hint="One message as JSON, as it is posted." error={fault}>
+        <Field label="Message" hint="One message as JSON, as clients post it." error={fault}>
           {(input) => (
             <textarea
               {...input}
@@ -102,7 +102,7 @@ export function ExplainPage() {
   );
 }
 
-/** What is wrong with a message before it is sent. */
+/** Checks a message before it is sent; undefined if there is no fault. */
 function findFault(text: string): { rule: string; line?: number } | undefined {
   const fault = findJsonFault(text);
   if (fault) return { rule: `${fault.message}: line ${fault.line}, column ${fault.column}.`, line: fault.line };

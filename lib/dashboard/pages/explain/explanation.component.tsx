@@ -9,10 +9,10 @@ import { StateBadge } from '../../components/state-badge.component.js';
 
 const REASONS = {
   disabled: 'The destination is disabled.',
-  source: 'The destination takes no messages of this source.',
-  type: 'The destination takes no messages of this type.',
-  event: 'The name of the event does not match the events of the destination.',
-  integrations: 'The message leaves the destination out, by its field integrations.',
+  source: 'The destination gets no messages from this source.',
+  type: 'The destination gets no messages of this type.',
+  event: 'The event name does not match the destination’s event patterns.',
+  integrations: 'The message’s integrations exclude the destination.',
 };
 
 /** How the API masks a value. */
@@ -42,14 +42,14 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
           {destinations.map((destination, index) => (
             <DestinationView key={destination.destination} explained={destination} isOpenAtFirst={index === 0} />
           ))}
-          {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are left out.</p>}
+          {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are not shown.</p>}
         </section>
       )}
     </div>
   );
 }
 
-/** The outcome in a sentence. */
+/** Returns the outcome as a sentence. */
 export function toSummary({ accepted, fault, destinations }: Explanation): string {
   return accepted ? `Accepted. ${countOf(destinations)}.` : `Rejected: ${fault?.message ?? ''}.`;
 }
@@ -75,7 +75,7 @@ interface DestinationViewProps {
   isOpenAtFirst: boolean;
 }
 
-/** Its content is rendered once it is open: 200 bodies would be slow. */
+/** Renders its content only while open, because 200 bodies would be slow. */
 function DestinationView({ explained, isOpenAtFirst }: DestinationViewProps) {
   const { destination, selected, reason, request } = explained;
   const [isOpen, setOpen] = useState(isOpenAtFirst && selected);

@@ -1,12 +1,12 @@
 /** Where a text stops being JSON. */
 export interface JsonFault {
   message: string;
-  /** From 1. */
+  /** Starts at 1. */
   line: number;
   column: number;
 }
 
-/** A bracket, comma or colon; a string; another value. White space may stand before it. */
+/** Matches a bracket, comma or colon; a string; or another value. White space may precede it. */
 const TOKEN =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|[\u007f-\u009f]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[Ee][+-]?\d+)?|true|false|null))/uy;
 
@@ -24,8 +24,8 @@ const EXPECTED = {
 type Expected = keyof typeof EXPECTED;
 
 /**
- * Finds where a text stops being JSON; undefined if it is JSON. `JSON.parse` says the place in words only, each browser in
- * its own, and not always.
+ * Finds where a text stops being JSON; undefined if it is JSON. `JSON.parse` does not always say where, and each
+ * browser words it differently.
  */
 export function findJsonFault(text: string): JsonFault | undefined {
   const open: ('{' | '[')[] = [];
@@ -45,7 +45,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
   return end === text.length && expected === 'end' ? undefined : toFault(text, end, expected);
 }
 
-/** What is expected after a token; undefined if the token was not. */
+/** Returns what is expected after a token; undefined if the token itself was not expected. */
 function follow(expected: Expected, token: string, open: ('{' | '[')[]): Expected | undefined {
   const isValue = expected === 'value' || expected === 'value or ]';
   const afterValue = (): Expected => (open.length === 0 ? 'end' : open.at(-1) === '{' ? 'comma or }' : 'comma or ]');

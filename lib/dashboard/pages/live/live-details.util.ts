@@ -2,7 +2,7 @@ import type { UrlResult } from '../../../webhook-destination/queue/attempt-recor
 import type { LiveEvent } from '../../api/live.stream.js';
 import { toClock, toDuration } from '../../components/time.component.js';
 
-/** What happened, in a few words. */
+/** Describes an event in a few words. */
 export function toDetails(event: LiveEvent): string {
   const { attempt, nextAttemptAt, reason, message, destinations = [] } = event;
   switch (event.kind) {
@@ -20,7 +20,7 @@ export function toDetails(event: LiveEvent): string {
 }
 
 function toResults({ results }: LiveEvent): string {
-  if (Array.isArray(results) && results.length === 0) return 'nothing sent, as the transform left it out';
+  if (Array.isArray(results) && results.length === 0) return 'nothing sent: dropped by the transform';
   const all = (Array.isArray(results) ? results : []) as UrlResult[];
   return all.map(({ status, error, duration }) => `${status ?? error ?? ''} in ${toDuration(duration)}`).join(', ');
 }

@@ -27,7 +27,7 @@ const TEXTS = [
   ['messageId', 'Message'],
 ] as const;
 
-/** Fields that an event must have, exactly. */
+/** Form for the fields that an event must match exactly. */
 export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter: (filter: LiveFilter) => void }) {
   const [draft, setDraft] = useState(filter);
   const key = JSON.stringify(filter);
@@ -35,7 +35,7 @@ export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter
   const set = (field: keyof LiveFilter) => (value: string) => setDraft({ ...draft, [field]: value });
   return (
     <Form class="filters" aria-label="Filters" onSubmit={() => onFilter(draft)}>
-      <SelectField label="What" value={draft.kind ?? ''} options={KINDS} onValue={set('kind')} />
+      <SelectField label="Kind" value={draft.kind ?? ''} options={KINDS} onValue={set('kind')} />
       <SelectField label="Type" value={draft.type ?? ''} options={TYPES} onValue={set('type')} />
       {TEXTS.map(([field, label]) => (
         <TextField key={field} label={label} value={draft[field] ?? ''} onValue={set(field)} />
@@ -47,7 +47,7 @@ export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter
         {key !== '{}' && <a href={hrefOf('live')}>Clear</a>}
       </div>
       {(filter.type ?? filter.event ?? filter.userId) && (
-        <p class="hint">Only accepted messages have a type, event and user: outcomes are left out.</p>
+        <p class="hint">Outcomes are hidden: only accepted messages have a type, event and user.</p>
       )}
     </Form>
   );

@@ -19,7 +19,7 @@ const KIND_NAMES = {
 /** Columns, with the class of each. */
 const COLUMNS = [
   ['Time', 'time'],
-  ['What', 'kind'],
+  ['Kind', 'kind'],
   ['Source', 'name'],
   ['Destination', 'name'],
   ['Event', 'name'],
@@ -28,7 +28,7 @@ const COLUMNS = [
   ['Details', 'details'],
 ] as const;
 
-/** Events, the newest first. */
+/** Table of events, newest first. */
 export function LiveTable({ rows }: { rows: LiveRow[] }) {
   return (
     <div class="table-frame live-table" role="region" aria-label="Live events" tabIndex={0}>

@@ -29,8 +29,8 @@ export function LivePage({ route: { query } }: { route: Route }) {
   return (
     <>
       <PageHeading title="Live">
-        <Button onClick={() => setPaused(!isPaused)}>{isPaused ? 'Go on' : 'Pause'}</Button>
-        <Button onClick={() => ring.clear()}>Empty the list</Button>
+        <Button onClick={() => setPaused(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
+        <Button onClick={() => ring.clear()}>Clear the list</Button>
       </PageHeading>
       <LiveFilters filter={filter} onFilter={replaceQuery} />
       <div class="live-state">
@@ -41,7 +41,7 @@ export function LivePage({ route: { query } }: { route: Route }) {
         <LiveTable rows={view.rows} />
       ) : (
         <EmptyState title="No events yet.">
-          <p>Events appear here as they happen. Older ones are among the deliveries.</p>
+          <p>Events appear here as they happen. Older ones are under Deliveries.</p>
         </EmptyState>
       )}
     </>
@@ -62,7 +62,7 @@ function toState({ state, scope }: LiveView): string {
 function toCounts({ seen, missed, skipped, gaps, rows }: LiveView): string {
   const counts = [`${seen.toLocaleString()} seen, the last ${rows.length} shown`];
   if (skipped > 0) counts.push(`${skipped.toLocaleString()} skipped while paused`);
-  if (missed > 0) counts.push(`${missed.toLocaleString()} left out by the relay, as too many came at once`);
-  if (gaps > 0) counts.push(`the stream began again ${gaps === 1 ? 'once' : `${gaps} times`}, with a gap before`);
+  if (missed > 0) counts.push(`${missed.toLocaleString()} dropped by the relay, because too many came at once`);
+  if (gaps > 0) counts.push(`reconnected ${gaps === 1 ? 'once' : `${gaps} times`}, with events missing in between`);
   return counts.join(' · ');
 }

@@ -1,30 +1,32 @@
 import type { LiveEvent, LiveListener } from '../../api/live.stream.js';
 
-/** Events that are kept. */
+/** Number of events kept. */
 export const RING_SIZE = 500;
 
-/** Time between two renderings, in ms: at thousands of events a second the page would do nothing else. */
+/**
+ * Minimum time between two renderings, in ms: at thousands of events per second, the page would do nothing but render.
+ */
 const INTERVAL = 100;
 
 export interface LiveRow {
-  /** Counts up. */
+  /** Consecutive number. */
   id: number;
   event: LiveEvent;
 }
 
-/** What the page shows. */
+/** State that the page shows. */
 export interface LiveView {
   state: 'open' | 'closed' | 'connecting';
   scope: 'process' | 'queue' | undefined;
-  /** The newest first. */
+  /** Newest first. */
   rows: LiveRow[];
-  /** Events that came since the page was opened. */
+  /** Events received since the page was opened or the list was emptied. */
   seen: number;
-  /** Events that the relay left out, as they came too fast for this reader. */
+  /** Events that the relay dropped, because they came too fast for this reader. */
   missed: number;
-  /** Events that came while the page was paused. */
+  /** Events received while the page was paused. */
   skipped: number;
-  /** Times that the stream began again: what happened in between is unknown. */
+  /** Number of times the stream was interrupted; events during an interruption are unknown. */
   gaps: number;
 }
 
@@ -38,7 +40,7 @@ export const EMPTY_VIEW: LiveView = {
   gaps: 0,
 };
 
-/** Keeps the last events, and has them shown at most every 100 ms, however many come. */
+/** Keeps the last events, and shows them at most every 100 ms, no matter how many arrive. */
 export class LiveRing implements LiveListener {
   isPaused = false;
   private view: LiveView = { ...EMPTY_VIEW };
@@ -69,7 +71,7 @@ export class LiveRing implements LiveListener {
     this.schedule();
   };
 
-  /** Forgets what was shown and counted. */
+  /** Clears the events and the counts. */
   clear(): void {
     const { state, scope } = this.view;
     this.view = { ...EMPTY_VIEW, state, scope };
@@ -77,7 +79,7 @@ export class LiveRing implements LiveListener {
     this.schedule();
   }
 
-  /** Shows nothing from now on. */
+  /** Stops showing events. */
   close(): void {
     this.isClosed = true;
     clearTimeout(this.timer);

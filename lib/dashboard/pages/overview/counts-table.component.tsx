@@ -13,10 +13,10 @@ const STATES: readonly (readonly [DeliveryState, title: string])[] = [
   ['dead', 'Dead'],
 ];
 
-/** Most rows. */
+/** Maximum number of rows. */
 const MAX_ROWS = 100;
 
-/** Deliveries by destination and state, each number a link to them. */
+/** Number of deliveries by destination and state, each a link to the deliveries. */
 export function CountsTable({ rows, down }: { rows: DestinationCounts[]; down: string[] }) {
   const isDown = new Set(down);
   return (
@@ -49,7 +49,7 @@ export function CountsTable({ rows, down }: { rows: DestinationCounts[]; down: s
       />
       {rows.length > MAX_ROWS && (
         <p class="hint">
-          The {MAX_ROWS} destinations with most undelivered messages are shown, of {rows.length.toLocaleString()}.
+          Showing the {MAX_ROWS} destinations with the most undelivered messages, of {rows.length.toLocaleString()}.
         </p>
       )}
     </section>

@@ -1,11 +1,11 @@
 import type { DeliveryCount, DeliveryState } from '../../../webhook-destination/queue/delivery-queue.interface.js';
 
-/** Deliveries of a destination by state; states without one are left out. */
+/** Number of a destination's deliveries by state; states without deliveries are omitted. */
 export interface DestinationCounts extends Partial<Record<DeliveryState, number>> {
   destination: string;
 }
 
-/** A row for each destination: those with most that is not delivered first. */
+/** Returns a row for each destination, those with the most undelivered deliveries first. */
 export function toDestinationCounts(counts: DeliveryCount[]): DestinationCounts[] {
   const rows = new Map<string, DestinationCounts>();
   for (const { destination, state, count } of counts) {

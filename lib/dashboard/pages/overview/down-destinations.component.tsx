@@ -1,10 +1,10 @@
 import { PlainText } from '../../components/plain-text.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 
-/** Most names that are shown. */
+/** Maximum number of names shown. */
 const MAX_NAMES = 20;
 
-/** Destinations that this process has found down. */
+/** Destinations that this process has found to be down. */
 export function DownDestinations({ names }: { names: string[] }) {
   if (names.length === 0) return null;
   return (

@@ -4,11 +4,11 @@ import { Duration, Time, toDuration } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Overview } from './overview.answer.js';
 
-/** The figures that say whether all is well. */
+/** Key figures of the relay's health. */
 export function Figures({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
   const dead = counts.filter(({ state }) => state === 'dead').reduce((sum, { count }) => sum + count, 0);
-  const ofRecent = `in ${recent.minutes} min`;
+  const ofRecent = `in the last ${recent.minutes} min`;
   return (
     <dl class="figures">
       <Figure name="To deliver" note={oldestNote(oldestAcceptedAt, at)}>
@@ -34,7 +34,7 @@ export function Figures({ overview }: { overview: Overview }) {
       </Figure>
       <Figure
         name="Lost before ingest"
-        note={`this process, since its start ${toDuration(process.uptime * 1_000)} ago`}
+        note={`by this process, since it started ${toDuration(process.uptime * 1_000)} ago`}
         isBad={process.lostBeforeIngest > 0}
       >
         {process.lostBeforeIngest.toLocaleString()}
@@ -61,14 +61,14 @@ function Figure({ name, note, isBad = false, children }: FigureProps) {
 }
 
 function oldestNote(oldest: number | null, now: number): string {
-  return oldest === null ? 'nothing waits' : `the oldest for ${toDuration(Math.max(0, now - oldest))}`;
+  return oldest === null ? 'nothing is waiting' : `oldest waiting for ${toDuration(Math.max(0, now - oldest))}`;
 }
 
 function latencyNote({ recent: { latest } }: Overview): ComponentChildren {
   if (!latest) return 'no attempt yet';
   return (
     <>
-      in the minute of <Time at={latest.at} look="minute" />
+      in the minute from <Time at={latest.at} look="minute" />
     </>
   );
 }

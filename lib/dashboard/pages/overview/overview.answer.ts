@@ -5,11 +5,11 @@ import type { Counter, SeriesPoint } from '../../../webhook-destination/admin/se
 export interface Overview {
   at: number;
   counts: DeliveryCount[];
-  /** Deliveries that are still to be delivered. */
+  /** Number of deliveries still to be delivered. */
   open: number;
   oldestAcceptedAt: number | null;
   recent: Record<Counter, number> & { minutes: number; latest: SeriesPoint | null };
-  /** Names of destinations. */
+  /** Names of the destinations that are down. */
   down: string[];
   store: { keepsSeries: boolean };
   process: { lostBeforeIngest: number; uptime: number };

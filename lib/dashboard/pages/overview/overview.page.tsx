@@ -12,10 +12,10 @@ import { Figures } from './figures.component.js';
 import type { Overview } from './overview.answer.js';
 import { Series } from './series.component.js';
 
-/** How often the figures are read, in ms. */
+/** Time between two readings of the figures, in ms. */
 const EVERY = 5_000;
 
-/** How the relay does now, and how it did in the last day. */
+/** Current state of the relay, and its figures for the last hour or day. */
 export function OverviewPage({ route }: { route: Route }) {
   const { answer, error, reload } = useAnswer((signal) => get<Overview>('overview', { signal }), 'overview', EVERY);
   return (

@@ -12,7 +12,7 @@ import { replaceQuery } from '../../shell/hash.router.js';
 import type { Timeseries } from './overview.answer.js';
 import { type Metric, type Span, toChartData, toSpans } from './series.util.js';
 
-/** How often the series is read, in ms: the relay writes it every 10 s. */
+/** Time between two readings of the series, in ms. The relay writes it every 10 s. */
 const EVERY = 15_000;
 
 const HOUR = 3_600_000;
@@ -35,7 +35,7 @@ const LATENCIES: (ChartLine & { metric: Metric })[] = [
   { metric: 'p95', label: 'p95', colour: '--warn', dash: [6, 4], hasGaps: true },
 ];
 
-/** Most destinations that can be chosen. */
+/** Maximum number of destinations to choose from. */
 const MAX_NAMES = 200;
 
 /** The last hour or day, by the minute. */
@@ -68,7 +68,7 @@ export function Series({ query, destinations }: { query: URLSearchParams; destin
   );
 }
 
-/** @param length of the spans of the tables, in ms */
+/** @param length length of the spans in the tables, in ms */
 function Charts({ answer, length }: { answer: Timeseries; length: number }) {
   const counts = useMemo(() => toChartData(answer, metricsOf(COUNTS)), [answer]);
   const latencies = useMemo(() => toChartData(answer, metricsOf(LATENCIES)), [answer]);

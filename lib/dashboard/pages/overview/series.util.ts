@@ -6,7 +6,7 @@ export type Metric = Exclude<keyof SeriesPoint, 'at'>;
 
 const MINUTE = 60_000;
 
-/** The lines of a chart. Counts of minutes without a point are 0; they have no latencies. */
+/** Converts points to the lines of a chart. Minutes without a point have counts of 0, and no latencies. */
 export function toChartData({ from, to, points }: Timeseries, metrics: readonly Metric[]): ChartData {
   const byTime = new Map(points.map((point) => [point.at, point]));
   const first = Math.ceil(from / MINUTE) * MINUTE;
@@ -20,13 +20,13 @@ export function toChartData({ from, to, points }: Timeseries, metrics: readonly 
   return [times.map((at) => at / 1_000), ...lines];
 }
 
-/** Figures of some minutes: counts are sums, latencies those of the slowest minute. */
+/** Figures of several minutes: counts are sums, latencies are those of the slowest minute. */
 export interface Span extends SeriesPoint {
-  /** Its length, in ms. */
+  /** Length of the span, in ms. */
   length: number;
 }
 
-/** Points in spans, the latest first; spans without a point are left out. */
+/** Groups points into spans, latest first; spans without points are omitted. */
 export function toSpans(points: SeriesPoint[], length: number): Span[] {
   const spans = new Map<number, Span>();
   for (const point of points) {

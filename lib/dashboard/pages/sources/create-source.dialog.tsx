@@ -13,7 +13,7 @@ import { notify } from '../../components/notice.state.js';
 import { Problem } from '../../components/problem.component.js';
 import type { CreatedSource } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
-/** What a client needs of its key. */
+/** What clients use the key for. */
 export const KEY_ADVICE = 'Clients of this source send it with their messages.';
 
 export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => void; onClose: () => void }) {
@@ -37,7 +37,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
       <Form onSubmit={() => create.run()}>
         <TextField
           label="Name"
-          hint="Names it in destinations and logs. Cannot be changed later."
+          hint="Identifies the source in destinations and logs. Cannot be changed later."
           value={name}
           onValue={setName}
           error={byField.name}
@@ -45,7 +45,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
         <TextField
           label="Write key"
           type="password"
-          hint="Empty: one is generated, and shown once."
+          hint="Leave empty to generate one. It is shown only once."
           value={writeKey}
           onValue={setWriteKey}
           error={byField.writeKey}

@@ -1,6 +1,6 @@
 import { Table } from '../../components/table.component.js';
 
-/** Numbers of refusals by code, the most first. */
+/** Number of refusals by code, most frequent first. */
 export function Refusals({ caption, refused }: { caption: string; refused: Record<string, number> }) {
   const rows = Object.entries(refused).sort(([, one], [, other]) => other - one);
   return (

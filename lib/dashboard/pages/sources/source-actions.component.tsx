@@ -13,7 +13,7 @@ import type { Source } from './source.answer.js';
 
 type Opened = { dialog: 'rotate' | 'remove' } | { dialog: 'key'; key: string };
 
-/** What can be done with a source. */
+/** Buttons and dialogs for the actions on a source. */
 export function SourceActions({ source, onChanged }: { source: Source; onChanged: () => void }) {
   const { name } = source;
   const [opened, setOpened] = useState<Opened>();
@@ -36,7 +36,7 @@ export function SourceActions({ source, onChanged }: { source: Source; onChanged
           route={path`sources/${name}/rotate-key`}
           field="key"
           answer="writeKey"
-          advice="Until the overlap ends, messages with either key are accepted, so clients may change theirs at any time in between."
+          advice="Until the overlap ends, messages with either key are accepted, so you can update clients at any time before then."
           onRotated={(key) => {
             notify('The write key has been rotated.');
             if (key === undefined) close();
@@ -59,7 +59,7 @@ export function SourceActions({ source, onChanged }: { source: Source; onChanged
           }}
           onClose={close}
         >
-          <p>Messages with its write key are refused from then on. What it has sent is delivered.</p>
+          <p>From then on, messages with its write key are refused. Messages already accepted are still delivered.</p>
         </RemoveDialog>
       )}
     </>

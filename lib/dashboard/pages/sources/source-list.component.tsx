@@ -18,7 +18,7 @@ import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';
 
 const EVERY = 10_000;
 
-/** All sources, in the order of their names. */
+/** All sources, sorted by name. */
 export function SourceList() {
   const [isCreating, setCreating] = useState(false);
   const list = useKeyset(async (cursor, signal) => {
@@ -81,7 +81,7 @@ export function LastSeen({ lastSeenAt }: SourceFigures) {
   return lastSeenAt === null ? <span class="muted">not in the last day</span> : <Time at={lastSeenAt} />;
 }
 
-/** Requests that no source is known of. */
+/** Refused requests without a known write key. */
 function UnknownKeys() {
   const { answer, error, reload } = useAnswer(
     (signal) => get<SourceFigures>('refusals', { signal }),
@@ -91,14 +91,14 @@ function UnknownKeys() {
   if (answer ? refusedCount(answer) === 0 : !error) return null;
   return (
     <section class="panel">
-      <h2>Refused without the write key of a source, last day</h2>
+      <h2>Refused without a known write key, last day</h2>
       <Problem error={error} onRetry={reload} />
       {answer && (
         <p>
-          The last one came <Time at={answer.lastSeenAt} />.
+          Most recent: <Time at={answer.lastSeenAt} />
         </p>
       )}
-      {answer && <Refusals caption="Refused without the write key of a source" refused={answer.refused} />}
+      {answer && <Refusals caption="Refused without a known write key" refused={answer.refused} />}
     </section>
   );
 }

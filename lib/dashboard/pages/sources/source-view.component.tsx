@@ -14,10 +14,10 @@ import { SourceActions } from './source-actions.component.js';
 import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';
 import { LastSeen } from './source-list.component.js';
 
-/** How often it is read, in ms. */
+/** Time between two readings of the source, in ms. */
 const EVERY = 5_000;
 
-/** One source: what it sends, and what of it is refused. */
+/** One source: what it sends, and what is refused. */
 export function SourceView({ name }: { name: string }) {
   const { answer, error, reload } = useAnswer(
     (signal) => get<Source>(path`sources/${name}`, { query: { figures: 'true' }, signal }),
@@ -59,7 +59,7 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
           ['Refused, last day', refusedCount(figures).toLocaleString()],
           ...(previousKeyUntil === undefined
             ? []
-            : [['Previous write key', <>is valid as well until {<Time at={previousKeyUntil} />}</>] as const]),
+            : [['Previous write key', <>also valid until {<Time at={previousKeyUntil} />}</>] as const]),
           ...(createdAt === undefined ? [] : [['Created', <Time key="created" at={createdAt} />] as const]),
           ...(updatedAt === undefined ? [] : [['Changed', <Time key="changed" at={updatedAt} />] as const]),
         ]}

@@ -1,7 +1,7 @@
 import type { SourceFigures } from '../../../webhook-destination/admin/series/source.recorder.js';
 import type { SourceEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
-/** A source, as `GET sources` answers it with figures. */
+/** A source as `GET sources` answers it, with figures. */
 export interface Source extends SourceEntry {
   figures: SourceFigures;
 }
@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 /** Length of a point, in ms. */
 const INTERVAL = 10 * MINUTE;
 
-/** Messages a minute: of the present point and the one before it. */
+/** Returns the messages per minute, over the current point and the one before it. */
 export function rateOf({ points }: SourceFigures, now = Date.now()): number {
   const first = Math.floor(now / INTERVAL) * INTERVAL - INTERVAL;
   const recent = points.filter(({ at }) => at >= first);
@@ -22,7 +22,7 @@ export function refusedCount({ refused }: SourceFigures): number {
   return Object.values(refused).reduce((sum, count) => sum + count, 0);
 }
 
-/** A rate with as many digits as matter. */
+/** Formats a rate with only the digits that matter. */
 export function toRate(rate: number): string {
   if (rate === 0) return '0/min';
   return rate < 0.1

@@ -17,7 +17,7 @@ export interface DeletionDialogProps {
   onDeleted: (outcome: string) => void;
 }
 
-/** Deletes a user's data once the id is typed: there is no way back. */
+/** Deletes a user's data once the id is typed, because the deletion cannot be undone. */
 export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogProps) {
   const [typed, setTyped] = useState('');
   const [error, setError] = useState<unknown>();

@@ -20,7 +20,7 @@ export interface UserDeliveries {
   cursor?: string;
 }
 
-/** Columns of the list. */
+/** Columns of the list of a user's deliveries. */
 export const USER_COLUMNS: Column<UserDelivery>[] = [
   {
     title: 'Message',
@@ -35,5 +35,5 @@ export const USER_COLUMNS: Column<UserDelivery>[] = [
   { title: 'Source', cell: ({ source }) => <PlainText value={source} max={80} /> },
   { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={80} /> },
   { title: 'Accepted', cell: ({ acceptedAt }) => <Time at={acceptedAt} /> },
-  { title: 'Why dead', cell: ({ reason }) => <PlainText value={reason} max={160} /> },
+  { title: 'Reason (if dead)', cell: ({ reason }) => <PlainText value={reason} max={160} /> },
 ];

@@ -13,7 +13,7 @@ import { goTo, hrefOf, type Route } from '../../shell/hash.router.js';
 import { DeletionDialog } from './deletion-dialog.component.js';
 import { USER_COLUMNS, type UserDeliveries } from './user-columns.component.js';
 
-/** What the queue holds of a user, and its deletion. */
+/** Deliveries of a user in the queue, and their deletion. */
 export function UsersPage({ route: { query } }: { route: Route }) {
   const userId = query.get('userId') ?? '';
   return (
@@ -22,7 +22,7 @@ export function UsersPage({ route: { query } }: { route: Route }) {
       <UserForm key={userId} userId={userId} />
       {userId === '' ? (
         <EmptyState title="Whose data?">
-          <p>Enter the id of a user to see what the queue holds of them, and to delete it.</p>
+          <p>Enter a user id to see the user’s deliveries in the queue, and to delete the user’s data.</p>
         </EmptyState>
       ) : (
         <UserView key={userId} userId={userId} />
@@ -46,7 +46,7 @@ function UserForm({ userId }: { userId: string }) {
 function UserView({ userId }: { userId: string }) {
   const [isDeleting, setDeleting] = useState(false);
   const [outcome, setOutcome] = useState('');
-  // By the search and not `users/:userId`: some ids cannot be part of a path.
+  // The search rather than `users/:userId`, because some ids cannot be part of a path.
   const list = useKeyset(async (cursor, signal) => {
     const portion = await get<UserDeliveries>('deliveries', { query: { userId, cursor }, signal });
     return { rows: portion.deliveries, cursor: portion.cursor };
@@ -70,8 +70,8 @@ function UserView({ userId }: { userId: string }) {
         columns={USER_COLUMNS}
         keyOf={({ id }) => id}
         empty={
-          <EmptyState title="The queue holds nothing of this user.">
-            <p>Records of what was delivered are removed when their retention ends.</p>
+          <EmptyState title="The queue has no deliveries for this user.">
+            <p>Finished deliveries are removed when their retention period ends.</p>
           </EmptyState>
         }
       />

@@ -20,7 +20,7 @@ import { ReplayJobs } from './replay.jobs.js';
 import { replayRoutes } from './replay.routes.js';
 import { sessionRoutes } from './session.routes.js';
 
-/** The admin API of one module, and what it counts. */
+/** The admin API of one module, with its live feed and its figures. */
 export class AdminApi {
   readonly endpoint: ApiEndpoint;
   private readonly writer: SeriesWriter;
@@ -53,18 +53,18 @@ export class AdminApi {
     ];
   }
 
-  /** Comes once the queue is open. */
+  /** Called once the queue is open. */
   open(): void {
     this.feed.open();
     this.jobs.open();
   }
 
-  /** Ends the streams. Comes before the server closes, which waits for them. */
+  /** Ends the streams. Called before the server closes, because closing waits for them. */
   endStreams(): void {
     this.feed.close();
   }
 
-  /** Comes before the queue closes. */
+  /** Called before the queue closes. */
   async close(): Promise<void> {
     this.jobs.close();
     for (const subscription of this.subscriptions) subscription.unsubscribe();

@@ -14,7 +14,7 @@ import type { SourceManager } from '../../registry/source.manager.js';
 import type { DeletionRequest } from '../deletion-request.js';
 import type { DeletionResult } from '../user-deletion.js';
 
-/** What the API asks of the relay, as `WebhookDestinationService` offers it. */
+/** Operations of `WebhookDestinationService` that the API uses. */
 export interface AdminRelay {
   readonly destinations: DestinationManager;
   readonly sources: SourceManager;
@@ -26,21 +26,21 @@ export interface AdminRelay {
   explain(message: unknown, source?: string): Promise<object>;
 }
 
-/** What concerns one process. */
+/** State and figures of this process. */
 export interface AdminProcess {
   readonly accepted$: Observable<Acceptance>;
-  /** Requests to ingest that were refused as a whole. */
+  /** Ingest requests that were refused as a whole. */
   readonly refused$: Observable<Refusal>;
-  /** Where figures are kept; undefined with an engine that keeps none. */
+  /** Store of the figures by the minute; undefined if the engine keeps none. */
   readonly series: SeriesStore | undefined;
-  /** To the processes that share the queue; undefined where it is not shared. */
+  /** Channel to the processes that share the queue; undefined if the queue is not shared. */
   readonly peers: PeerChannel | undefined;
   readonly figures: QueueFigures;
-  /** Destinations that are down. */
+  /** Names of the destinations that are down. */
   downNames(): string[];
-  /** Events that in-process recording lost before ingest. */
+  /** Number of events that in-process recording lost before ingest. */
   lostCount(): number;
   readonly metrics: readonly Metric[];
-  /** Which destinations get a queued message by today's options, and what its own would be sent. */
+  /** Explains a queued message by the current options: its routing, and the request its own destination would get. */
   explainDelivery(record: DeliveryRecord): Promise<object>;
 }

@@ -17,10 +17,10 @@ import { toRefusal } from './api.errors.js';
 import type { ApiRoute } from './api.route.js';
 import type { ApiRouter } from './api.router.js';
 
-/** Before a caller is known. */
+/** Caller of the routes that anyone may use. */
 const NOBODY: AdminCaller = { access: 'read', by: 'token' };
 
-/** Answers requests to the API: lets them in, reads them, and hands them to their routes. */
+/** Handles API requests: authenticates them, parses them and passes them to their routes. */
 export class ApiEndpoint {
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
 
@@ -33,8 +33,8 @@ export class ApiEndpoint {
   /**
    * Never rejects.
    *
-   * @param target path below the base, and query
-   * @param context the request as the HTTP platform gives it to guards
+   * @param target path below the base, with the query
+   * @param context the request as the HTTP platform passes it to guards
    */
   async handle(
     target: string,
@@ -70,7 +70,7 @@ export class ApiEndpoint {
     const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
     const found = this.find(request.method, path);
     const isOpen = 'route' in found && found.route.access === 'anyone';
-    // Routes that do not exist are hidden as well.
+    // Only authenticated callers may learn that a route does not exist.
     const caller = isOpen ? NOBODY : await this.gate.enter(context, neededBy(found));
     if (!('route' in found)) throw found;
     if (request.method !== 'GET') checkContentType(request);
@@ -96,7 +96,7 @@ export class ApiEndpoint {
 
   private toFault(error: unknown): RequestError {
     this.logger.limited('error', `A request to the API failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', 'the request failed; the log of the application has the reason');
+    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
   }
 }
 

@@ -1,7 +1,7 @@
 import { RelayError } from '../../../client/relay.error.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../../ingest/request.error.js';
 
-/** Statuses by code; others are faults of the request, or of the relay. */
+/** HTTP status by the code of a `RelayError`; any other code is an internal error. */
 const STATUSES: Record<string, number> = {
   options_invalid: 400,
   argument_invalid: 400,
@@ -18,7 +18,7 @@ const STATUSES: Record<string, number> = {
   starting: 503,
 };
 
-/** The answer to what a route threw; undefined for a fault of the relay, whose message may not be shown. */
+/** Returns the answer to an error of a route; undefined for an internal error, whose message must not be shown. */
 export function toRefusal(error: unknown): RequestError | undefined {
   if (isRequestError(error)) return error;
   if (!(error instanceof RelayError)) return undefined;

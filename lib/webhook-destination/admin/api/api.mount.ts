@@ -8,28 +8,28 @@ import type { DashboardEndpoint } from '../dashboard/dashboard.endpoint.js';
 import { httpContext } from '../http-context.util.js';
 import type { ApiEndpoint } from './api.endpoint.js';
 
-/** Where the dashboard is, without slashes around it. */
+/** Path of the dashboard, without slashes around it. */
 const DASHBOARD_PATH = 'relay';
 
-/** Where the API is, without slashes around it. */
+/** Path of the API, without slashes around it. */
 export const API_PATH = `${DASHBOARD_PATH}/api`;
 
 /** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 
-/** Applications in which a module has the API. */
+/** Applications in which a module has already mounted the API. */
 const taken = new WeakSet<HttpAdapterHost>();
 
-/** A request's endpoint, and what it is asked for. */
+/** Endpoint of a request, and the target below its base. */
 interface Found {
   endpoint: Pick<ApiEndpoint, 'handle'>;
   target: string;
 }
 
 /**
- * Answers the API and the dashboard before Nest's router does: after what the application has added with `app.use`, so
- * its guard may rely on sessions, and without its global guards, as both are let in to by their own gate. They are below
- * the global prefix as well, where there is one.
+ * Serves the API and the dashboard ahead of Nest's router. They come after the application's `app.use` middleware, so
+ * the guard can rely on sessions. Global guards do not run: the gate authenticates each request. If there is a global
+ * prefix, both are also served below it.
  */
 export class ApiMount {
   constructor(
@@ -40,13 +40,13 @@ export class ApiMount {
   ) {}
 
   /**
-   * Comes before Nest registers its routes.
-   * @throws {OptionsError} when another module of the application has the API
+   * Called before Nest registers its routes.
+   * @throws {OptionsError} if another module of the application has already mounted the API
    */
   mount(): void {
     if (taken.has(this.host)) {
       throw new OptionsError('WebhookDestinationModule', [
-        `admin must be set in one module of the application only: /${API_PATH} is that of one`,
+        `admin must be set in only one module of the application: another module already has /${API_PATH}`,
       ]);
     }
     taken.add(this.host);
@@ -74,17 +74,17 @@ export class ApiMount {
     const target = toTarget(rest, ['/api']);
     if (target !== undefined) return { endpoint: this.api, target };
     const [path = ''] = rest.split('?', 1);
-    const isOurs = path === '' || path === '/' || path.startsWith('/assets/'); // others may be the application's
+    const isOurs = path === '' || path === '/' || path.startsWith('/assets/'); // others may be the application's own
     return isOurs ? { endpoint: this.dashboard, target: path } : undefined;
   }
 }
 
-/** Path below one of the bases, and query; undefined for another path. */
+/** Returns the path below one of the bases, with the query; undefined for any other path. */
 export function toTarget(url: string | undefined, bases: string[]): string | undefined {
   return below(url, bases)?.replace(/^\//, '');
 }
 
-/** What follows one of the bases, with the query; undefined for another path. */
+/** Returns the part of the URL after one of the bases, with the query; undefined for any other path. */
 function below(url = '', bases: string[]): string | undefined {
   const whole = url.startsWith('/') ? url : url.replace(ORIGIN, '');
   const [path = ''] = whole.split('?', 1);

@@ -3,13 +3,13 @@ import type { ApiRoute } from './api.route.js';
 
 const ANSWERS: Record<number, string> = {
   200: 'Done',
-  400: 'A field breaks a rule, which the answer names',
-  401: 'The caller is not known',
+  400: 'A field breaks a rule; the answer names both',
+  401: 'The caller is not authenticated',
   403: 'The caller may not do this, or a page of another site sent the request',
-  503: 'The queue is not available now',
+  503: 'The queue is unavailable',
 };
 
-/** What the OpenAPI document of the application says of a route. */
+/** Returns the description of a route for the application's OpenAPI document. */
 export function describeApi({ method, path, summary, query = {}, schema }: ApiRoute): RouteDescription {
   const words = path.replace(/:/g, 'by-').split(/[/-]/);
   const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');

@@ -7,37 +7,37 @@ import type { AuditEntry } from '../audit.log.js';
 
 export type ApiMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** A request to the API, let in and read. */
+/** An authenticated and parsed API request. */
 export interface ApiRequest {
   caller: AdminCaller;
-  /** Parts of the path that the route names, decoded. */
+  /** Path parameters of the route, decoded. */
   params: Record<string, string>;
   query: URLSearchParams;
   /** The object in the body; empty if the request has none. */
   body: Record<string, unknown>;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Records what was done. */
+  /** Records an action in the audit log. */
   audit: (entry: Pick<AuditEntry, 'action' | 'target' | 'details'>) => void;
 }
 
 /** A route of the API. */
 export interface ApiRoute {
   method: ApiMethod;
-  /** Below `/relay/api`; a part that begins with a colon is a parameter. */
+  /** Path below `/relay/api`; a part that begins with a colon is a parameter. */
   path: string;
-  /** Who may ask; `'anyone'` for those that sign in. */
+  /** Access that the caller needs; `'anyone'` for the routes that sign in and out. */
   access: AdminAccess | 'anyone';
   summary: string;
-  /** Names of query fields, each with its description. */
+  /** Descriptions of the query fields, by name. */
   query?: Record<string, string>;
-  /** Of the body. */
+  /** Schema of the body. */
   schema?: Schema;
-  /** Resolves with the answer's body; with undefined where it has answered by itself. */
+  /** Resolves with the body of the answer, or with undefined if the handler answers by itself. */
   handle: (request: ApiRequest) => Promise<object | undefined>;
 }
 
-/** A route that changes nothing. */
+/** Creates a route that only reads. */
 export function readRoute(
   path: string,
   summary: string,
@@ -47,7 +47,7 @@ export function readRoute(
   return { method: 'GET', path, access: 'read', summary, handle, query };
 }
 
-/** A route that changes something. */
+/** Creates a route that changes something. */
 export function changeRoute(
   method: Exclude<ApiMethod, 'GET'>,
   path: string,

@@ -1,7 +1,7 @@
 import { RequestError } from '../../ingest/request.error.js';
 import type { ApiMethod, ApiRoute } from './api.route.js';
 
-/** A route that was found, and the parts of the path that it names. */
+/** A matching route, with its path parameters. */
 export interface FoundRoute {
   route: ApiRoute;
   params: Record<string, string>;
@@ -15,7 +15,7 @@ export class ApiRouter {
     this.routes = all.map((route) => ({ route, parts: route.path.split('/') }));
   }
 
-  /** @throws {RequestError} 404 or 405; 400 for a path that is not encoded well */
+  /** @throws {RequestError} 404 or 405; 400 for a path with invalid percent-encoding */
   find(method: string, path: string): FoundRoute {
     const given = path.replace(/\/$/, '').split('/').map(decode);
     const matching = this.routes.filter(

@@ -7,17 +7,17 @@ import { QueryReader } from './query.reader.js';
 
 const LIST_FIELDS = { ...SEARCH_FIELDS, ...PAGE_FIELDS };
 
-/** Deliveries: search, one of them, and its replay; what the queue holds of a user, and their deletion. */
+/** Routes of deliveries (search, one delivery, its replay) and of users (their deliveries, their deletion). */
 export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
   const find = async (id: string): Promise<DeliveryRecord> => {
     const [record] = await relay.deliveries({ id });
     if (record) return record;
-    throw new RequestError(404, 'delivery_unknown', 'the queue has no delivery of this id', 'id');
+    throw new RequestError(404, 'delivery_unknown', 'the queue has no delivery with this id', 'id');
   };
   return [
     readRoute(
       'deliveries',
-      'Search deliveries, the newest first: a portion, with a cursor to go on with',
+      'Search deliveries, newest first; a portion has the cursor of the next one',
       async ({ query }) => {
         const reader = new QueryReader(query, Object.keys(LIST_FIELDS));
         return showPortion(await relay.search(readSearch(reader), readPage(reader)));
@@ -43,7 +43,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     }),
     readRoute(
       'users/:userId',
-      'What the queue holds of a user: a portion of their deliveries, with a cursor to go on with',
+      'Deliveries of a user in the queue, newest first; a portion has the cursor of the next one',
       async ({ params, query }) => {
         const reader = new QueryReader(query, Object.keys(PAGE_FIELDS));
         const userId = params.userId!;
@@ -54,7 +54,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     changeRoute(
       'DELETE',
       'users/:userId',
-      'Delete what is queued and kept of a user, and notify the destinations: as POST /v1/delete',
+      'Delete the queued and kept data of a user, and notify the destinations, like POST /v1/delete',
       async ({ params, body, audit }) => {
         const userId = params.userId!;
         const result = await relay.requestDeletion({ ...body, userId });

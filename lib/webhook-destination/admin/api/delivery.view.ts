@@ -19,13 +19,13 @@ export const SEARCH_FIELDS: Record<string, string> = {
   to: 'accepted before this time',
 };
 
-/** Query fields of a page. */
+/** Query fields for paging. */
 export const PAGE_FIELDS: Record<string, string> = {
-  cursor: 'as the answer before had it; an answer without one was the last',
-  limit: 'most records of the answer, 1 to 500; default 50',
+  cursor: 'cursor of the previous answer; the last answer has none',
+  limit: 'maximum number of records, 1 to 500; default 50',
 };
 
-/** @throws {RequestError} 400 that names the field at fault */
+/** @throws {RequestError} 400 that names the invalid field */
 export function readSearch(reader: QueryReader): DeliverySearch {
   const search: DeliverySearch = {
     state: reader.oneOf('state', STATES),
@@ -40,35 +40,35 @@ export function readSearch(reader: QueryReader): DeliverySearch {
     acceptedBefore: reader.time('to'),
   };
   if (search.reason !== undefined && (search.state ?? 'dead') !== 'dead') {
-    throw new RequestError(400, 'query_invalid', 'state must be dead, or left out, with a reason', 'state');
+    throw new RequestError(400, 'query_invalid', 'state must be dead or omitted if reason is given', 'state');
   }
   return search;
 }
 
-/** @throws {RequestError} 400 that names the field at fault */
+/** @throws {RequestError} 400 that names the invalid field */
 export function readPage(reader: QueryReader): { limit: number; after: string | undefined } {
   const after = reader.text('cursor');
   if (after !== undefined && !/^[\w:.-]{1,200}$/.test(after)) {
-    throw new RequestError(400, 'query_invalid', 'cursor must be one of an answer', 'cursor');
+    throw new RequestError(400, 'query_invalid', 'cursor must be the cursor of an answer', 'cursor');
   }
   return { limit: reader.limit, after };
 }
 
-/** A portion of deliveries as it is answered. */
+/** Converts a portion of deliveries to the body of an answer. */
 export function showPortion({ deliveries, next }: DeliveryPortion): object {
   return { deliveries: deliveries.map(showSummary), cursor: next };
 }
 
-/** A delivery in a list: without its body, and with its last attempt only. */
+/** Converts a delivery for a list: without its body, and with only its last attempt. */
 export function showSummary(record: DeliveryRecord): object {
   const { body, attempts } = record;
   const lastAttempt = attempts.at(-1);
   return { ...record, ...typeOf(body), body: undefined, failedUrls: undefined, attempts: attempts.length, lastAttempt };
 }
 
-/** A delivery with its body and attempts. */
+/** Converts a delivery with its body and all attempts. */
 export function showDelivery(record: DeliveryRecord): object {
-  // After `#` stands a digest of the whole URL.
+  // Each id ends in `#` and a digest of the whole URL, which the answer omits.
   const failedUrls = record.failedUrls.map((id) => id.replace(/#[0-9a-f]+$/, ''));
   return { ...record, ...typeOf(record.body), failedUrls };
 }

@@ -4,20 +4,20 @@ import type { SeriesRecorder } from '../series/series.recorder.js';
 import type { SourceFigures, SourceRecorder } from '../series/source.recorder.js';
 import type { AdminProcess } from './admin-services.interface.js';
 
-/** Time that the outcomes of a destination are of, in ms. */
+/** Period of a destination's recent outcomes, in ms. */
 const RECENT = 60 * 60_000;
 
-/** How a destination does. */
+/** Current figures of a destination. */
 export interface DestinationFigures {
-  /** Deliveries by state; a state without any is left out. */
+  /** Number of deliveries by state; states without deliveries are omitted. */
   counts: Partial<Record<DeliveryState, number>>;
-  /** Whether this process has found it down. */
+  /** Whether this process has found the destination to be down. */
   down: boolean;
-  /** The last hour. */
+  /** Outcomes of the last hour; `failed` counts attempts. */
   recent: { minutes: number; delivered: number; failed: number; dead: number };
 }
 
-/** Reads what happened to destinations and sources of late, for those with these names. */
+/** Reads the recent figures of destinations and sources, by name. */
 export class EntryFigures {
   constructor(
     private readonly own: AdminProcess,
@@ -48,7 +48,7 @@ export class EntryFigures {
     return Promise.all(names.map((name) => this.sources.read(name)));
   }
 
-  /** Of requests without the key of a source. */
+  /** Reads the figures of requests without a known write key. */
   ofUnknown(): Promise<SourceFigures> {
     return this.sources.read();
   }

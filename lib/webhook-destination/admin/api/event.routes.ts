@@ -6,7 +6,7 @@ import { type LiveFeed, MAX_STREAMS } from '../live/live.feed.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 import { QueryReader } from './query.reader.js';
 
-/** What happens now, as server-sent events. */
+/** Route of the live events, as server-sent events. */
 export function eventRoutes(feed: LiveFeed): ApiRoute[] {
   return [
     readRoute(
@@ -18,7 +18,7 @@ export function eventRoutes(feed: LiveFeed): ApiRoute[] {
         const filter = Object.fromEntries(
           LIVE_FILTERS.flatMap((name) => (reader.text(name) === undefined ? [] : [[name, reader.text(name)]])),
         ) as LiveFilter;
-        // The client left while it was let in: nothing would remove its stream.
+        // The client disconnected during authentication: nothing would remove its stream.
         if (response.destroyed) return Promise.resolve(undefined);
         if (feed.isClosed) throw new ClosedError('the application is shutting down');
         if (feed.isFull) {

@@ -3,7 +3,7 @@ import { RequestError } from '../../ingest/request.error.js';
 import type { AdminRelay } from './admin-services.interface.js';
 import type { ApiRoute } from './api.route.js';
 
-/** What would become of a message. */
+/** Route that explains whether a message would be accepted, and where it would go. */
 export function explainRoutes(relay: AdminRelay): ApiRoute[] {
   return [
     {
@@ -16,11 +16,14 @@ export function explainRoutes(relay: AdminRelay): ApiRoute[] {
         required: ['message'],
         properties: {
           message: { type: 'object', description: 'as posted, with its type', additionalProperties: true },
-          source: { type: 'string', description: 'name of its source; default: the source of its writeKey, or else the only one' },
+          source: {
+            type: 'string',
+            description: 'name of its source; default: the source of its writeKey, or else the only source',
+          },
         },
       },
       handle: ({ body }) => {
-        // A message may also come by itself, as it is posted.
+        // The body may also be the message itself, exactly as a client posts it.
         const { message, source, ...others } = isPlainObject(body.message)
           ? body
           : { message: body, source: body.source };

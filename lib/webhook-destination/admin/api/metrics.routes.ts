@@ -2,7 +2,7 @@ import type { Metric } from '../../../common/telemetry/metric.js';
 import { PROMETHEUS_TYPE, toPrometheusText } from '../../../common/telemetry/prometheus.text.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 
-/** Figures for Prometheus, which reads text. */
+/** Route of the metrics, in the text format of Prometheus. */
 export function metricsRoutes(metrics: readonly Metric[]): ApiRoute[] {
   return [
     readRoute('metrics', 'Figures of recording, ingest and delivery, as Prometheus text', async ({ response }) => {

@@ -8,19 +8,19 @@ import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 import { QueryReader } from './query.reader.js';
 
-/** Time that the rates of the overview are of, in ms. */
+/** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;
 
 const METRICS = [...COUNTERS, 'p50', 'p95'] as const;
 
 const SERIES_FIELDS = {
-  metric: `one of ${METRICS.join(', ')}; all unless it is given`,
-  destination: 'name of the destination; all together unless it is given',
-  from: 'ms since the epoch, or ISO 8601; a day ago unless it is given',
-  to: 'ms since the epoch, or ISO 8601; now unless it is given',
+  metric: `one of ${METRICS.join(', ')}; default: all`,
+  destination: 'name of the destination; default: all together',
+  from: 'ms since the epoch, or ISO 8601; default: a day ago',
+  to: 'ms since the epoch, or ISO 8601; default: now',
 };
 
-/** How the relay does now, and how it did in the last day. */
+/** Routes of the relay's current state, and of its figures for the last day. */
 export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
   return [
     readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {
@@ -45,7 +45,7 @@ export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRo
     }),
     readRoute(
       'timeseries',
-      'A point a minute, for a day: what happened in minutes without a point is nothing',
+      'One point per minute for the last day; minutes in which nothing happened have no point',
       async ({ query }) => {
         const reader = new QueryReader(query, Object.keys(SERIES_FIELDS));
         const now = Date.now();

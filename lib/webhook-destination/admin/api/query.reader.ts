@@ -1,14 +1,14 @@
 import { RequestError } from '../../ingest/request.error.js';
 
-/** Most records of one answer. */
+/** Maximum number of records per answer. */
 const MAX_LIMIT = 500;
 
-/** Records of one answer, unless the request has a limit. */
+/** Default number of records per answer. */
 const LIMIT = 50;
 
-/** Reads the query of a request. Each fault names the field and its rule. */
+/** Reads the query of a request. Each error names the field and its rule. */
 export class QueryReader {
-  /** @throws {RequestError} 400 for a field that the route does not have, or one that is given twice */
+  /** @throws {RequestError} 400 for a field that the route does not have, or a field given twice */
   constructor(
     private readonly given: URLSearchParams,
     known: string[],
@@ -19,7 +19,7 @@ export class QueryReader {
         (field) => name === field || (field.endsWith('.*') && name.startsWith(field.slice(0, -1))),
       );
       if (!isKnown) throw fault(name, `is not a field of this query; it has ${known.join(', ')}`);
-      if (names.indexOf(name) !== names.lastIndexOf(name)) throw fault(name, 'must be given once');
+      if (names.indexOf(name) !== names.lastIndexOf(name)) throw fault(name, 'must be given only once');
     }
   }
 
@@ -27,14 +27,14 @@ export class QueryReader {
     return this.given.get(name) || undefined;
   }
 
-  /** A text that is one of a few. */
+  /** Returns a field that must have one of the given values. */
   oneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
     const value = this.text(name);
     if (value === undefined || values.includes(value as T)) return value as T | undefined;
     throw fault(name, `must be one of ${values.join(', ')}`);
   }
 
-  /** A time: ms since the epoch, or ISO 8601. */
+  /** Returns a time in ms since the epoch; the field may also be in ISO 8601. */
   time(name: string): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -51,7 +51,7 @@ export class QueryReader {
     throw fault('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
   }
 
-  /** The fields below a name, such as `metadata.tenant`. */
+  /** Returns the fields below a name: for `metadata`, the field `metadata.tenant` as `tenant`. */
   below(name: string): Record<string, string> {
     const start = `${name}.`;
     const fields = [...this.given].filter(([field]) => field.startsWith(start));

@@ -6,25 +6,25 @@ import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.ro
 import { QueryReader } from './query.reader.js';
 
 const ENTRY_FIELDS = {
-  figures: 'true adds what happened of late, as the field figures',
+  figures: 'true adds recent figures, in the field figures',
 };
 
 const LIST_FIELDS = {
   ...ENTRY_FIELDS,
-  'metadata.*': 'value that the metadata have under this name',
-  cursor: 'as the answer before had it; an answer without one was the last',
-  limit: 'most entries of the answer, 1 to 500; default 50',
+  'metadata.*': 'value of the metadata with this name',
+  cursor: 'cursor of the previous answer; the last answer has none',
+  limit: 'maximum number of entries, 1 to 500; default 50',
 };
 
-/** Fields of a body that must not be logged. */
+/** Body fields whose values must not be logged. */
 const SECRETS = ['sharedSecret', 'writeKey', 'secret', 'key', 'urls', 'headers'];
 
 type Manager = SourceManager | DestinationManager;
 
-/** What the figures of entries are read by: for each name, those of it. */
+/** Reads the figures of entries: one object for each name, in the same order. */
 type ReadFigures = (names: string[]) => Promise<object[]>;
 
-/** Sources and destinations: those of the registry can be changed. */
+/** Routes of sources and destinations. Only the entries of the registry can be changed. */
 export function registryRoutes(
   sources: SourceManager,
   destinations: DestinationManager,
@@ -43,16 +43,19 @@ export function registryRoutes(
       (body) => sources.create(body as unknown as NewSource),
       (names) => figures.ofSources(names),
     ),
-    readRoute('refusals', 'What was refused in the last day without the key of a source', () => figures.ofUnknown()),
+    readRoute('refusals', 'Refused requests of the last day without a known write key', () => figures.ofUnknown()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
     action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>
       destinations.test(name, body),
     ),
-    action('destination', 'rotate-secret', 'Give it another secret; both sign for a while', (name, body) =>
-      destinations.rotateSecret(name, body),
+    action(
+      'destination',
+      'rotate-secret',
+      'Rotate the secret; both secrets sign until the overlap ends',
+      (name, body) => destinations.rotateSecret(name, body),
     ),
-    action('source', 'rotate-key', 'Give it another write key; both are valid for a while', (name, body) =>
+    action('source', 'rotate-key', 'Rotate the write key; both keys are valid until the overlap ends', (name, body) =>
       sources.rotateKey(name, body),
     ),
   ];
@@ -69,7 +72,7 @@ function entryRoutes(
   return [
     readRoute(
       all,
-      `List ${all}, in the order of their names`,
+      `List ${all}, sorted by name`,
       async ({ query }) => {
         const reader = new QueryReader(query, Object.keys(LIST_FIELDS));
         const { limit } = reader;
@@ -83,7 +86,7 @@ function entryRoutes(
       },
       LIST_FIELDS,
     ),
-    changeRoute('POST', all, `Create a ${kind}: a generated key or secret is answered once`, async (request) => {
+    changeRoute('POST', all, `Create a ${kind}; a generated key or secret is answered only once`, async (request) => {
       const entry = await create(request.body);
       record(request, `${kind}.create`, entry.name);
       return entry;
@@ -99,7 +102,7 @@ function entryRoutes(
       },
       ENTRY_FIELDS,
     ),
-    changeRoute('PATCH', one, `Change fields of a ${kind}; null gives one its default`, async (request) => {
+    changeRoute('PATCH', one, `Change fields of a ${kind}; null resets a field to its default`, async (request) => {
       const entry = await manager.update(request.params.name!, request.body);
       record(request, `${kind}.update`, request.params.name!);
       return entry;
@@ -112,7 +115,7 @@ function entryRoutes(
   ];
 }
 
-/** The entries, with their figures if the query wants them. */
+/** Returns the entries, with their figures if the query asks for them. */
 async function withFigures<E extends { name: string }>(
   entries: E[],
   reader: QueryReader,
@@ -137,9 +140,9 @@ function action(
 }
 
 /**
- * Records a change: the fields of its body, without the values of secrets.
+ * Records a change in the audit log: the fields of the body, without the values of secrets.
  *
- * @param fields the only ones recorded, of a body that may hold data of a user
+ * @param fields the only fields recorded, if the body may contain a user's data
  */
 function record({ body, audit }: ApiRequest, action: string, target: string, fields = Object.keys(body)): void {
   const recorded = Object.entries(body).filter(([field]) => fields.includes(field));

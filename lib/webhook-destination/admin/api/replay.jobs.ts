@@ -7,26 +7,26 @@ import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { AdminRelay } from './admin-services.interface.js';
 import { ReplayPeers } from './replay.peers.js';
 
-/** Most deliveries of one replay. */
+/** Maximum number of deliveries in one replay. */
 const MAX_REPLAYED = 1_000_000;
 
-/** Deliveries that are found, or replayed, at once. */
+/** Number of deliveries searched or replayed at a time. */
 const PORTION = 200;
 
-/** Replays that are remembered. */
+/** Number of replays to remember; running ones are never forgotten. */
 const MAX_JOBS = 100;
 
-/** A replay of many, as it is shown. */
+/** Progress of a bulk replay. */
 export interface ReplayProgress {
   id: string;
   state: 'running' | 'done' | 'cancelled' | 'failed';
-  /** Deliveries that match. */
+  /** Deliveries that matched at the start. */
   total: number;
   /** Deliveries replayed. */
   done: number;
   /** Deliveries still to be replayed. */
   left: number;
-  /** Deliveries passed over: replayed or removed by somebody else meanwhile. */
+  /** Deliveries skipped because they had been replayed or removed in the meantime. */
   skipped: number;
   startedAt: number;
   endedAt?: number;
@@ -34,13 +34,13 @@ export interface ReplayProgress {
   error?: string;
 }
 
-/** Replays of many deliveries, each a portion after the other. The process that starts one runs it, and others ask there. */
+/** Runs bulk replays, portion by portion. Other processes that share the queue show and cancel them through this one. */
 export class ReplayJobs {
   private readonly jobs = new Map<string, ReplayProgress>();
   private readonly peers: ReplayPeers | undefined;
   private isClosed = false;
 
-  /** @param channel to the processes that share the queue; undefined where there are none */
+  /** @param channel channel to the processes that share the queue; undefined if the queue is not shared */
   constructor(
     private readonly relay: Pick<AdminRelay, 'search' | 'replay'>,
     channel?: PeerChannel,
@@ -48,16 +48,16 @@ export class ReplayJobs {
     if (channel) this.peers = new ReplayPeers(channel, (id, cancel) => this.find(id, cancel));
   }
 
-  /** Answers other processes from now on. Comes once the queue is open. */
+  /** Starts answering other processes. Call it once the queue is open. */
   open(): void {
     this.peers?.open();
   }
 
   /**
-   * Starts to replay the dead deliveries that match.
+   * Starts a replay of the dead deliveries that match.
    *
-   * @param expected how many the caller has seen to match
-   * @throws {RequestError} 409, with nothing replayed, if their number is another
+   * @param expected number of matching deliveries that the caller has seen
+   * @throws {RequestError} 409, with nothing replayed, if a different number matches
    */
   async start(search: DeliverySearch, expected: number): Promise<ReplayProgress> {
     if ((search.state ?? 'dead') !== 'dead') {
@@ -93,7 +93,7 @@ export class ReplayJobs {
   }
 
   /**
-   * Replays no more; what is replayed stays so.
+   * Stops the replay. Deliveries already replayed stay replayed.
    * @throws {RequestError} 404
    */
   cancel(id: string): Promise<ReplayProgress> {
@@ -111,14 +111,14 @@ export class ReplayJobs {
     throw new RequestError(404, 'replay_unknown', 'no process that shares the queue has a replay of this id', 'id');
   }
 
-  /** One of this process. */
+  /** Returns a replay of this process, cancelled on request. */
   private find(id: string, cancel: boolean): ReplayProgress | undefined {
     const job = this.jobs.get(id);
     if (cancel && job?.state === 'running') this.end(job, 'cancelled');
     return job;
   }
 
-  /** Ids of those that match, at most so many. */
+  /** Returns the ids of matching deliveries, up to the limit. */
   private async search(search: DeliverySearch, limit: number): Promise<string[]> {
     const ids: string[] = [];
     let after: string | undefined;

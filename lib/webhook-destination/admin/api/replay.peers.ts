@@ -5,10 +5,10 @@ import { parseJson } from '../../../common/value.util.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { ReplayProgress } from './replay.jobs.js';
 
-/** How long the process that runs a replay has to answer, in ms. */
+/** Time for the process that runs a replay to answer, in ms. */
 const ANSWER_TIME = 1_000;
 
-/** Asks for the progress of a replay, and cancels it if so desired. */
+/** Asks for the progress of a replay, and cancels it on request. */
 interface Ask {
   replay: string;
   cancel: boolean;
@@ -20,7 +20,7 @@ export class ReplayPeers {
   private readonly answers$: Observable<ReplayProgress>;
   private subscription: Subscription | undefined;
 
-  /** @param find a replay of this process, cancelled if so desired */
+  /** @param find returns a replay of this process, cancelled on request */
   constructor(
     private readonly channel: PeerChannel,
     private readonly find: (id: string, cancel: boolean) => ReplayProgress | undefined,
@@ -33,7 +33,7 @@ export class ReplayPeers {
     );
   }
 
-  /** Answers others from now on. Comes once the queue is open. */
+  /** Starts answering other processes. Call it once the queue is open. */
   open(): void {
     this.subscription = this.asks$.subscribe(({ replay, cancel }) => {
       const replayed = this.find(replay, cancel);
@@ -48,7 +48,7 @@ export class ReplayPeers {
   /** Resolves with undefined when no other process answers in time. */
   ask(replay: string, cancel: boolean): Promise<ReplayProgress | undefined> {
     const answer$ = this.answers$.pipe(
-      // One that is running was the answer to somebody who only looked.
+      // A running one answers another process that asked for the progress only.
       filter(({ id, state }) => id === replay && !(cancel && state === 'running')),
       timeout({ first: ANSWER_TIME, with: () => [undefined] }),
     );
@@ -57,7 +57,7 @@ export class ReplayPeers {
     return answer;
   }
 
-  /** A text that is lost has no answer. */
+  /** A lost message has no answer, so `ask` times out. */
   private send(text: Ask | { replayed: ReplayProgress }): void {
     this.channel.send(JSON.stringify(text)).catch(() => undefined);
   }

@@ -5,13 +5,13 @@ import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
 import { QueryReader } from './query.reader.js';
 import type { ReplayJobs } from './replay.jobs.js';
 
-/** Replays of many deliveries: start, progress, cancel. */
+/** Routes of bulk replays: start, progress, cancel. */
 export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
   return [
     changeRoute(
       'POST',
       'replays',
-      'Send all dead deliveries again that match, if they are as many as expected',
+      'Send all matching dead deliveries again, if their number is as expected',
       async ({ body, audit }) => {
         const { query, expected } = body;
         if (!Number.isSafeInteger(expected) || (expected as number) < 0) {
@@ -26,7 +26,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
         required: ['query', 'expected'],
         properties: {
           query: { type: 'object', properties: fieldsOf(SEARCH_FIELDS) },
-          expected: { type: 'integer', description: 'number of deliveries that the caller has seen to match' },
+          expected: { type: 'integer', description: 'number of matching deliveries that the caller has seen' },
         },
       },
     ),
@@ -39,7 +39,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
   ];
 }
 
-/** Reads the object of a body as it would be in a URL. */
+/** Reads an object of the body like the query of a URL. */
 function toReader(query: unknown): QueryReader {
   if (!isPlainObject(query)) throw new RequestError(400, 'query_invalid', 'query must be an object', 'query');
   const params = new URLSearchParams();

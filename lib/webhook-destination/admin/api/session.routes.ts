@@ -4,17 +4,17 @@ import { SESSION_TIME } from '../admin.tokens.js';
 import { isSecure, toSetCookie } from '../session.cookie.js';
 import { type ApiRequest, type ApiRoute, readRoute } from './api.route.js';
 
-/** What a cookie's path may consist of (RFC 6265), and where it must lead. */
+/** A path that a cookie may have (RFC 6265) and that ends in `/relay`. */
 const BASE_PATH = /^\/(?:[\w.~%!$&'()*+,=:@-]+\/)*relay$/;
 
-/** Sign-in and sign-out of browsers. */
+/** Routes for sign-in and sign-out of browsers. */
 export function sessionRoutes(gate: AdminGate): ApiRoute[] {
   return [
     {
       method: 'POST',
       path: 'session',
       access: 'anyone',
-      summary: 'Sign in with a token: a session of 12 h, as a cookie',
+      summary: 'Sign in with a token; sets a session cookie for 12 h',
       schema: {
         type: 'object',
         required: ['token'],
@@ -44,7 +44,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
       method: 'DELETE',
       path: 'session',
       access: 'anyone',
-      summary: 'Sign out: the cookie ends',
+      summary: 'Sign out; clears the session cookie',
       handle: (request) => {
         request.response.setHeader('Set-Cookie', toSetCookie(basePath(request), isSecure(request.request)));
         return Promise.resolve({ signedOut: true });
@@ -53,7 +53,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
   ];
 }
 
-/** The base as the browser sees it, by its own word or by the request's path. */
+/** Returns the base path as the browser sees it: from the body, otherwise from the request's path. */
 function basePath({ body, request }: Pick<ApiRequest, 'body' | 'request'>): string {
   const { originalUrl, url = '' } = request as typeof request & { originalUrl?: string };
   const { base = (originalUrl ?? url).replace(/\/api\/session\/?(\?.*)?$/s, '') } = body;

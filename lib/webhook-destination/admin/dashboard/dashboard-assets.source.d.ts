@@ -1,7 +1,7 @@
-/** The dashboard as `scripts/build.mjs` bundles it from `lib/dashboard`: bundlers have no file to carry along. */
+/** The dashboard, which `scripts/build.mjs` bundles into this module, so users' bundlers have no files to copy. */
 export declare const dashboardAssets: {
   /** HTML. */
   page: string;
-  /** By name, which has a hash of the contents: gzip, base64. */
+  /** Files by name, gzipped and in base64. Each name contains a hash of the contents. */
   files: Record<string, string>;
 };

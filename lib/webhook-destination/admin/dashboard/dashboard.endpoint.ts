@@ -13,12 +13,12 @@ import type { AdminGate } from '../admin.gate.js';
 import { toRefusal } from '../api/api.errors.js';
 import { dashboardAssets } from './dashboard-assets.source.js';
 
-/** What the page may load and do: files and requests of its own origin, and no inline script or style. */
+/** Content security policy: files and requests of the page's own origin only, and no inline scripts or styles. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** They replace what the application's own middleware has set, such as helmet. */
+/** Replace the headers set by the application's own middleware, such as helmet. */
 const HEADERS = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -32,8 +32,8 @@ const TYPES: Record<string, string> = {
 };
 
 /**
- * Answers the dashboard's page and files. They hold no data, so with tokens everyone may load them, to sign in; with a
- * guard, it decides.
+ * Serves the dashboard's page and files, which contain no data. With tokens, anyone may load them, because the page is
+ * where users sign in. With a guard, the guard decides.
  */
 export class DashboardEndpoint {
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
@@ -48,8 +48,8 @@ export class DashboardEndpoint {
   /**
    * Never rejects.
    *
-   * @param path below `/relay`: empty, `/`, or that of a file
-   * @param context the request as the HTTP platform gives it to guards
+   * @param path path below `/relay`: empty, `/`, or the path of a file
+   * @param context the request as the HTTP platform passes it to guards
    */
   async handle(
     path: string,
@@ -75,7 +75,7 @@ export class DashboardEndpoint {
   }
 
   private answer(path: string, request: IncomingMessage, response: ServerResponse): void {
-    // Relative, as a proxy may have another path for it; all else on the page is relative to the slash.
+    // Relative, because a proxy may use another path; the URLs on the page are relative to the trailing slash.
     if (path === '') return send(request, response, 302, { Location: 'relay/', 'Cache-Control': 'no-store' });
     if (path === '/') return this.answerPage(request, response);
     const name = path.slice('/assets/'.length);
@@ -105,7 +105,7 @@ export class DashboardEndpoint {
 
   private toFault(error: unknown): RequestError {
     this.logger.limited('error', `A request for the dashboard failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', 'the request failed; the log of the application has the reason');
+    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
   }
 }
 

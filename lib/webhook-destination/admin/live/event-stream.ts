@@ -2,26 +2,28 @@ import type { ServerResponse } from 'node:http';
 
 import { type LiveEvent, type LiveFilter, passes } from './live.event.js';
 
-/** Bytes that wait for a reader, at most: what comes meanwhile is counted and left out. */
+/** Maximum number of bytes waiting for a reader. Events above it are dropped and counted. */
 const MAX_WAITING = 256 * 1024;
 
-/** Events that a reader gets in a second, and at once after a pause: more than anybody reads. Others are counted. */
+/**
+ * Events sent to a reader per second, and at once after a pause: more than anyone can read. Others are only counted.
+ */
 const MAX_RATE = 100;
 const MAX_BURST = 500;
 
-/** How long events are gathered, in ms: a write to the socket costs more than an event. */
+/** Time for which events are gathered before a write, in ms: a write to the socket costs more than an event. */
 const GATHERING_TIME = 250;
 
-/** Time between signs of life, in ms: proxies close connections that are silent for a minute. */
+/** Heartbeat interval, in ms: proxies close connections that are silent for a minute. */
 const HEARTBEAT = 15_000;
 
-/** How long a stream lasts, in ms: the browser opens another one, and must be let in again. */
+/** Maximum lifetime of a stream, in ms: the browser then opens another one, which is authenticated again. */
 const MAX_TIME = 60 * 60 * 1_000;
 
-/** How long a reader has to take the rest once the stream ends, in ms: one that stalled would keep it open. */
+/** Time a reader has to receive the rest once the stream ends, in ms: a stalled reader would keep the stream open. */
 const END_TIME = 1_000;
 
-/** One reader of live events, by server-sent events. */
+/** Stream of live events to one reader, as server-sent events. */
 export class EventStream {
   private text = '';
   private missed = 0;
@@ -31,8 +33,8 @@ export class EventStream {
   private readonly timers: NodeJS.Timeout[];
 
   /**
-   * @param scope whose events there are
-   * @param onEnd called once the reader has gone, or the stream was ended
+   * @param scope whether the events come from this process or from all processes that share the queue
+   * @param onEnd called once the reader has disconnected or the stream has ended
    */
   constructor(
     private readonly response: ServerResponse,
@@ -44,7 +46,7 @@ export class EventStream {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-cache, no-store, no-transform',
       'X-Accel-Buffering': 'no',
-      Connection: 'close', // or it would be idle once the stream has ended, and a closing server waits for it
+      Connection: 'close', // an ended stream would leave the connection idle, and a closing server waits for it
     });
     response.write(frame('hello', { scope, at: Date.now() }));
     this.timers = [setInterval(() => this.beat(), HEARTBEAT).unref(), setTimeout(() => this.end(), MAX_TIME).unref()];
@@ -57,9 +59,9 @@ export class EventStream {
   }
 
   /**
-   * Counts events as missed before they are made, if all of them would be.
+   * If all of the events would be dropped, counts them as missed before they are even created.
    *
-   * @returns whether it did
+   * @returns whether the events were counted as missed
    */
   skips(count: number): boolean {
     const isFiltered = Object.keys(this.filter).length > 0;
@@ -80,7 +82,7 @@ export class EventStream {
     }
   }
 
-  /** Counts events that are left out. */
+  /** Counts events dropped elsewhere. */
   miss(count: number): void {
     this.missed += count;
     this.gather();

@@ -7,29 +7,29 @@ export const LIVE_KINDS = ['message', 'rejected', 'delivered', 'retry', 'dead'] 
 
 export type LiveKind = (typeof LIVE_KINDS)[number];
 
-/** What happened in this process. */
+/** An accepted or rejected message, or the outcome of an attempt. */
 export interface LiveEvent {
   kind: LiveKind;
-  /** When, in ms since the epoch. */
+  /** Time of the event, in ms since the epoch. */
   at: number;
   source: string;
   messageId?: string;
-  /** Of a message: its type, event and user, and the destinations that get it. */
+  /** For a message: its type, event and user, and the destinations it is routed to. */
   type?: string;
   event?: string;
   userId?: string;
   destinations?: string[];
-  /** Of an outcome: its destination, and more of `DeliveryEvent`. */
+  /** For an outcome: its destination, with other fields of `DeliveryEvent`. */
   destination?: string;
   [field: string]: unknown;
 }
 
-/** Names of the filters, each a field that must be the same. */
+/** Names of the filters, which are fields of the event that must match exactly. */
 export const LIVE_FILTERS = ['kind', 'source', 'destination', 'messageId', 'type', 'event', 'userId'] as const;
 
 export type LiveFilter = Partial<Record<(typeof LIVE_FILTERS)[number], string>>;
 
-/** The events of an acceptance. */
+/** Converts an acceptance to live events. */
 export function toMessageEvents({ source, messages, deliveries, rejected }: Acceptance, at: number): LiveEvent[] {
   const byMessage = new Map<string, string[]>();
   for (const { messageId, destination } of deliveries) {
@@ -44,12 +44,12 @@ export function toMessageEvents({ source, messages, deliveries, rejected }: Acce
   return [...accepted, ...rejected.map((fault): LiveEvent => ({ kind: 'rejected', at, source, ...fault }))];
 }
 
-/** The event of an outcome. */
+/** Converts an outcome to a live event. */
 export function toOutcomeEvent({ type, ...event }: DeliveryEvent, at: number): LiveEvent {
   return { kind: type, at, ...event };
 }
 
-/** Whether a value is an event, as another version may have others. */
+/** Whether a value is a live event of this version: other processes may run another version. */
 export function isLiveEvent(value: unknown): value is LiveEvent {
   if (!isPlainObject(value)) return false;
   const { kind, at, source, destinations } = value;
@@ -61,7 +61,7 @@ export function isLiveEvent(value: unknown): value is LiveEvent {
   );
 }
 
-/** Whether an event passes a filter. A message is one of each destination that gets it. */
+/** Whether an event passes a filter. A message passes for each destination it is routed to. */
 export function passes(event: LiveEvent, filter: LiveFilter): boolean {
   return Object.entries(filter).every(([field, value]) =>
     field === 'destination' && event.destinations ? event.destinations.includes(value) : event[field] === value,

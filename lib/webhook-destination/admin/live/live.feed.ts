@@ -8,16 +8,16 @@ import { type LiveEvent, toMessageEvents, toOutcomeEvent } from './live.event.js
 import type { EventStream } from './event-stream.js';
 import { LivePeers } from './live.peers.js';
 
-/** Streams of one process. */
+/** Maximum number of streams per process. */
 export const MAX_STREAMS = 50;
 
-/** Events that happened together, made once somebody gets one of them. */
+/** Events that happened together; created only once a reader needs them. */
 interface Happening {
   count: number;
   toEvents: () => LiveEvent[];
 }
 
-/** What happens in this process, and in those that share its queue, for those that watch. */
+/** Sends the events of this process, and of the processes that share its queue, to the open streams. */
 export class LiveFeed {
   private readonly happenings$: Observable<Happening>;
   private readonly streams = new Set<EventStream>();
@@ -25,7 +25,7 @@ export class LiveFeed {
   private subscription: Subscription | undefined;
   private closed = false;
 
-  /** @param channel to other processes; undefined where there are none */
+  /** @param channel channel to the processes that share the queue; undefined if the queue is not shared */
   constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>, channel?: PeerChannel) {
     this.happenings$ = merge(
       accepted$.pipe(
@@ -41,7 +41,7 @@ export class LiveFeed {
     if (channel) this.peers = new LivePeers(channel, events$, filters);
   }
 
-  /** Whose events there are. */
+  /** Whether the events come from this process or from all processes that share the queue. */
   get scope(): 'process' | 'queue' {
     return this.peers ? 'queue' : 'process';
   }
@@ -50,12 +50,12 @@ export class LiveFeed {
     return this.streams.size >= MAX_STREAMS;
   }
 
-  /** Whether the application shuts down: the server would wait for another stream. */
+  /** Whether the application is shutting down: the server would wait for a new stream. */
   get isClosed(): boolean {
     return this.closed;
   }
 
-  /** Answers other processes from now on. Comes once the queue is open. */
+  /** Answers other processes from now on. Called once the queue is open. */
   open(): void {
     this.peers?.open();
   }
@@ -69,7 +69,7 @@ export class LiveFeed {
   remove(stream: EventStream): void {
     this.streams.delete(stream);
     if (this.streams.size > 0) {
-      this.peers?.ask(); // for less: what nobody wants any more would take the place of other events
+      this.peers?.ask(); // with fewer filters: unwanted events would take the place of others
       return;
     }
     this.subscription?.unsubscribe();
@@ -95,7 +95,7 @@ export class LiveFeed {
     return subscription;
   }
 
-  /** Ends all streams. Comes before the server closes, which waits for them. */
+  /** Ends all streams. Called before the server closes, because closing waits for them. */
   close(): void {
     this.closed = true;
     for (const stream of [...this.streams]) stream.end();

@@ -10,30 +10,30 @@ import { isLiveEvent, type LiveEvent, type LiveFilter, passes } from './live.eve
 /** Time between two requests for events, in ms. */
 const ASK_INTERVAL = 5_000;
 
-/** How long a process sends its events after a request, in ms. */
+/** Time for which a process sends its events after a request, in ms. */
 const SHARE_TIME = 2.5 * ASK_INTERVAL;
 
-/** Time between two texts of a process, in ms; so the bytes of a text bound what it sends. */
+/** Time between two texts of a process, in ms. With the maximum size of a text, it limits the bandwidth. */
 const SEND_INTERVAL = 100;
 
-/** Bytes of what is within a text; the rest is for what is around it. */
+/** Maximum size of the events or filters in a text, in bytes; the remainder is for the surrounding JSON. */
 const MAX_SIZE = MAX_PEER_TEXT - 200;
 
-/** Filters that each event is compared with, at most: a process of which more are asked sends all events. */
+/** Maximum number of filters that each event is compared with. Above it, a process sends all its events. */
 const MAX_FILTERS = 100;
 
-/** Every event passes it. */
+/** Filter that every event passes. */
 const ALL: LiveFilter = {};
 
-/** What a process asks for: events that pass one of the filters; all events without them. */
+/** Request for the events that pass one of the filters, or for all events if there are no filters. */
 interface Ask {
   ask: true;
-  /** The process, whose next request takes the place of this one. */
+  /** Id of the requesting process; its next request replaces this one. */
   from?: string;
   filters?: LiveFilter[];
 }
 
-/** Events of another process, and the number of those that it left out. */
+/** Events of another process, and the number of events it dropped. */
 export interface PeerEvents {
   events: LiveEvent[];
   missed: number;
@@ -41,16 +41,16 @@ export interface PeerEvents {
 
 type Text = Ask | PeerEvents;
 
-/** Lets processes that share a queue see each other's live events, while somebody watches. */
+/** Shares live events between the processes of a queue, while somebody is watching. */
 export class LivePeers {
-  /** Events of other processes, which are asked for them as long as somebody subscribes. */
+  /** Events of other processes, requested for as long as there is a subscriber. */
   readonly events$: Observable<PeerEvents>;
   private readonly received$: Observable<Text>;
   private asked: Subscription | undefined;
   private sharing: Subscription | undefined;
   private readonly id = randomUUID();
   private readonly asks = new Map<string, { filters: LiveFilter[]; until: number }>();
-  /** Events that others want: those that pass one of them. */
+  /** Filters of the other processes: events that pass one of them are sent. */
   private wanted: LiveFilter[] = [];
   private pending: string[] = [];
   private size = 0;
@@ -59,7 +59,7 @@ export class LivePeers {
 
   /**
    * @param own$ events of this process
-   * @param filters of those who watch in this process
+   * @param filters returns the filters of the streams of this process
    */
   constructor(
     private readonly channel: PeerChannel,
@@ -81,14 +81,14 @@ export class LivePeers {
     );
   }
 
-  /** Answers others from now on. Comes once the queue is open. */
+  /** Answers other processes from now on. Called once the queue is open. */
   open(): void {
     this.asked = this.received$.subscribe((text) => {
       if ('ask' in text) this.share(text);
     });
   }
 
-  /** Asks for what is watched now. Comes at once when that changes. */
+  /** Requests the events that are watched now. Called immediately when the filters change. */
   ask(): void {
     const ask: Ask = { ask: true, from: this.id };
     const text = JSON.stringify({ ...ask, filters: this.filters() });
@@ -110,7 +110,7 @@ export class LivePeers {
     this.timer = setInterval(() => this.flush(), SEND_INTERVAL).unref();
   }
 
-  /** Forgets requests that are over. */
+  /** Forgets expired requests. */
   private forgetAsks(): void {
     const now = performance.now();
     for (const [from, { until }] of this.asks) if (now > until) this.asks.delete(from);
@@ -119,7 +119,7 @@ export class LivePeers {
   }
 
   private add(event: string): void {
-    const size = sizeWithin(event) + 1; // and a comma
+    const size = sizeWithin(event) + 1; // plus a comma
     if (this.size + size > MAX_SIZE) {
       this.missed++;
       return;
@@ -142,13 +142,15 @@ export class LivePeers {
     this.sharing = undefined;
   }
 
-  /** What is lost while the store is unavailable is not missed: the view is of what happens now. */
+  /**
+   * Ignores errors: events lost while the store is unavailable do not matter, because the view only shows the present.
+   */
   private send(text: string): void {
     this.channel.send(text).catch(() => undefined);
   }
 }
 
-/** What a text says; undefined for one of another version, or from something else on the store. */
+/** Parses a text; undefined if it comes from another version, or from another user of the store. */
 function readText(text: string): Text | undefined {
   const value = parseJson(text);
   if (!isPlainObject(value)) return undefined;
@@ -165,7 +167,7 @@ function readText(text: string): Text | undefined {
   return { events: events.filter(isLiveEvent), missed: missed as number };
 }
 
-/** Bytes of JSON within the text that the channel sends, where quotes and backslashes are escaped. */
+/** Returns the bytes that JSON takes in the text that the channel sends, where quotes and backslashes are escaped. */
 function sizeWithin(json: string): number {
   return Buffer.byteLength(json) + (json.match(/["\\]/g)?.length ?? 0);
 }

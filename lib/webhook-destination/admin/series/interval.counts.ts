@@ -2,19 +2,19 @@ import type { SeriesRecord } from '../../queue/series-store.interface.js';
 
 const MINUTE = 60_000;
 
-/** How long counts are kept, in ms: a day. */
+/** Retention of counts, in ms: one day. */
 export const SERIES_TIME = 24 * 60 * MINUTE;
 
-/** What is counted in each interval. */
+/** A kind of counts, and the interval they are counted by. */
 export interface CountsKind<C> {
   /** Length of an interval, in ms. */
   interval: number;
   none(): C;
-  /** Adds counts to others. */
+  /** Adds `counts` to `sum`. */
   add(sum: C, counts: C): void;
 }
 
-/** Counts of this process, by interval and series: the present interval, and what is not written yet. */
+/** Counts of this process by interval and series: those of the current interval, and those not yet written. */
 export class IntervalCounts<C extends object> {
   private readonly intervals = new Map<number, Map<string, C>>();
   private changed = new Set<C>();
@@ -24,12 +24,12 @@ export class IntervalCounts<C extends object> {
     private readonly writer: string,
   ) {}
 
-  /** The beginning of the first interval that is kept, in ms since the epoch. */
+  /** Start of the oldest interval that is kept, in ms since the epoch. */
   get oldest(): number {
     return this.startOf(Date.now() - SERIES_TIME);
   }
 
-  /** The counts of now, which the caller adds to at once. */
+  /** Returns the counts of the current interval. The caller adds to them synchronously. */
   now(series: string): C {
     const start = this.startOf(Date.now());
     let all = this.intervals.get(start);
@@ -40,7 +40,7 @@ export class IntervalCounts<C extends object> {
     return counts;
   }
 
-  /** The sums of all writers for each interval in which something happened, the oldest first. */
+  /** Returns the sums of all writers for each interval that has counts, oldest first. */
   async sums(
     series: string,
     from: number,
@@ -53,7 +53,7 @@ export class IntervalCounts<C extends object> {
       if (!sums.has(start)) sums.set(start, this.kind.none());
       this.kind.add(sums.get(start)!, counts);
     };
-    // Before the store is read: what it holds of this process may be older.
+    // Copied before the store is read: the store's counts of this process may be older.
     const own = [...this.intervals].flatMap(([start, all]) => {
       const counts = all.get(series);
       return counts && start >= first && start <= to ? [{ start, counts: structuredClone(counts) }] : [];
@@ -66,7 +66,7 @@ export class IntervalCounts<C extends object> {
     return [...sums].sort(([a], [b]) => a - b);
   }
 
-  /** What changed since the last call; `putBack` if it could not be written. */
+  /** Returns the counts changed since the last call. If they cannot be written, call `putBack`. */
   takeChanges(): { records: SeriesRecord[]; putBack: () => void } {
     const { changed } = this;
     this.changed = new Set();
@@ -78,7 +78,7 @@ export class IntervalCounts<C extends object> {
     return { records, putBack: () => changed.forEach((counts) => this.changed.add(counts)) };
   }
 
-  /** Drops intervals that are over and before a time, unless they changed again. */
+  /** Drops past intervals that start before a time, unless they have changed again. */
   drop(before: number): void {
     const end = Math.min(before, this.startOf(Date.now()));
     for (const [start, all] of this.intervals) {

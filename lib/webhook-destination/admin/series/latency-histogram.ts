@@ -1,7 +1,7 @@
-/** Buckets for each doubling: a percentile is at most 10 % off. */
+/** Buckets for each doubling of a duration: a percentile is at most 10 % off. */
 const PER_OCTAVE = 4;
 
-/** Numbers of durations by bucket, which can be added up over processes. */
+/** Number of durations by bucket. Histograms of several processes can be added up. */
 export type LatencyHistogram = Record<string, number>;
 
 /** Counts a duration, in ms. */
@@ -10,7 +10,7 @@ export function addLatency(histogram: LatencyHistogram, duration: number): void 
   histogram[bucket] = (histogram[bucket] ?? 0) + 1;
 }
 
-/** The duration in ms that so large a part (0 to 1) of the durations does not exceed; undefined if there are none. */
+/** Returns a percentile of the durations, in ms; undefined if there are none. For p95, `part` is 0.95. */
 export function percentileOf(histogram: LatencyHistogram, part: number): number | undefined {
   const buckets = Object.entries(histogram).sort(([a], [b]) => Number(a) - Number(b));
   const total = buckets.reduce((sum, [, count]) => sum + count, 0);

@@ -1,28 +1,28 @@
 import { type LatencyHistogram, percentileOf } from './latency-histogram.js';
 
-/** Figures of a minute that are counted. */
+/** Names of the counters of a minute. */
 export const COUNTERS = ['accepted', 'rejected', 'delivered', 'failed', 'dead'] as const;
 
 export type Counter = (typeof COUNTERS)[number];
 
-/** What happened in one minute. */
+/** Counts of one minute. */
 export interface MinuteCounts extends Record<Counter, number> {
   latencies: LatencyHistogram;
 }
 
-/** One minute of a series, as it is shown. */
+/** One minute of a series, as the API answers it. */
 export interface SeriesPoint {
-  /** Beginning of the minute, in ms since the epoch. */
+  /** Start of the minute, in ms since the epoch. */
   at: number;
-  /** Messages accepted; of one destination, deliveries to it. */
+  /** Accepted messages; in the series of a destination, its new deliveries. */
   accepted: number;
-  /** Messages refused; of one destination always 0. */
+  /** Rejected messages; in the series of a destination, always 0. */
   rejected: number;
   delivered: number;
-  /** Attempts that failed. */
+  /** Failed attempts. */
   failed: number;
   dead: number;
-  /** Duration of attempts, in ms; null for a minute without one. */
+  /** Percentiles of the duration of attempts, in ms; null for a minute without attempts. */
   p50: number | null;
   p95: number | null;
 }
@@ -31,7 +31,7 @@ export function noCounts(): MinuteCounts {
   return { accepted: 0, rejected: 0, delivered: 0, failed: 0, dead: 0, latencies: {} };
 }
 
-/** Adds counts to others. */
+/** Adds `counts` to `sum`. */
 export function addCounts(sum: MinuteCounts, counts: MinuteCounts): void {
   for (const counter of COUNTERS) sum[counter] += counts[counter];
   for (const [bucket, count] of Object.entries(counts.latencies)) {

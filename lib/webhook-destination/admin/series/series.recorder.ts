@@ -7,7 +7,7 @@ import type { Series, SeriesWriter } from './series.writer.js';
 /** The series of all destinations together. */
 const TOTAL = '';
 
-/** Counts by the minute what is accepted and delivered. */
+/** Counts accepted messages and the outcomes of attempts, by the minute. */
 export class SeriesRecorder {
   private readonly series: Series<MinuteCounts>;
 
@@ -34,7 +34,10 @@ export class SeriesRecorder {
     }
   }
 
-  /** A point for each minute in which something happened, the oldest first. Without a destination, of all together. */
+  /**
+   * Returns a point for each minute that has counts, oldest first. Without a destination, for all destinations
+   * together.
+   */
   async read(from: number, to: number, destination = TOTAL): Promise<SeriesPoint[]> {
     return (await this.series.read(destination, from, to)).map(([at, counts]) => toPoint(at, counts));
   }

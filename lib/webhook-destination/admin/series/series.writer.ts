@@ -5,18 +5,18 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { SeriesStore } from '../../queue/series-store.interface.js';
 import { type CountsKind, IntervalCounts } from './interval.counts.js';
 
-/** Shortest time between two writes, in ms. */
+/** Minimum time between two writes, in ms. */
 const WRITE_INTERVAL = 10_000;
 
 /** A series of one kind. */
 export interface Series<C> {
-  /** The counts of now, which the caller adds to at once. */
+  /** Returns the counts of the current interval. The caller adds to them synchronously. */
   now(series: string): C;
-  /** The sums of all processes for each interval in which something happened, the oldest first. */
+  /** Returns the sums of all processes for each interval that has counts, oldest first. */
   read(series: string, from: number, to: number): Promise<[start: number, counts: C][]>;
 }
 
-/** Keeps what this process counts, of all kinds, in the store, where all processes add up. */
+/** Writes all counts of this process to the store, where the counts of all processes add up. */
 export class SeriesWriter {
   private readonly logger = new LimitedLogger('WebhookDestinationSeries');
   private readonly name = randomUUID();
@@ -25,7 +25,7 @@ export class SeriesWriter {
   private lastWriteAt = -Infinity;
   private writing = Promise.resolve();
 
-  /** @param store undefined keeps the counts of this process for as long as it runs */
+  /** @param store if undefined, the counts stay in memory for as long as the process runs */
   constructor(private readonly store: SeriesStore | undefined) {}
 
   add<C extends object>(kind: CountsKind<C>): Series<C> {
@@ -41,7 +41,7 @@ export class SeriesWriter {
     };
   }
 
-  /** Writes what is left. Comes before the queue is closed. */
+  /** Writes the remaining counts. Called before the queue closes. */
   async close(): Promise<void> {
     clearTimeout(this.timer);
     await this.write();
@@ -55,7 +55,7 @@ export class SeriesWriter {
     this.timer = setTimeout(() => void this.write(), wait || WRITE_INTERVAL).unref();
   }
 
-  /** Writes one after another: of two at once, an older one could win, or fail after its counts were dropped. */
+  /** Queues the writes: of two concurrent ones, the older could win, or fail after its counts were dropped. */
   private write(): Promise<void> {
     this.writing = this.writing.then(() => this.writeChanges());
     return this.writing;

@@ -3,34 +3,34 @@ import type { Acceptance } from '../../ingest/message.acceptor.js';
 import { SERIES_TIME } from './interval.counts.js';
 import type { Series, SeriesWriter } from './series.writer.js';
 
-/** Time between two points, in ms: a list must not read more of each source. */
+/** Time between two points, in ms. With shorter intervals, a list of sources would read too many points. */
 export const SOURCE_INTERVAL = 10 * 60_000;
 
-/** Begins the series of a source: the control character keeps it apart from a destination of the same name. */
+/** Prefix of a source's series: the control character keeps it apart from a destination of the same name. */
 const PREFIX = 'source\u001f';
 
-/** What a source sent in one interval. */
+/** Counts of a source in one interval. */
 interface SourceCounts {
   accepted: number;
-  /** Messages, and whole requests, that were refused, by code. */
+  /** Number of refused messages, and of refused whole requests, by error code. */
   refused: Record<string, number>;
-  /** When it last sent something, in ms since the epoch. */
+  /** Time when the source last sent something, in ms since the epoch. */
   lastAt: number;
 }
 
-/** What a source sent in the last day. */
+/** Figures of a source for the last day. */
 export interface SourceFigures {
-  /** When it last sent something, in ms since the epoch; null if that is more than a day ago. */
+  /** Time when the source last sent something, in ms since the epoch; null if not in the last day. */
   lastSeenAt: number | null;
-  /** Messages. */
+  /** Number of accepted messages. */
   accepted: number;
-  /** Messages, and whole requests, that were refused; by code. */
+  /** Number of refused messages, and of refused whole requests, by error code. */
   refused: Record<string, number>;
-  /** Points of {@link SOURCE_INTERVAL}, those without anything left out. */
+  /** Points of {@link SOURCE_INTERVAL} each; empty ones are omitted. */
   points: { at: number; accepted: number; refused: number }[];
 }
 
-/** Counts what each source sends, and why it is refused. */
+/** Counts the messages of each source, and its refusals by error code. */
 export class SourceRecorder {
   private readonly series: Series<SourceCounts>;
 
@@ -48,7 +48,7 @@ export class SourceRecorder {
     addTo(this.countsOf(source).refused, code, 1);
   }
 
-  /** @param source undefined for requests without the key of a source */
+  /** @param source undefined for requests without a known write key */
   async read(source?: string): Promise<SourceFigures> {
     const now = Date.now();
     const intervals = await this.series.read(seriesOf(source), now - SERIES_TIME, now);

@@ -60,7 +60,7 @@ describe.each(platforms)('The API on $platform', ({ createAdapter }) => {
       admin: { token: 'other' },
     });
     await expect(startApi(cleanUp, createAdapter(), { metadata: { imports: [second] } })).rejects.toThrow(
-      'admin must be set in one module of the application only',
+      'admin must be set in only one module of the application',
     );
   });
 });
