@@ -23,7 +23,7 @@ import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
 import { MessageCompleter } from './context/message.completer.js';
-import { currentRecorder } from './context/recorder.util.js';
+import { currentRecorder } from './context/recorded-by.util.js';
 import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';

@@ -4,5 +4,5 @@
  * @module nestjs-analytics-relay/bullmq
  */
 
-export type { BullmqQueueOptions, QueueBackend } from '../webhook-destination/queue/shared/bullmq.options.js';
-export { bullmqQueue, migrateBullmqQueue } from '../webhook-destination/queue/shared/bullmq.queue.js';
+export type { BullmqQueueOptions, QueueBackend } from '../webhook-destination/queue/shared/shared-queue.options.js';
+export { bullmqQueue, migrateBullmqQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';

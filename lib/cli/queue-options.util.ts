@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 
 import { errorMessage } from '../common/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
-import { createQueue } from '../webhook-destination/queue/shared/bullmq.queue.js';
+import { createQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
-import { toBullmqOptions } from '../webhook-destination/queue/shared/bullmq.options.js';
+import { toBullmqOptions } from '../webhook-destination/queue/shared/shared-queue.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
 import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';

@@ -18,7 +18,7 @@ export type {
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
-export type { RequestPreview } from './dispatch/request.preview.js';
+export type { RequestPreview } from './dispatch/request-preview.util.js';
 export type { DestinationExplanation, Explanation } from './message.explainer.js';
 export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {

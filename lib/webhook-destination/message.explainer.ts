@@ -1,6 +1,6 @@
 import { ArgumentError } from '../common/relay.errors.js';
 import type { DestinationOptions } from './dispatch/destination.options.js';
-import { previewRequest, type RequestPreview } from './dispatch/request.preview.js';
+import { previewRequest, type RequestPreview } from './dispatch/request-preview.util.js';
 import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import type { RejectedMessage } from './ingest/ingest.result.js';

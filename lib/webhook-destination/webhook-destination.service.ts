@@ -16,7 +16,7 @@ import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/rela
 import type { AuditEntry } from './admin/audit.log.js';
 import type { DeletionRequest } from './admin/deletion-request.js';
 import type { DeletionResult } from './admin/user-deletion.js';
-import { checkBun } from './bun.check.js';
+import { checkBun } from './bun-version.util.js';
 import type { DeliveryEvent } from './dispatch/delivery-event.js';
 import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
 import { toJsonText } from './ingest/body.reader.js';

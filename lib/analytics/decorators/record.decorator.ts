@@ -2,7 +2,7 @@ import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
-import { recordAs } from '../context/recorder.util.js';
+import { recordAs } from '../context/recorded-by.util.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated-methods.registry.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';

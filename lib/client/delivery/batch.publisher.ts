@@ -2,7 +2,7 @@ import { RelayError } from '../relay.error.js';
 import type { Batch } from './batch.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
-import { backoffDelay } from './retry.schedule.js';
+import { backoffDelay } from './retry-schedule.util.js';
 
 /** Number of times the receiver may postpone a batch without using up a retry. */
 const MAX_POSTPONED = 20;

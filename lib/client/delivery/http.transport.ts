@@ -5,7 +5,7 @@ import type { DeliverySettings } from './delivery-settings.interface.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
 import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
-import { isDelivered, isRetried, retryAfterDelay } from './retry.schedule.js';
+import { isDelivered, isRetried, retryAfterDelay } from './retry-schedule.util.js';
 
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 

@@ -7,7 +7,7 @@ import { LineLogger } from '../../common/line.logger.js';
 import { parseBody, readBody } from '../ingest/body.reader.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../ingest/request.error.js';
 import { answerError, answerJson } from '../ingest/json-answer.js';
-import { admitRequest } from '../ingest/pipeline-limit.js';
+import { admitRequest } from '../ingest/pipelining-limit.js';
 import type { AdminGate } from './admin.gate.js';
 import type { AuditLog } from './audit.log.js';
 import { toDeletionEntry } from './deletion.audit.js';

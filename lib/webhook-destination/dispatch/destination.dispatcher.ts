@@ -14,7 +14,7 @@ import {
   type DeliveryQueue,
   type Lease,
 } from '../queue/delivery-queue.interface.js';
-import { endOfRemoved, judgeAttempt, WINDOW_OVER } from './attempt.judge.js';
+import { endOfRemoved, judgeAttempt, WINDOW_OVER } from './attempt-outcome.util.js';
 import { type BodyTransform, transformBody } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
@@ -22,7 +22,7 @@ import type { DestinationSender, SendResult } from './destination.sender.js';
 import { deliveryFields } from './log-fields.util.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { type Pause, pausedTime } from './pause.util.js';
-import { lastAttemptAt } from './retry.schedule.js';
+import { lastAttemptAt } from './retry-schedule.util.js';
 import { isFailure } from './url-outcome.js';
 
 /**

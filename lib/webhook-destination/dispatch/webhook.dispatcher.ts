@@ -21,7 +21,7 @@ import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { isPaused, type PausableDestination } from './pause.util.js';
-import { RemovedDestination } from './removed.destination.js';
+import { RemovedDestination } from './removed-destination.js';
 import { SenderFactory } from './sender.factory.js';
 import { socketBudget } from './socket-budget.js';
 import type { PoolFactory } from './transport.factory.js';
@@ -210,7 +210,7 @@ export class WebhookDispatcher {
   private end(name: string): void {
     if (!this.removedNames.has(name)) return; // possibly a destination that only another process knows yet
     const running = this.removed.get(name);
-    if (running) return running.look();
+    if (running) return running.requestPass();
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
     void this.scope

@@ -13,7 +13,7 @@ import {
 import type { RoutableMessage } from '../routing/destination.router.js';
 import type { BodyField } from '../routing/webhook-body.util.js';
 import { MAX_DEPTH } from './json-depth.util.js';
-import { recorderIn } from './message-recorder.util.js';
+import { recorderIn } from './recorded-by.util.js';
 import { takeTrace } from './message-trace.util.js';
 import type { PostedMessage } from './posted-message.interface.js';
 

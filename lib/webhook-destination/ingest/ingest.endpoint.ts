@@ -13,7 +13,7 @@ import type { IngestRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { readPostedBody } from './posted-body.js';
 import { answerError, answerJson } from './json-answer.js';
-import { admitRequest } from './pipeline-limit.js';
+import { admitRequest } from './pipelining-limit.js';
 import { RequestAdmission } from './request.admission.js';
 import type { SourceRegistry } from './source.registry.js';
 import { readKeyOfHeader } from './write-key-header.util.js';

@@ -6,7 +6,7 @@ import type { FastifyInstance } from '../../common/fastify.interface.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
-import { admitRequest } from './pipeline-limit.js';
+import { admitRequest } from './pipelining-limit.js';
 
 /** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
 const ORIGIN = /^https?:\/\/[^/?]*/i;

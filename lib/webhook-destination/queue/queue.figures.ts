@@ -1,4 +1,4 @@
-import { sparing } from '../../common/sparing.util.js';
+import { shareCalls } from '../../common/shared-call.util.js';
 import type { DeliveryCount, DeliveryQueue, OldestDelivery } from './delivery-queue.interface.js';
 
 /** Delivery counts and oldest deliveries of a queue. */
@@ -11,8 +11,8 @@ export interface QueueFigures {
 /** Creates figures that metrics, health and the admin API share, so several callers read the queue no more than one. */
 export function figuresOf(queue: DeliveryQueue): QueueFigures {
   return {
-    counts: sparing(() => queue.counts()),
-    oldest: sparing(() => queue.oldest?.() ?? Promise.resolve([])),
+    counts: shareCalls(() => queue.counts()),
+    oldest: shareCalls(() => queue.oldest?.() ?? Promise.resolve([])),
   };
 }
 

@@ -10,7 +10,7 @@ import { toWebhookBodies } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 import { type EntryDocuments, toLiveDestination } from './entry.document.js';
 import { EntryManager, type ShownEntry } from './entry.manager.js';
-import type { PatchRules } from './options.patch.js';
+import type { PatchRules } from './options-patch.js';
 import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';

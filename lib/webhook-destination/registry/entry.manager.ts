@@ -4,8 +4,8 @@ import { ArgumentError } from '../../common/relay.errors.js';
 import { isNonEmptyString, isPositiveInteger } from '../../common/value.util.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { EntryDocuments } from './entry.document.js';
-import { subjectOf } from './live.entries.js';
-import { findPatchFaults, patched, type PatchRules } from './options.patch.js';
+import { subjectOf } from './live-entries.js';
+import { findPatchFaults, patched, type PatchRules } from './options-patch.js';
 import type { EntryOrigin, EntryQuery } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 

@@ -2,8 +2,8 @@ import { OptionsError } from '../../common/options.error.js';
 import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { RegistryOption } from './destination-registry.interface.js';
-import { type FixedEntries, LiveEntries } from './live.entries.js';
-import { OwnRegistry } from './own.registry.js';
+import { type FixedEntries, LiveEntries } from './live-entries.js';
+import { ApplicationRegistry } from './application-registry.js';
 import type { RegistryListener } from './registry-listener.interface.js';
 import type { Registry } from './registry.js';
 import { StoredRegistry } from './stored.registry.js';
@@ -22,7 +22,7 @@ export interface RegistrySettings extends FixedEntries {
 export function createRegistry(settings: RegistrySettings, queue: DeliveryQueue, listener: RegistryListener): Registry {
   const { delivery, registry, registrySecret } = settings;
   const entries = new LiveEntries(settings, listener);
-  if (registry !== 'store') return new OwnRegistry(entries, delivery, registry);
+  if (registry !== 'store') return new ApplicationRegistry(entries, delivery, registry);
   if (queue.registry) return new StoredRegistry(queue.registry, entries, delivery, registrySecret);
   throw new OptionsError('WebhookDestinationModule', [
     "registry must not be 'store' with this queue, which cannot store a registry",

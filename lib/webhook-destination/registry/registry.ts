@@ -3,7 +3,7 @@ import type { ModuleRef } from '@nestjs/core';
 import { ClosedError } from '../../common/relay.errors.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { EntryDocuments } from './entry.document.js';
-import type { LiveEntries } from './live.entries.js';
+import type { LiveEntries } from './live-entries.js';
 import type { EntryOrigin } from './registry-entry.interface.js';
 
 export interface RegisteredEntry<K extends RegistryKind = RegistryKind> {

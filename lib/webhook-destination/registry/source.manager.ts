@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { SourceOptions } from '../ingest/source.options.js';
 import { EntryManager, type ShownEntry } from './entry.manager.js';
-import type { PatchRules } from './options.patch.js';
+import type { PatchRules } from './options-patch.js';
 import type { CreatedSource, SourceEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 

@@ -9,10 +9,10 @@ import { DocumentCipher } from './document.cipher.js';
 import { EntryCodec } from './entry.codec.js';
 import type { AnyDocument, EntryDocuments } from './entry.document.js';
 import { findEntryFaults } from './entry.rules.js';
-import { type LiveEntries, subjectOf } from './live.entries.js';
+import { type LiveEntries, subjectOf } from './live-entries.js';
 import { type EntryChange, type RegisteredEntry, Registry } from './registry.js';
 import { StoreFollower } from './store.follower.js';
-import { StoredEntries, type StoredEntry } from './stored.entries.js';
+import { StoredEntries, type StoredEntry } from './stored-entries.js';
 
 /** Delay before a failed rewrite is repeated, in ms. */
 const REWRITE_DELAY = 30_000;

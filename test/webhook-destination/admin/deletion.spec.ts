@@ -299,7 +299,7 @@ describe('requestDeletion', () => {
     cleanUp(() => receiver.stop());
     const relay = await Relay.start({
       destinations: [{ urls: [receiver.url] }],
-      delivery: { concurrency: 1, timeout: 300, initialRetryDelay: 60_000, maxRetryDelay: 60_000 },
+      delivery: { concurrency: 1, timeout: 3_000, initialRetryDelay: 60_000, maxRetryDelay: 60_000 },
     });
     cleanUp(() => relay.stop());
     await relay.track('m1', 'm2', 'm3');

@@ -1,6 +1,6 @@
 import { type Route } from '../../shell/hash.router.js';
 import { DeliveryView } from './delivery-view.component.js';
-import { DeliverySearch } from './delivery-search.component.js';
+import { DeliverySearch } from './delivery-list.component.js';
 
 /** The search for deliveries, or the delivery named by the hash. */
 export function DeliveriesPage({ route }: { route: Route }) {

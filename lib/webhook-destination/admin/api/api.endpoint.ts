@@ -7,7 +7,7 @@ import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { parseBody, readBody } from '../../ingest/body.reader.js';
 import { answerError, answerJson } from '../../ingest/json-answer.js';
-import { admitRequest } from '../../ingest/pipeline-limit.js';
+import { admitRequest } from '../../ingest/pipelining-limit.js';
 import { RequestError } from '../../ingest/request.error.js';
 import type { AdminCaller } from '../admin.caller.js';
 import type { AdminGate } from '../admin.gate.js';

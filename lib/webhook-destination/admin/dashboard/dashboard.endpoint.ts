@@ -7,7 +7,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { answerError } from '../../ingest/json-answer.js';
-import { admitRequest } from '../../ingest/pipeline-limit.js';
+import { admitRequest } from '../../ingest/pipelining-limit.js';
 import { RequestError } from '../../ingest/request.error.js';
 import type { AdminGate } from '../admin.gate.js';
 import { toRefusal } from '../api/api.errors.js';

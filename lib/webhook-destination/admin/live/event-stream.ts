@@ -49,7 +49,10 @@ export class EventStream {
       Connection: 'close', // an ended stream would leave the connection idle, and a closing server waits for it
     });
     response.write(frame('hello', { scope, at: Date.now() }));
-    this.timers = [setInterval(() => this.beat(), HEARTBEAT).unref(), setTimeout(() => this.end(), MAX_TIME).unref()];
+    this.timers = [
+      setInterval(() => this.sendHeartbeat(), HEARTBEAT).unref(),
+      setTimeout(() => this.end(), MAX_TIME).unref(),
+    ];
     response.once('close', () => {
       this.timers.forEach(clearTimeout);
       clearTimeout(this.gathering);
@@ -106,7 +109,7 @@ export class EventStream {
     this.gathering = setTimeout(() => this.flush(), GATHERING_TIME).unref();
   }
 
-  private beat(): void {
+  private sendHeartbeat(): void {
     if (this.response.writableLength === 0 && this.text === '') this.response.write(':\n\n');
   }
 

@@ -66,7 +66,7 @@ export abstract class JsonScanner {
   constructor(protected readonly bytes: Buffer) {}
 
   /** Records a member of an outermost object; `hash` is that of its key. */
-  protected abstract note(hash: number, key: number, keyEnd: number, start: number, end: number): void;
+  protected abstract recordMember(hash: number, key: number, keyEnd: number, start: number, end: number): void;
 
   protected object(at: number, depth: number): number {
     if (depth > MAX_DEPTH) throw UNUSABLE;
@@ -80,7 +80,7 @@ export abstract class JsonScanner {
       const { hash } = this;
       const start = this.inner(this.expect(COLON, this.inner(keyEnd)) + 1);
       const end = this.value(start, depth);
-      if (depth === 1) this.note(hash, key, keyEnd - 1, start, end);
+      if (depth === 1) this.recordMember(hash, key, keyEnd - 1, start, end);
       at = this.inner(end);
       if (bytes[at] !== COMMA) break;
       at = this.inner(at + 1);

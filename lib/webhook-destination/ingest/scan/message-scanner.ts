@@ -107,7 +107,7 @@ export class MessageScanner extends JsonScanner {
     return end;
   }
 
-  protected note(hash: number, key: number, keyEnd: number, start: number, end: number): void {
+  protected recordMember(hash: number, key: number, keyEnd: number, start: number, end: number): void {
     const field = FIELDS.get(hash);
     if (field === undefined || !this.isNamed(field.name, key, keyEnd)) return;
     SPANS[field.place] = start;

@@ -21,7 +21,7 @@ import type { SeriesStore } from '../series-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { AddGroup } from '../shared/add-group.js';
-import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { ConsumerUpkeep } from './consumer.upkeep.js';
 import type { DestinationJobs } from './destination-jobs.interface.js';
@@ -216,23 +216,23 @@ export class BullmqDeliveryQueue implements SharedQueue {
   /** Adds deliveries; skips repeated messages if message ids are remembered. */
   private async write<T extends NewDelivery>(
     deliveries: T[],
-    convert: (delivery: T, isOnce: boolean) => NewJob,
+    convert: (delivery: T, deduplicates: boolean) => NewJob,
   ): Promise<void> {
     const { age, count } = this.retention.messageIds;
-    const isOnce = age > 0 && count > 0;
+    const deduplicates = age > 0 && count > 0;
     const lists = byDestination(deliveries);
     const jobs = Array.from(lists, ([destination, list]) => ({
       queue: this.store.queueOf(destination),
-      jobs: list.map((delivery) => convert(delivery, isOnce)),
+      jobs: list.map((delivery) => convert(delivery, deduplicates)),
     }));
-    await this.store.add(jobs, isOnce ? age : 0);
-    this.upkeep.look([...lists.keys()]);
+    await this.store.add(jobs, deduplicates ? age : 0);
+    this.upkeep.wake([...lists.keys()]);
   }
 
   /** Notifies this process and all others that a destination has due deliveries. */
   private async announce(destination: string): Promise<void> {
     await this.store.announce(destination);
-    this.upkeep.look([destination]);
+    this.upkeep.wake([destination]);
   }
 
   /** Returns the queues that may hold deliveries matching a query. */

@@ -29,7 +29,7 @@ export class ConsumerUpkeep {
     const { registry$, due$ } = this.store.signals;
     this.timer = setInterval(() => void this.run(), UPKEEP_INTERVAL).unref();
     this.subscription = registry$.subscribe(() => void this.poll());
-    this.subscription.add(due$.subscribe((names) => this.look(names)));
+    this.subscription.add(due$.subscribe((names) => this.wake(names)));
     void this.poll();
   }
 
@@ -55,10 +55,10 @@ export class ConsumerUpkeep {
   }
 
   /** To be called when these destinations may have due deliveries. */
-  look(destinations: string[]): void {
+  wake(destinations: string[]): void {
     for (const name of destinations) {
       const consumer = this.consumers.get(name);
-      if (consumer) consumer.look();
+      if (consumer) consumer.requestTake();
       else this.unserved.next(name);
     }
   }
@@ -97,7 +97,7 @@ export class ConsumerUpkeep {
   /** Compensates for lost signals and for processes that crashed. */
   private async poll(): Promise<void> {
     try {
-      this.look(await this.store.due.names());
+      this.wake(await this.store.due.names());
     } catch {
       // As in `run`.
     }
@@ -120,7 +120,7 @@ export class ConsumerUpkeep {
     const consumer = this.consumers.get(destination);
     const { queued, delivering, waiting } = await countJobs(this.store.queueOf(destination));
     if (queued > 0) {
-      consumer?.look();
+      consumer?.requestTake();
       return Date.now();
     }
     if (delivering > 0) {
@@ -129,7 +129,7 @@ export class ConsumerUpkeep {
     }
     if (waiting > 0) {
       if (!consumer) return putOffTo;
-      consumer.look();
+      consumer.requestTake();
       await consumer.taking;
     }
     if (!consumer) return undefined;

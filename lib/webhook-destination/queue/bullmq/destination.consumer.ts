@@ -45,7 +45,7 @@ export class DestinationConsumer {
   /** Whether the store had no due job, and `look` has not been called since. */
   private drained = false;
   /** Number of calls to `look`. */
-  private looks = 0;
+  private takeRequests = 0;
   private upkeeps = 0;
   private timer: NodeJS.Timeout | undefined;
   private idleWaiters: (() => void)[] = [];
@@ -70,7 +70,7 @@ export class DestinationConsumer {
 
   start(): void {
     void this.follow(this.recover().catch(() => undefined)); // `take` fails too, and logs it
-    this.look();
+    this.requestTake();
   }
 
   /** Stops taking jobs; those handed out can still be settled. */
@@ -97,8 +97,8 @@ export class DestinationConsumer {
   }
 
   /** To be called when there may be a due job. */
-  look(): void {
-    this.looks++;
+  requestTake(): void {
+    this.takeRequests++;
     this.drained = false;
     this.isAsleep = false;
     this.take();
@@ -112,7 +112,7 @@ export class DestinationConsumer {
 
   /** Makes jobs due again whose lease ended with its process. */
   async recover(): Promise<void> {
-    if (await this.options.leases.recoverStalled()) this.look();
+    if (await this.options.leases.recoverStalled()) this.requestTake();
   }
 
   private get canTake(): boolean {
@@ -129,16 +129,16 @@ export class DestinationConsumer {
   private async takeAll(): Promise<void> {
     try {
       while (this.canTake) {
-        const { looks } = this;
+        const { takeRequests } = this;
         const { leased, dueAt } = await this.options.leases.take();
         this.logger.succeeded();
-        if (leased) this.hand(leased);
-        else if (looks === this.looks) this.drain(dueAt);
+        if (leased) this.emitLease(leased);
+        else if (takeRequests === this.takeRequests) this.drain(dueAt);
       }
     } catch (error) {
       if (this.stopped) return;
       this.logger.failed(`Due deliveries could not be read, trying again: ${errorMessage(error)}`);
-      this.lookIn(RETRY_DELAY);
+      this.requestTakeIn(RETRY_DELAY);
     }
   }
 
@@ -149,15 +149,15 @@ export class DestinationConsumer {
     if (windowBefore !== Infinity) return subscriber.complete();
     // If the system clock was set back, the store may still hold due jobs back.
     const leastWait = Math.min(clock.lead, LONGEST_LEAST_WAIT);
-    if (dueAt !== undefined) this.lookIn(Math.max(dueAt - clock.now(), leastWait));
+    if (dueAt !== undefined) this.requestTakeIn(Math.max(dueAt - clock.now(), leastWait));
   }
 
-  private lookIn(delay: number): void {
+  private requestTakeIn(delay: number): void {
     if (this.stopped || delay > MAX_TIMER_DELAY) return;
-    this.timer = setTimeout(() => this.look(), Math.max(delay, 1)).unref();
+    this.timer = setTimeout(() => this.requestTake(), Math.max(delay, 1)).unref();
   }
 
-  private hand(leased: LeasedJob): void {
+  private emitLease(leased: LeasedJob): void {
     const { windowBefore, subscriber, leases } = this.options;
     // Jobs come in order of acceptance, except for retries.
     const { firstAttemptAt, acceptedAt } = leased.delivery;
@@ -182,7 +182,7 @@ export class DestinationConsumer {
   private async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<boolean> {
     try {
       const next = await this.record(leased, outcome);
-      if (next) queueMicrotask(() => this.hand(next));
+      if (next) queueMicrotask(() => this.emitLease(next));
       return true;
     } catch (error) {
       this.options.leases.end(leased);
@@ -190,7 +190,7 @@ export class DestinationConsumer {
       throw error;
     } finally {
       const isFull = this.inFlight-- >= this.options.concurrency;
-      if (isFull || outcome === undefined || outcome.state === 'waiting') this.look();
+      if (isFull || outcome === undefined || outcome.state === 'waiting') this.requestTake();
       this.checkIdle();
     }
   }

@@ -97,7 +97,7 @@ export class JobLeases {
       if (outcome.state === 'dead') {
         const { reason } = outcome;
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
-        if (reason === ADDRESS_NOT_ALLOWED) await this.noteRefusal();
+        if (reason === ADDRESS_NOT_ALLOWED) await this.recordRefusal();
       } else {
         // By the system clock, with which BullMQ compares in all processes.
         const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - now, 0);
@@ -193,9 +193,9 @@ export class JobLeases {
   }
 
   /** Spares each start from reading all dead jobs to find those that the network policy blocked. */
-  private async noteRefusal(): Promise<void> {
+  private async recordRefusal(): Promise<void> {
     try {
-      await this.store.noteRefusal(this.store.queueOf(this.destination), this.retention.dead.age);
+      await this.store.recordRefusal(this.store.queueOf(this.destination), this.retention.dead.age);
     } catch (error) {
       logger.warn(
         `A dead delivery cannot be replayed automatically once its address is allowed: ${errorMessage(error)}`,

@@ -64,20 +64,20 @@ function toJobId(source: string, messageId: string): string {
 /**
  * Converts an accepted delivery to a job.
  *
- * @param isOnce whether a repeated message finds the existing job
+ * @param deduplicates whether a repeated message finds the existing job
  */
-export function toJob(delivery: NewDelivery, isOnce: boolean): NewJob {
+export function toJob(delivery: NewDelivery, deduplicates: boolean): NewJob {
   const { source, messageId, userId, body, acceptedAt, trace, recordedBy } = delivery;
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
-  const jobId = isOnce ? toJobId(source, messageId) : randomUUID();
+  const jobId = deduplicates ? toJobId(source, messageId) : randomUUID();
   const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), trace, recordedBy };
   const job = { id: jobId, name: 'delivery', data: JSON.stringify(data), opts: {}, timestamp: acceptedAt } as JobJson;
   return { jobId, job };
 }
 
 /** Converts a delivery of another queue to a job, with its attempts and history. */
-export function toTakenJob(delivery: TakenDelivery, isOnce: boolean): NewJob {
-  const { jobId, job } = toJob(delivery, isOnce);
+export function toTakenJob(delivery: TakenDelivery, deduplicates: boolean): NewJob {
+  const { jobId, job } = toJob(delivery, deduplicates);
   const { attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
   const data: JobData = { ...parseData(job), attempts, history: { firstAttemptAt, failedUrls, nextAttemptAt } };
   const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);

@@ -6,7 +6,7 @@ import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
-import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import { loadIoredis } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkRedis } from './redis-checks.js';
@@ -54,7 +54,7 @@ export class RedisConnection {
       await this.connect();
       await checkRedis(this.client, this.logger);
       await checkLayout(this.client, this.options.prefix);
-      this.heartbeat = setInterval(() => this.beat(), COMMAND_TIMEOUT).unref();
+      this.heartbeat = setInterval(() => this.checkConnection(), COMMAND_TIMEOUT).unref();
     } catch (error) {
       await this.close();
       throw error;
@@ -94,7 +94,7 @@ export class RedisConnection {
    * Reconnects when Redis does not answer, because a host that vanishes never closes its connections. The
    * `socketTimeout` of ioredis would fire again on the new connection.
    */
-  private beat(): void {
+  private checkConnection(): void {
     const { client } = this;
     if (client.status !== 'ready') return;
     // With a key, so that a cluster asks the node that holds the queue.

@@ -1,7 +1,7 @@
 import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
 import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
-import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import { loadBullmq } from '../shared/peer.loader.js';
 import type { DestinationJobs } from './destination-jobs.interface.js';
 import { DueList, run } from './due.list.js';
@@ -147,7 +147,7 @@ export class RedisStore {
   }
 
   /** Records for `age` ms that a queue may have dead deliveries that the network policy blocked. */
-  async noteRefusal(queue: DestinationJobs, age: number): Promise<void> {
+  async recordRefusal(queue: DestinationJobs, age: number): Promise<void> {
     await this.client.set(this.seenKey(queue, ADDRESS_NOT_ALLOWED), '', 'PX', age);
   }
 
@@ -156,7 +156,7 @@ export class RedisStore {
     return (await this.client.exists(this.seenKey(queue, ADDRESS_NOT_ALLOWED))) > 0;
   }
 
-  /** Deletes the record of {@link noteRefusal}. */
+  /** Deletes the record of {@link recordRefusal}. */
   async endRefusals(queue: DestinationJobs): Promise<void> {
     await this.client.del(this.seenKey(queue, ADDRESS_NOT_ALLOWED));
   }

@@ -6,7 +6,7 @@ import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
-import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import { loadPg } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';

@@ -1,4 +1,4 @@
-import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { StoreQueue } from '../store/store.queue.js';
 import { PostgresStore } from './postgres.store.js';

@@ -13,7 +13,7 @@ import type {
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
-import type { CheckedBullmqOptions } from '../shared/bullmq.options.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import {
   type Claim,

@@ -88,7 +88,7 @@ export class AcceptedTable {
         const batches = toBatches(row);
         for (const messages of batches) this.ids.restore(messages);
         last = row.last_batch;
-        this.note(last, batches.flatMap(({ messageIds }) => messageIds).length);
+        this.countIds(last, batches.flatMap(({ messageIds }) => messageIds).length);
       }
       if (rows.length < READ_ROWS) break;
     }
@@ -117,7 +117,7 @@ export class AcceptedTable {
     const { lastBatch, acceptedAt, batches, count } = this.row;
     this.row = undefined;
     this.statements.insert.run(lastBatch, acceptedAt, `[${batches.join()}]`);
-    this.note(lastBatch, count);
+    this.countIds(lastBatch, count);
     this.forget(this.remembered.removed);
   }
 
@@ -139,7 +139,7 @@ export class AcceptedTable {
   }
 
   /** Counts the ids of a row that follows all others. */
-  private note(last: number, count: number): void {
+  private countIds(last: number, count: number): void {
     const slices = [...this.remembered.slices];
     const open = slices.at(-1);
     if (open && open.count < this.bound.count * PART) slices.splice(-1, 1, { last, count: open.count + count });

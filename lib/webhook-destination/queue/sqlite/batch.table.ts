@@ -164,7 +164,7 @@ export class BatchTable {
   }
 
   /** Records the outcome of a taken delivery: delivered, with the JSON of its attempt, or moved to its own row. */
-  note(id: number, attempt?: string): void {
+  recordOutcome(id: number, attempt?: string): void {
     const batch = batchOf(id);
     let outcome = this.group.get(batch);
     if (!outcome) this.group.set(batch, (outcome = { delivered: 0, gone: 0, entries: [] }));
@@ -175,7 +175,7 @@ export class BatchTable {
   }
 
   /** Writes the recorded outcomes, one row for each batch. */
-  writeNotes(now: number): void {
+  writeOutcomes(now: number): void {
     for (const [batch, { delivered, gone, entries }] of this.group) {
       const open = this.pendingOf(batch).size > 0;
       this.statements.note.run(batch, Number(open), now, delivered, gone, entries.join(','));

@@ -75,7 +75,7 @@ export class SqliteSweep {
   }
 
   /** To be called when deliveries were settled, and may have ended. */
-  noteEnded(count: number): void {
+  countSettled(count: number): void {
     this.known.delivered.count += count;
     this.known.dead.count += count;
   }

@@ -110,7 +110,7 @@ export class SqliteDatabase {
       this.db.exec('COMMIT');
       this.accepted.commit();
       this.log.empty();
-      this.noteTime();
+      this.saveTime();
     } catch (error) {
       this.batches.forget();
       this.accepted.rollback();
@@ -145,15 +145,15 @@ export class SqliteDatabase {
       const id = ids[index]!;
       const attempt = attempts[index]!;
       if (this.batches.take(id)) {
-        this.batches.note(id, attempt);
+        this.batches.recordOutcome(id, attempt);
         continue;
       }
       const { startedAt: firstAttemptAt } = JSON.parse(attempt) as { startedAt: number };
       if (!this.deliveries.settle({ id, state: 'delivered', attempt, firstAttemptAt }, now)) unsettled.push(id);
     }
     for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
-    this.batches.writeNotes(now);
-    this.sweeper.noteEnded(ids.length + others.length);
+    this.batches.writeOutcomes(now);
+    this.sweeper.countSettled(ids.length + others.length);
     return unsettled;
   }
 
@@ -256,7 +256,7 @@ export class SqliteDatabase {
     if (!this.data.isReadOnly && this.isAhead) {
       this.log.emptySoon(); // otherwise the end of the thread would write to the file
       this.log.empty();
-      this.noteTime();
+      this.saveTime();
     }
     this.db.close();
   }
@@ -276,7 +276,7 @@ export class SqliteDatabase {
   }
 
   /** Records the time that deliveries were scheduled by, for the next opening of the file. */
-  private noteTime(): void {
+  private saveTime(): void {
     if (this.isAhead) setLastWrite(this.path, this.now);
   }
 
@@ -293,11 +293,11 @@ export class SqliteDatabase {
     const { id, state, attempt } = settlement;
     if (this.batches.take(id)) {
       if (state === 'delivered') {
-        this.batches.note(id, attempt);
+        this.batches.recordOutcome(id, attempt);
         return true;
       }
       this.deliveries.insert(this.batches.readDelivery(id)!);
-      this.batches.note(id);
+      this.batches.recordOutcome(id);
     }
     return this.deliveries.settle(settlement, now);
   }

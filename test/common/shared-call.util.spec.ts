@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { sparing } from '../../lib/common/sparing.util.js';
+import { shareCalls } from '../../lib/common/shared-call.util.js';
 
-describe('sparing', () => {
+describe('shareCalls', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
   /** Something that takes so many ms to answer. */
   function create(takes: number) {
     let asked = 0;
-    const ask = sparing(async () => {
+    const ask = shareCalls(async () => {
       asked++;
       await jest.advanceTimersByTimeAsync(takes);
       return asked;
@@ -39,7 +39,7 @@ describe('sparing', () => {
 
   it('asks again after a failure', async () => {
     let fault: Error | undefined = new Error('the store is gone');
-    const ask = sparing(() => (fault ? Promise.reject(fault) : Promise.resolve('here')));
+    const ask = shareCalls(() => (fault ? Promise.reject(fault) : Promise.resolve('here')));
     await expect(ask()).rejects.toBe(fault);
     fault = undefined;
     expect(await ask()).toBe('here');

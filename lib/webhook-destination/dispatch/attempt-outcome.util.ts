@@ -2,7 +2,7 @@ import type { DeliveryOptions } from './delivery.options.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import type { SendResult } from './destination.sender.js';
-import { nextAttemptAt } from './retry.schedule.js';
+import { nextAttemptAt } from './retry-schedule.util.js';
 
 /** Reason of a delivery whose destination was removed. */
 const DESTINATION_REMOVED = 'destination removed';

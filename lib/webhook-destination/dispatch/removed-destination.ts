@@ -5,7 +5,7 @@ import { fromEvent, lastValueFrom, mergeMap, takeUntil } from 'rxjs';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
-import { endOfRemoved } from './attempt.judge.js';
+import { endOfRemoved } from './attempt-outcome.util.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
 
 /** Number of deliveries ended concurrently. */
@@ -19,7 +19,7 @@ export class RemovedDestination {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly stopping = new AbortController();
   /** Whether more deliveries may have become due since the last search began. */
-  private isAsked = true;
+  private isPassRequested = true;
 
   constructor(
     private readonly destination: string,
@@ -31,8 +31,8 @@ export class RemovedDestination {
   async end(): Promise<void> {
     // Called once, because the queue announces the deliveries that it makes due.
     await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
-    while (this.isAsked) {
-      this.isAsked = false;
+    while (this.isPassRequested) {
+      this.isPassRequested = false;
       await this.persist(() => this.settleAll());
     }
     this.logger.end();
@@ -40,8 +40,8 @@ export class RemovedDestination {
   }
 
   /** Called when more deliveries may be due. */
-  look(): void {
-    this.isAsked = true;
+  requestPass(): void {
+    this.isPassRequested = true;
   }
 
   /** Called when the destination is added again or the application stops. */

@@ -1,7 +1,7 @@
 import { concealState } from '../../../common/concealed.value.js';
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
-import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './bullmq.options.js';
+import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './shared-queue.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
 import { PostgresQueue } from '../postgres/postgres.queue.js';
 

@@ -6,7 +6,7 @@ import type { RegistryKind, RegistryRecord } from '../queue/registry-store.inter
 import type { EntryCodec } from './entry.codec.js';
 import { type AnyDocument, withoutExpired } from './entry.document.js';
 import { findEntryFaults } from './entry.rules.js';
-import { KEY_TAKEN, type LiveEntries, subjectOf } from './live.entries.js';
+import { KEY_TAKEN, type LiveEntries, subjectOf } from './live-entries.js';
 import type { RegisteredEntry } from './registry.js';
 
 /** Records processed in one turn of the event loop. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { lastAttemptAt, nextAttemptAt } from '../../../lib/webhook-destination/dispatch/retry.schedule.js';
+import { lastAttemptAt, nextAttemptAt } from '../../../lib/webhook-destination/dispatch/retry-schedule.util.js';
 import { parseRetryAfter } from '../../../lib/client/retry-after.util.js';
 import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 

@@ -8,7 +8,7 @@ const MAX_REUSE = 15_000;
  * Shares one call among concurrent callers, then reuses its result; the result of a slow call is reused for longer.
  * However many callers there are, the function is busy for 0.3 % of the time, if a call takes less than 50 ms.
  */
-export function sparing<T>(ask: () => Promise<T>): () => Promise<T> {
+export function shareCalls<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let until = Infinity;
   return () => {

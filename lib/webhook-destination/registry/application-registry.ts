@@ -18,7 +18,7 @@ import type {
 } from './destination-registry.interface.js';
 import type { AnyDocument, EntryDocuments } from './entry.document.js';
 import { findEntryFaults } from './entry.rules.js';
-import { type LiveEntries, subjectOf } from './live.entries.js';
+import { type LiveEntries, subjectOf } from './live-entries.js';
 import { type RegisteredEntry, Registry } from './registry.js';
 import { resolveRegistry } from './registry.resolver.js';
 
@@ -26,7 +26,7 @@ import { resolveRegistry } from './registry.resolver.js';
 const PORTION = 200;
 
 /** Registry of the sources and destinations that the application itself keeps; empty without a provider. */
-export class OwnRegistry extends Registry {
+export class ApplicationRegistry extends Registry {
   readonly origin = 'application';
   readonly #entries = { source: new Map<string, AnyDocument>(), destination: new Map<string, AnyDocument>() };
   readonly #delivery: DeliveryOptions;
