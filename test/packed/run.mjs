@@ -20,7 +20,7 @@ import { freePort, run } from './shell.mjs';
 const LANES = 2;
 
 /** From `nest new` to the webhook in the dashboard, in ms. */
-const QUICK_START_WITHIN = 180_000;
+const QUICK_START_WITHIN = process.env.CI ? 360_000 : 180_000; // in CI, another suite shares the two cores
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const added = fileURLToPath(new URL('added', import.meta.url));
