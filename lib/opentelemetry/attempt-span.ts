@@ -2,6 +2,7 @@ import { type Attributes, type Context, type Span, SpanKind, trace, type Tracer 
 
 import { errorMessage } from '../common/error.util.js';
 import { errorTypeOf } from '../common/telemetry/error-type.util.js';
+import { serverOf } from '../common/telemetry/server.util.js';
 import type { AttemptSpan, RequestSpan, RequestTarget } from '../common/telemetry/telemetry.interface.js';
 import {
   REQUEST_METHOD,
@@ -70,11 +71,11 @@ class UnrecordedRequest implements RequestSpan {
 function attributesOf(target: RequestTarget): Attributes {
   let attributes = ofTarget.get(target);
   if (!attributes) {
-    const { hostname, port, protocol } = new URL(target.shown);
+    const { address, port } = serverOf(target.shown);
     attributes = {
       [REQUEST_METHOD]: 'POST',
-      [SERVER_ADDRESS]: hostname,
-      [SERVER_PORT]: Number(port || (protocol === 'https:' ? 443 : 80)),
+      [SERVER_ADDRESS]: address,
+      [SERVER_PORT]: port,
       [URL_FULL]: target.shown,
     };
     ofTarget.set(target, attributes);

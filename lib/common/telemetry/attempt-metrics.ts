@@ -3,6 +3,7 @@ import { errorTypeOf } from './error-type.util.js';
 import { foundOnce } from './found-once.util.js';
 import { SYSTEM } from './messaging-system.js';
 import { type Attributes, Counter, Histogram, type Metric } from './metric.js';
+import { serverOf } from './server.util.js';
 import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from './telemetry.interface.js';
 
 /** Host and port of each target: the same for each request to it. */
@@ -69,7 +70,7 @@ export class AttemptMetrics {
 
   /** @param duration in ms */
   answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
-    const server = this.servers.valueOf(serverOf(target));
+    const server = this.servers.valueOf(nameOf(target));
     const series =
       status === undefined ? this.request.of(attributesOf(server, undefined, error)) : this.answersOf(server)(status);
     series.record(duration / 1_000);
@@ -125,11 +126,11 @@ function attributesOf(server: string, status: number | undefined, error?: unknow
 }
 
 /** Host and port of a target. */
-function serverOf(target: RequestTarget): string {
+function nameOf(target: RequestTarget): string {
   let server = servers.get(target);
   if (server === undefined) {
-    const { hostname, port, protocol } = new URL(target.shown);
-    servers.set(target, (server = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`));
+    const { address, port } = serverOf(target.shown);
+    servers.set(target, (server = `${address}:${port}`));
   }
   return server;
 }
