@@ -1,11 +1,14 @@
 import { RelayError } from '../client/relay.error.js';
 
+/** @internal Code and message of an unknown write key, wherever it is reported. */
+export const WRITE_KEY_UNKNOWN = { code: 'write_key_unknown', message: 'no source has this write key' };
+
 /** Thrown when no source has the write key. Its code is `write_key_unknown`. */
 export class UnknownWriteKeyError extends RelayError {
   override readonly name = 'UnknownWriteKeyError';
 
   constructor() {
-    super('write_key_unknown', 'no source has this write key');
+    super(WRITE_KEY_UNKNOWN.code, WRITE_KEY_UNKNOWN.message);
   }
 }
 

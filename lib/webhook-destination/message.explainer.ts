@@ -1,4 +1,4 @@
-import { ArgumentError } from '../common/relay.errors.js';
+import { ArgumentError, WRITE_KEY_UNKNOWN } from '../common/relay.errors.js';
 import type { DestinationOptions } from './dispatch/destination.options.js';
 import { previewRequest, type RequestPreview } from './dispatch/request-preview.util.js';
 import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
@@ -46,12 +46,6 @@ export interface DeliveryExplanation {
   request?: RequestPreview;
 }
 
-const UNKNOWN_KEY: Explanation['fault'] = {
-  field: 'writeKey',
-  code: 'write_key_unknown',
-  message: 'no source has this write key',
-};
-
 /** Explains how a message would be handled, without sending it. */
 export class MessageExplainer {
   constructor(
@@ -69,7 +63,8 @@ export class MessageExplainer {
     const { writeKey } = Object(message) as { writeKey?: unknown };
     const hasKey = source === undefined && typeof writeKey === 'string' && writeKey !== '';
     const name = source ?? (hasKey ? this.sources.find(writeKey) : names.length === 1 ? names[0] : undefined);
-    if (hasKey && name === undefined) return { accepted: false, fault: UNKNOWN_KEY, destinations: [], left: 0 };
+    if (hasKey && name === undefined)
+      return { accepted: false, fault: { field: 'writeKey', ...WRITE_KEY_UNKNOWN }, destinations: [], left: 0 };
     if (name === undefined || !names.includes(name))
       throw new ArgumentError('source must be the name of an existing source');
     const posted = new ParsedMessage(message);

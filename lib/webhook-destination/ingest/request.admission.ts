@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { isPublic } from '../../common/network.util.js';
+import { WRITE_KEY_UNKNOWN } from '../../common/relay.errors.js';
 import type { IngestOptions } from './ingest.options.js';
 import { type AddressReader, createAddressReader } from './client-address.js';
 import { RequestError } from './request.error.js';
@@ -56,7 +57,7 @@ export class RequestAdmission {
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
-      throw new RequestError(401, 'write_key_unknown', 'no source has this write key', 'writeKey');
+      throw new RequestError(401, WRITE_KEY_UNKNOWN.code, WRITE_KEY_UNKNOWN.message, 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {

@@ -61,7 +61,7 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     await waitFor(() => held.size === 1);
     await queue.add([{ ...message('rare'), destination: 'Rare', body }]);
     await waitFor(() => held.size === 2);
-    expect(held.get('rare')).toBeLessThan(10_000);
+    expect(held.get('rare')).toBeLessThanOrEqual(Buffer.poolSize);
   });
 
   it('stay in the file, where the consumer is slow, save for sixteen times the concurrency', async () => {

@@ -1,8 +1,8 @@
-import { concealState } from '../../../common/concealed.value.js';
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './shared-queue.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
+import { concealClient } from './store-errors.util.js';
 import { PostgresQueue } from '../postgres/postgres.queue.js';
 
 /**
@@ -15,7 +15,14 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const create = (): SharedQueue => {
     const queue = createQueue(checked);
     const { registry, series, peers, due$ } = queue;
-    return Object.assign(concealState(queue), { registry, series, peers, due$ }); // its clients hold passwords
+    const conceal = <T extends object>(object: T): T =>
+      concealClient(object, checked.backend === 'postgres' ? 'PostgreSQL' : 'Redis');
+    return Object.assign(conceal(queue), {
+      registry: Object.assign(conceal(registry), { changed$: registry.changed$ }),
+      series: series && conceal(series),
+      peers: peers && Object.assign(conceal(peers), { received$: peers.received$ }),
+      due$,
+    });
   };
   return Object.assign(create, { isShared: true });
 }

@@ -1,3 +1,5 @@
+import { inspect } from 'node:util';
+
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -53,6 +55,36 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(new Set(await receiver.taken(3))).toEqual(new Set(['before-1', 'before-2', 'after']));
       await waitFor(() => logged.some((line) => /is available again/.test(line)));
       expect(logged.filter((line) => /is unavailable/.test(line)).length).toBeGreaterThan(0);
+    });
+
+    it('says by code and status that the queue is unavailable, without what the client of the store was sent', async () => {
+      const service = await startService();
+      const { host, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
+        options: { queue: bullmqQueue(service.options), registry: 'store', admin: { token: 'secret' } },
+      });
+      const headers = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
+      const secret = 'S3cret-of-a-new-destination';
+      const destination = JSON.stringify({ name: 'New', urls: ['https://example.com/'], sharedSecret: secret });
+      await service.kill();
+      const unavailable = { name: 'QueueUnavailableError', code: 'queue_unavailable' };
+      const message = { type: 'track', userId: 'u1', event: 'Ordered', properties: { card: 'S3cret-of-a-message' } };
+      const errors = await Promise.all(
+        [relay.accept('wk_shop', [message]), relay.stats(), relay.deliveries()].map((call) =>
+          call.then(() => undefined).catch((error: unknown) => error),
+        ),
+      );
+      for (const error of errors) expect(error).toMatchObject(unavailable);
+      for (const [path, init] of [
+        ['overview', {}],
+        ['timeseries', {}],
+        ['deliveries', {}],
+        ['destinations', { method: 'POST', body: destination }],
+      ] as const) {
+        const answer = await fetch(`${host}/relay/api/${path}`, { ...init, headers });
+        expect(answer.headers.get('retry-after')).toBe('5');
+        expect([path, answer.status, await answer.json()]).toMatchObject([path, 503, { code: 'queue_unavailable' }]);
+      }
+      expect(inspect([errors, logged], { depth: 10 })).not.toContain('S3cret');
     });
 
     it('keeps its other metrics meanwhile', async () => {
