@@ -30,8 +30,9 @@ function inTurn(act) {
  * Does what README says; resolves with the time from the request to the webhook, in ms.
  *
  * @param print gets each line of the transcript
+ * @param usage gets the CPU time of the commands
  */
-export async function quickStart({ app, manager, env, port, print }) {
+export async function quickStart({ app, manager, env, port, print, usage }) {
   const onPort = (text) => text.replaceAll(`localhost:${README_PORT}`, `localhost:${port}`);
   const steps = quickStartSteps();
   const start = steps.findIndex(({ command }) => command === 'npm start');
@@ -51,7 +52,7 @@ export async function quickStart({ app, manager, env, port, print }) {
 
   async function type(line) {
     print(`$ ${line}`);
-    const output = await run(line, { cwd: app, env });
+    const output = await run(line, { cwd: app, env, usage });
     print(output.replace(/^npm warn .*\n/gm, '').trimEnd()); // of the Nest command line's own packages
   }
 
@@ -79,6 +80,7 @@ export async function quickStart({ app, manager, env, port, print }) {
       }
       application.stop('SIGINT');
       await application.ended;
+      usage.cpu += application.cpu;
       print(application.output.slice(started).trim());
       return delay;
     } finally {

@@ -12,8 +12,16 @@ function cleanEnv() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
 }
 
+/** Returns the CPU time of a shell's children in ms, from what its `times` printed. */
+function childrenTime(times) {
+  const [, children = ''] = times.split('\n');
+  return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + (m * 60 + Number(s)) * 1_000, 0);
+}
+
 /** A command line in a shell; its output grows, and others wait for something in it. */
 export class Command {
+  /** CPU time that it took, in ms; 0 until it has ended, and after a SIGKILL. */
+  cpu = 0;
   output = '';
   code;
   waiting = [];
@@ -21,12 +29,15 @@ export class Command {
   constructor(line, { cwd, env = {} }) {
     this.line = line;
     // A group of its own: npm and a shell stand between the command and the application.
-    this.child = spawn('sh', ['-c', line], {
+    const timed = `trap 'times >&3' EXIT; trap 'exit 130' INT; { ${line}\n} 3>&-`;
+    this.child = spawn('sh', ['-c', timed], {
       cwd,
       env: { ...cleanEnv(), NO_COLOR: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       detached: true,
     });
+    let times = '';
+    this.child.stdio[3].setEncoding('utf8').on('data', (text) => (times += text));
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
         this.output += text;
@@ -38,6 +49,7 @@ export class Command {
       this.child.on('close', (code, signal) => {
         clearTimeout(timer);
         this.code = code ?? signal;
+        this.cpu = childrenTime(times);
         this.settle();
         resolve(this.code);
       });
@@ -72,10 +84,11 @@ export class Command {
   }
 }
 
-/** Runs a command to its end; resolves with its output, and rejects where it fails. */
-export async function run(line, options) {
+/** Runs a command to its end; resolves with its output, and rejects where it fails. Adds its CPU time to `usage`. */
+export async function run(line, { usage, ...options }) {
   const command = new Command(line, options);
   const code = await command.ended;
+  if (usage) usage.cpu += command.cpu;
   if (code !== 0) throw new Error(`${line} in ${options.cwd} ended with ${code}:\n${command.output}`);
   return command.output;
 }
