@@ -18,6 +18,7 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
     const conceal = <T extends object>(object: T): T =>
       concealClient(object, checked.backend === 'postgres' ? 'PostgreSQL' : 'Redis');
     return Object.assign(conceal(queue), {
+      open: () => queue.open(), // says itself why it fails
       registry: Object.assign(conceal(registry), { changed$: registry.changed$ }),
       series: series && conceal(series),
       peers: peers && Object.assign(conceal(peers), { received$: peers.received$ }),

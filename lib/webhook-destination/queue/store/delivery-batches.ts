@@ -30,14 +30,20 @@ export function toBatches(deliveries: NewDelivery[]): Batch[] {
 }
 
 /**
- * Copies the bodies of a batch that uses at most half of the memory shared by all bodies of its request: each body
- * would keep all of that memory in use.
+ * Copies the bodies of a batch that uses less than half of the memory that its requests share among their bodies: each
+ * body would keep all of its request's in use.
  */
 function withOwnMemory(batch: Batch): Batch {
-  const { byteLength } = batch[0].body.buffer;
-  if (byteLength <= Buffer.poolSize) return batch; // it may be Node's pool
-  let size = 0;
-  for (const { body } of batch) size += body.length;
-  if (size > byteLength / 2) return batch;
+  let used = 0;
+  let kept = 0;
+  let last: ArrayBufferLike | undefined;
+  for (const { body } of batch) {
+    const { buffer, length } = body;
+    if (buffer.byteLength <= Buffer.poolSize) continue; // it may be Node's pool
+    used += length;
+    if (buffer !== last) kept += buffer.byteLength;
+    last = buffer;
+  }
+  if (used >= kept / 2) return batch;
   return batch.map((delivery) => ({ ...delivery, body: Buffer.from(delivery.body) })) as Batch;
 }

@@ -34,6 +34,7 @@ import type { SeriesStore } from '../series-store.interface.js';
 import { SteadyClock } from '../steady-clock.js';
 import { DestinationFeed, type Settle } from './destination-feed.js';
 import { toBatches } from './delivery-batches.js';
+import { AddTurn } from './add-turn.js';
 import type { DeliveryStore } from './delivery-store.interface.js';
 import { SettlementWriter } from './settlement.writer.js';
 
@@ -47,8 +48,12 @@ export class StoreQueue implements DeliveryQueue {
   private readonly leased = new Set<Delivery>();
   private readonly claims = new Set<Promise<unknown>>();
   private readonly clock: SteadyClock;
-  /** The async context of the feeds: their reads and timers are not part of the request that wakes them. */
-  private readonly scope = new AsyncResource('StoreQueue');
+  /** Has an async context of its own: writes, reads and timers are not part of the request that causes them. */
+  private readonly insert = AsyncResource.bind(
+    (deliveries: NewDelivery[]) => this.insertBatches(deliveries),
+    'StoreQueue',
+  );
+  private readonly turn = new AddTurn(this.insert);
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
   private readonly others$: Observable<string>;
@@ -103,25 +108,10 @@ export class StoreQueue implements DeliveryQueue {
     });
   }
 
-  async add(deliveries: NewDelivery[]): Promise<void> {
-    if (deliveries.length === 0) return;
-    const batches = toBatches(deliveries).map((batch) => {
-      const feed = this.feeds.get(batch[0].destination);
-      return { deliveries: batch, feed, leased: feed?.reserve(batch) ?? false };
-    });
-    let inserted: Delivery[][];
-    try {
-      inserted = await this.store.insert(batches, this.now());
-    } catch (error) {
-      for (const { deliveries: batch, feed, leased } of batches) if (leased) feed?.push([], batch);
-      throw error;
-    }
-    this.scope.runInAsyncScope(() => {
-      batches.forEach(({ deliveries: batch, feed, leased }, index) => {
-        if (leased) feed?.push(inserted[index]!, batch);
-        else this.wake(batch[0].destination);
-      });
-    });
+  add(deliveries: NewDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return Promise.resolve();
+    // A shared store groups the calls itself.
+    return this.store.isShared ? this.insert(deliveries) : this.turn.add(deliveries);
   }
 
   consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
@@ -200,6 +190,7 @@ export class StoreQueue implements DeliveryQueue {
   }
 
   async close(): Promise<void> {
+    this.turn.end();
     for (const feed of this.feeds.values()) feed.stop();
     this.feeds.clear();
     this.unfollow();
@@ -210,6 +201,24 @@ export class StoreQueue implements DeliveryQueue {
     // Leases end with the store; those granted after the next opening have a writer of their own.
     this.leased.clear();
     this.writer = this.createWriter();
+  }
+
+  private async insertBatches(deliveries: NewDelivery[]): Promise<void> {
+    const batches = toBatches(deliveries).map((batch) => {
+      const feed = this.feeds.get(batch[0].destination);
+      return { deliveries: batch, feed, leased: feed?.reserve(batch) ?? false };
+    });
+    let inserted: Delivery[][];
+    try {
+      inserted = await this.store.insert(batches, this.now());
+    } catch (error) {
+      for (const { deliveries: batch, feed, leased } of batches) if (leased) feed?.push([], batch);
+      throw error;
+    }
+    batches.forEach(({ deliveries: batch, feed, leased }, index) => {
+      if (leased) feed?.push(inserted[index]!, batch);
+      else this.wake(batch[0].destination);
+    });
   }
 
   /** Drops deliveries that were removed from the store and not handed out. */

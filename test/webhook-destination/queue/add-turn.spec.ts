@@ -1,0 +1,79 @@
+import { createRequire } from 'node:module';
+
+import { describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import type Database from 'libsql';
+import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { newDelivery } from '../../support/new-delivery.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { waitFor } from '../../support/wait-for.js';
+
+jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+
+const SqliteFile = createRequire(import.meta.url)('libsql') as typeof Database;
+const acceptedAt = Date.now();
+const message = (messageId: string) => ({ ...newDelivery(messageId), acceptedAt });
+
+describe.each(['SQLite', 'memory'])('What is added to a queue in one turn of the event loop, %s,', (engine) => {
+  const afterwards = useCleanUps();
+
+  async function start(): Promise<{ queue: DeliveryQueue; path: string }> {
+    const folder = await temporaryFolder();
+    afterwards(folder.remove);
+    const path = folder.path('relay.db');
+    const queue = engine === 'memory' ? memoryQueue()() : sqliteQueue({ path })();
+    await queue.open();
+    afterwards(() => queue.close());
+    return { queue, path };
+  }
+
+  const idsOf = async (queue: DeliveryQueue) => (await queue.list({})).map(({ messageId }) => messageId).reverse();
+
+  it('is stored in its order, each message once, whichever call repeats it', async () => {
+    const { queue } = await start();
+    const added = ['a', 'b', 'a', 'c'].map((id) => queue.add([message(id)]));
+    await Promise.all([...added, queue.add([message('d'), message('b'), message('e')])]);
+    expect(await idsOf(queue)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('goes to its consumer in its order', async () => {
+    const { queue } = await start();
+    const taken: string[] = [];
+    const subscription = queue.consume('Webhooks', 8).subscribe(({ delivery }) => taken.push(delivery.messageId));
+    afterwards(() => subscription.unsubscribe());
+    await Promise.all(['a', 'b', 'c'].map((id) => queue.add([message(id)])));
+    await waitFor(() => taken.length === 3);
+    expect(taken).toEqual(['a', 'b', 'c']);
+  });
+
+  it('is stored even if the queue closes in that turn', async () => {
+    const { queue } = await start();
+    const added = Promise.all([queue.add([message('a')]), queue.add([message('b')])]);
+    await queue.close();
+    await added;
+    await queue.open();
+    expect(await idsOf(queue)).toEqual(['a', 'b']);
+  });
+
+  if (engine === 'memory') return;
+
+  it('becomes one row', async () => {
+    const { queue, path } = await start();
+    await Promise.all(Array.from({ length: 20 }, (_, index) => queue.add([message(`m${index}`)])));
+    await queue.close();
+    const db = new SqliteFile(path);
+    expect(db.prepare('SELECT size FROM batch').all()).toEqual([{ size: 20 }]);
+    db.close();
+  });
+
+  it('is refused to each call when it cannot be stored', async () => {
+    const { queue } = await start();
+    await queue.close();
+    const added = await Promise.allSettled(['a', 'b'].map((id) => queue.add([message(id)])));
+    expect(added).toMatchObject([{ reason: { code: 'closed' } }, { reason: { code: 'closed' } }]);
+    await queue.open();
+    expect(await idsOf(queue)).toEqual([]);
+  });
+});
