@@ -16,8 +16,8 @@ import { startWorker } from './worker.factory.js';
 /** Minimum time from one group to the next, in ms: under load, one disk sync serves all calls made meanwhile. */
 const GROUP_INTERVAL = 3;
 
-/** A group this large is posted immediately: the thread takes it as soon as it is free. */
-const FULL_GROUP = 12;
+/** A group of this many calls is posted immediately: the thread takes it as soon as it is free. */
+const FULL_GROUP = 3;
 
 /** Maximum wait for the thread when the process exits, in ms; a commit on a slow disk takes a fraction of it. */
 const EXIT_WAIT = 5_000;
