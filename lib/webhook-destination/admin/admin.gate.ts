@@ -51,17 +51,17 @@ export class AdminGate {
    *
    * @throws {RequestError} 401, 403 or 429; otherwise the guard's own error
    */
-  async enter(context: ExecutionContext, needed: AdminAccess = 'write'): Promise<AdminCaller> {
+  async authorize(context: ExecutionContext, needed: AdminAccess = 'write'): Promise<AdminCaller> {
     if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
-    const caller = await this.judge(context);
+    const caller = await this.authenticate(context);
     if (needed === 'read' || caller.access === 'write') return caller;
     throw new RequestError(403, 'read_only', 'the caller may only read');
   }
 
-  /** Like {@link enter}, but also works before the application has started, and accepts callers with any access. */
-  async judge(context: ExecutionContext): Promise<AdminCaller> {
+  /** Like {@link authorize}, but also works before the application has started, and accepts callers with any access. */
+  async authenticate(context: ExecutionContext): Promise<AdminCaller> {
     const request = context.switchToHttp().getRequest<IncomingMessage & { raw?: IncomingMessage }>();
-    return this.#tokens ? this.enterByToken(request.raw ?? request) : this.enterByGuard(context, request);
+    return this.#tokens ? this.authenticateByToken(request.raw ?? request) : this.authenticateByGuard(context, request);
   }
 
   /** Whether callers sign in with a token. */
@@ -81,7 +81,7 @@ export class AdminGate {
     return { caller, session: tokens.sign(caller, Date.now()) };
   }
 
-  private async enterByToken(request: IncomingMessage): Promise<AdminCaller> {
+  private async authenticateByToken(request: IncomingMessage): Promise<AdminCaller> {
     const [, token] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
     if (token !== undefined) return this.check(request, token);
     const session = readSession(request);
@@ -101,7 +101,7 @@ export class AdminGate {
     }
   }
 
-  private async enterByGuard(context: ExecutionContext, request: unknown): Promise<AdminCaller> {
+  private async authenticateByGuard(context: ExecutionContext, request: unknown): Promise<AdminCaller> {
     const options = this.#options as AdminGuardOptions;
     let admitted: boolean;
     try {

@@ -34,7 +34,7 @@ export class DeletionEndpoint {
     try {
       checkSite(request);
       checkContentType(request);
-      const caller = await this.gate.enter(context);
+      const caller = await this.gate.authorize(context);
       const deletion = parseBody(await readBody(request));
       const result = await this.deletion.request(deletion);
       this.audit.record(toDeletionEntry(caller, this.gate.addressOf(request), deletion, result));

@@ -21,7 +21,7 @@ export async function probeGate(
   path: string,
 ): Promise<void> {
   const { platform, answered } = createAnonymousRequest(adapter, path);
-  const admitted = gate.judge(httpContext(...platform)).then(
+  const admitted = gate.authenticate(httpContext(...platform)).then(
     () => true,
     () => false, // any error counts as a refusal
   );

@@ -71,7 +71,7 @@ export class ApiEndpoint {
     const found = this.find(request.method, path);
     const isOpen = 'route' in found && found.route.access === 'anyone';
     // Only authenticated callers may learn that a route does not exist.
-    const caller = isOpen ? NOBODY : await this.gate.enter(context, neededBy(found));
+    const caller = isOpen ? NOBODY : await this.gate.authorize(context, neededBy(found));
     if (!('route' in found)) throw found;
     if (request.method !== 'GET') checkContentType(request);
     return found.route.handle({

@@ -64,7 +64,7 @@ export class DashboardEndpoint {
         response.setHeader('Allow', 'GET, HEAD');
         throw new RequestError(405, 'method_unknown', 'the dashboard has GET and HEAD only', 'method');
       }
-      if (!this.gate.hasTokens) await this.gate.enter(context, 'read');
+      if (!this.gate.hasTokens) await this.gate.authorize(context, 'read');
       this.answer(path, request, response);
     } catch (error) {
       const refusal = toRefusal(error) ?? this.toFault(error);

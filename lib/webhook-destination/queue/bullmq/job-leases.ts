@@ -20,7 +20,7 @@ export const UPKEEP_INTERVAL = 5_000;
 const MIN_LEAD = 100;
 
 /** Maximum number of jobs made due at once when BullMQ does not make them due. */
-const MOST_MADE_DUE = 100;
+const MAX_MADE_DUE = 100;
 
 /** BullMQ's code for a job that is not locked. */
 const NOT_LOCKED: ErrorCode.JobLockNotExist = -2;
@@ -166,7 +166,7 @@ export class JobLeases {
   private async makeDue(): Promise<boolean> {
     const { backend } = this;
     const now = this.clock.now();
-    const [ids = []] = (await backend.getRanges(['delayed'], 0, MOST_MADE_DUE - 1, true)) as unknown as [string[]?];
+    const [ids = []] = (await backend.getRanges(['delayed'], 0, MAX_MADE_DUE - 1, true)) as unknown as [string[]?];
     let isAnyDue = false;
     for (const id of ids) {
       const job = await backend.getJobData(id);

@@ -13,7 +13,7 @@ import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
 
 /** Maximum number of BullMQ queues cached: each takes 4 KB of memory, and 20 us to create. */
-const MOST_BACKENDS = 2_000;
+const MAX_BACKENDS = 2_000;
 
 /** Members of a sorted set read with one command, which blocks Redis. */
 const PORTION = 1_000;
@@ -83,7 +83,7 @@ export class RedisStore {
       queue = { destination, queueName, backend: this.root.forQueue(queueName) };
     }
     this.queues.set(destination, queue);
-    if (this.queues.size > MOST_BACKENDS) this.queues.delete(this.queues.keys().next().value!);
+    if (this.queues.size > MAX_BACKENDS) this.queues.delete(this.queues.keys().next().value!);
     return queue;
   }
 
