@@ -168,7 +168,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     refusal?: Error,
     recordedBy?: string,
   ): void {
-    const trace = this.telemetry?.create?.(type) ?? activeTrace();
+    const trace = this.telemetry?.create?.(type, this.queue.source) ?? activeTrace();
     const message = createMessage(type, params, trace, recordedBy);
     if (this.isClosed) {
       this.emit('call_after_close', message);

@@ -1,6 +1,7 @@
 import { context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
+import type { MessageType } from '../client/message/message.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
@@ -42,9 +43,8 @@ export class OpenTelemetry implements Telemetry {
     return metrics.follow(client, this, this.options.source);
   }
 
-  create(): TraceFields | undefined {
-    const { createSpans, source } = this.options;
-    if (!createSpans) return undefined;
+  create(_type: MessageType, source = this.options.source): TraceFields | undefined {
+    if (!this.options.createSpans) return undefined;
     const span = this.tracer.startSpan(`create ${source}`, {
       kind: SpanKind.PRODUCER,
       attributes: {

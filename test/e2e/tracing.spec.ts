@@ -149,6 +149,31 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
     await expectAttempts(idOf(server), receiver);
   });
 
+  it('from a span of the message itself, with createSpans', async () => {
+    const receiver = await startReceiver();
+    const telemetry = openTelemetry({ createSpans: true });
+    const { host } = await start(
+      AnalyticsModule.forRoot({ writeKey: 'wk_shop', telemetry }),
+      await relayModule(receiver, {}, telemetry),
+      ShopModule,
+    );
+
+    await post(`${host}/orders`, {});
+
+    await receiver.received(2);
+    const [created] = await tracing.named('create shop');
+    const [server] = await tracing.named('server');
+    const [sent] = await tracing.named('send shop');
+    expect(parentOf(created!)).toBe(idOf(server!));
+    expect(created!.kind).toBe(SpanKind.PRODUCER);
+    expect(created!.attributes).toMatchObject({
+      'messaging.operation.name': 'create',
+      'messaging.destination.name': 'shop',
+    });
+    expect(linksOf(sent!)).toEqual([idOf(created!)]);
+    await expectAttempts(idOf(created!), receiver);
+  });
+
   it('across two applications, and nothing of it reaches the receiver', async () => {
     const receiver = await startReceiver();
     const relay = await start(await relayModule(receiver));

@@ -53,6 +53,11 @@ export class EventQueue implements EventSink {
     this.flushInterval = settings.flushInterval;
   }
 
+  /** Name of the source, if known. */
+  get source(): string | undefined {
+    return this.transport?.source;
+  }
+
   /**
    * Starts sending by this transport. Events wait until the first call.
    *
@@ -159,7 +164,7 @@ export class EventQueue implements EventSink {
   private toSent({ events }: Batch): SentBatch {
     const traces = new Map<string, TraceFields>();
     for (const { trace } of events) if (trace) traces.set(trace.traceparent, trace);
-    return { source: this.transport?.source, count: events.length, traces: [...traces.values()] };
+    return { source: this.source, count: events.length, traces: [...traces.values()] };
   }
 
   private stopTimer(): void {

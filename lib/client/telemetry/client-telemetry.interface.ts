@@ -29,9 +29,10 @@ export interface ClientTelemetry {
   /**
    * Called when a message is recorded, in the async context of the caller.
    *
+   * @param source name of the source, if known
    * @returns the trace to store with the message instead of the active one
    */
-  create?(type: MessageType): TraceFields | undefined;
+  create?(type: MessageType, source?: string): TraceFields | undefined;
   /**
    * Runs the function that sends a batch, including retries.
    *

@@ -51,7 +51,7 @@ export class ClientMetrics {
     client.on('error', ({ code, reason }) => code === 'delivery_failure' && this.drop(reason));
     client.on('call_after_close', () => this.drop({ code: 'call_after_close' }));
     return {
-      create: telemetry?.create && ((type) => telemetry.create!(type)),
+      create: telemetry?.create && ((type, source) => telemetry.create!(type, source)),
       send: (batch, send) => this.send(batch, telemetry ? () => telemetry.send(batch, send) : send, source),
     };
   }

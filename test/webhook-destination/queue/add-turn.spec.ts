@@ -68,7 +68,7 @@ describe.each(['SQLite', 'memory'])('What is added to a queue in one turn of the
     db.close();
   });
 
-  it('is refused to each call when it cannot be stored', async () => {
+  it('rejects each call when it cannot be stored', async () => {
     const { queue } = await start();
     await queue.close();
     const added = await Promise.allSettled(['a', 'b'].map((id) => queue.add([message(id)])));

@@ -57,7 +57,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(logged.filter((line) => /is unavailable/.test(line)).length).toBeGreaterThan(0);
     });
 
-    it('says by code and status that the queue is unavailable, without what the client of the store was sent', async () => {
+    it('rejects with queue_unavailable meanwhile, answers 503, and shows nothing of the commands it sent', async () => {
       const service = await startService();
       const { host, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
         options: { queue: bullmqQueue(service.options), registry: 'store', admin: { token: 'secret' } },
