@@ -89,6 +89,7 @@ describe('The scan of posted JSON', () => {
     '{}',
     '{"a":[],"b":{},"c":[1,-2,0.5,12.25,true,false,null,"x"]}',
     '{"properties":{"é":"\\"\\\\\\b\\f\\n\\r\\t","😀":[[{"a":0}]]}}',
+    '{"properties":{"a\\\\":1,"\\\\":2,"\\n":3,"b\\"":{"\\\\\\"":4}}}',
   ])('does not parse %s', (text) => expect(isScanned(text)).toBe(true));
 
   it.each(['{ }', '{"a" :1}', '{"a":1.0}', '{"a":1e3}', '{"a":-0}', '{"a":"\\u0041"}', '{"a":"\\/"}', '{"a":1,"a":2}'])(
