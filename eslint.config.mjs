@@ -80,7 +80,11 @@ const borders = [
     '/(admin|dispatch|ingest|receiver)/|/queue/(?!delivery-queue\\.interface)',
     'Routing does not know how a delivery is queued or sent.',
   ),
-  step('queue', '/(admin|dispatch|ingest|receiver|registry|routing)/', 'The queue does not know what a delivery is sent with.'),
+  step(
+    'queue',
+    '/(admin|dispatch|ingest|receiver|registry|routing)/',
+    'The queue does not know what a delivery is sent with.',
+  ),
   step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
   step('registry', `/admin/|/${engines}`, 'The registry does not know how its entries are stored.'),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
