@@ -76,6 +76,21 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
     });
   }
 
+  /** Places an order in an application that records and forwards; resolves once both attempts are received. */
+  async function orderInOneApplication(telemetry: ReturnType<typeof openTelemetry>): Promise<Receiver> {
+    const receiver = await startReceiver();
+    const { host } = await start(
+      AnalyticsModule.forRoot({ writeKey: 'wk_shop', telemetry }),
+      await relayModule(receiver, {}, telemetry),
+      ShopModule,
+    );
+
+    await post(`${host}/orders`, {});
+
+    await receiver.received(2);
+    return receiver;
+  }
+
   /** The two attempts of the message that a span recorded: one of them failed. */
   async function expectAttempts(recordedIn: string, receiver: Receiver) {
     const attempts = await tracing.named('process Webhooks', 2);
@@ -130,17 +145,7 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
   }
 
   it('in one application', async () => {
-    const receiver = await startReceiver();
-    const telemetry = openTelemetry();
-    const { host } = await start(
-      AnalyticsModule.forRoot({ writeKey: 'wk_shop', telemetry }),
-      await relayModule(receiver, {}, telemetry),
-      ShopModule,
-    );
-
-    await post(`${host}/orders`, {});
-
-    await receiver.received(2);
+    const receiver = await orderInOneApplication(openTelemetry());
     const [enqueued] = await tracing.named('enqueue Webhooks');
     const { sent, server } = await expectSent();
     expect(parentOf(enqueued!)).toBe(idOf(sent));
@@ -150,17 +155,7 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
   });
 
   it('from a span of the message itself, with createSpans', async () => {
-    const receiver = await startReceiver();
-    const telemetry = openTelemetry({ createSpans: true });
-    const { host } = await start(
-      AnalyticsModule.forRoot({ writeKey: 'wk_shop', telemetry }),
-      await relayModule(receiver, {}, telemetry),
-      ShopModule,
-    );
-
-    await post(`${host}/orders`, {});
-
-    await receiver.received(2);
+    const receiver = await orderInOneApplication(openTelemetry({ createSpans: true }));
     const [created] = await tracing.named('create shop');
     const [server] = await tracing.named('server');
     const [sent] = await tracing.named('send shop');

@@ -58,7 +58,8 @@ function findPromise(value: unknown, seen: Set<object>): string | undefined {
     const path = findPromise(values[key], seen);
     if (path !== undefined) found ??= `.${key}${path}`;
   }
-  return 'toJSON' in value ? undefined : found; // `toJSON` determines what is sent
+  const isConverted = 'toJSON' in value; // its own fields are not sent
+  return isConverted ? undefined : found;
 }
 
 /** Returns the values in a collection or plain object; undefined for an instance of a class, which stays as it is. */
