@@ -130,7 +130,7 @@ let latencies: number[] = [];
 relay.events$.subscribe(({ type, destination, messageId, results }) => {
   if (type === 'retry' && isDown(Number(destination.replace('tenant-', '')))) return;
   if (type !== 'delivered') throw new Error(`a delivery was ${type}: ${JSON.stringify(results)}`);
-  if (++seen % 2_500 === 0) sockets = Math.max(sockets, countSockets() - socketsBefore);
+  if (++seen % 10_000 === 0) sockets = Math.max(sockets, countSockets() - socketsBefore);
   const batch = batches.get(messageId.slice(0, messageId.lastIndexOf('-')))!;
   latencies.push(performance.now() - batch.startedAt);
   if (--batch.left === 0) batch.end();

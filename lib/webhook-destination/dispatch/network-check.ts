@@ -16,6 +16,8 @@ const CONCURRENCY = 16;
 
 interface Check {
   destination: DestinationOptions;
+  /** Whether the queue may hold deliveries that the policy stopped. */
+  replays: boolean;
   /** When the check is given up, in ms since the epoch. */
   end: number;
 }
@@ -44,14 +46,18 @@ export class NetworkCheck {
     this.added.pipe(mergeMap((check) => this.check(check), CONCURRENCY)).subscribe();
   }
 
-  /** Checks destinations that were not checked before. */
-  add(destinations: DestinationOptions[]): void {
+  /**
+   * Checks destinations that were not checked before.
+   *
+   * @param replays whether the queue may hold deliveries to them that the policy stopped
+   */
+  add(destinations: DestinationOptions[], replays: boolean): void {
     const end = Date.now() + CHECK_TIME;
     for (const destination of destinations) {
       if (this.known.has(destination)) continue;
       this.known.add(destination);
       this.waiting++;
-      this.added.next({ destination, end });
+      this.added.next({ destination, replays, end });
     }
   }
 
@@ -61,10 +67,10 @@ export class NetworkCheck {
   }
 
   /** Never rejects. */
-  private async check({ destination, end }: Check): Promise<void> {
+  private async check({ destination, replays, end }: Check): Promise<void> {
     try {
       if (this.stopped || Date.now() > end) return;
-      if (await this.allowsAll(destination)) await this.replay(destination);
+      if ((await this.allowsAll(destination)) && replays) await this.replay(destination);
     } catch (error) {
       if (this.stopped) return; // the queue is closing
       const what = `Dead deliveries to ${destination.name} with the reason "${ADDRESS_NOT_ALLOWED}"`;

@@ -98,7 +98,10 @@ export class SocketBudget {
     this.patient.add(pool);
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
-      for (const patient of this.patient) this.waiting.set(patient, patient.busy);
+      for (const pool of this.patient) {
+        if (pool.wants) this.waiting.set(pool, pool.busy);
+        else this.waiting.delete(pool);
+      }
       this.patient.clear();
       this.assign();
       // A connection that is idle now may be idle long enough then.

@@ -2,6 +2,7 @@
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
+import { ClosedError } from '../../common/relay.errors.js';
 import { withoutInterim } from './interim.filter.js';
 import { unannounced } from './untraced.js';
 import {
@@ -14,6 +15,9 @@ import type { WebhookTarget } from './webhook-target.js';
 
 /** Maximum time that an idle connection is kept if the receiver asks for it, in ms; otherwise 4 s. */
 const MAX_KEEP_ALIVE = 10_000;
+
+/** Shared, because undici would make an error, with its stack, for each connection that is closed. */
+const CLOSED = new ClosedError('the connection was closed');
 
 /** The default transport: a keep-alive connection of undici. */
 export class UndiciTransport implements TargetTransport {
@@ -42,8 +46,8 @@ export class UndiciTransport implements TargetTransport {
     });
   }
 
-  close(): Promise<void> {
-    return this.client.destroy();
+  close(reason: Error = CLOSED): Promise<void> {
+    return this.client.destroy(reason);
   }
 }
 

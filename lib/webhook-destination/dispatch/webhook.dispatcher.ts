@@ -93,6 +93,7 @@ export class WebhookDispatcher {
     this.removed.delete(name);
     this.removedNames.delete(name);
     this.#destinations.set(name, destination);
+    if (isActive(destination)) this.#check?.add([destination], true);
     this.open(destination);
   }
 
@@ -128,12 +129,12 @@ export class WebhookDispatcher {
     }
     const all = [...this.#destinations.keys()];
     const named = (states: DeliveryCount[]) => new Set(states.map(({ destination }) => destination));
+    const checked = counts && all.length > MAX_CHECKED ? [...named(counts)] : all;
+    this.#check?.add(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive), true);
     // From now on, the queue announces what is due: an idle destination costs nothing.
     const due = counts ? [...named(counts.filter(isOpen)), ...this.due] : [...all, ...this.removedNames];
     for (const name of due) this.wake(name);
     this.due.clear();
-    const checked = counts && all.length > MAX_CHECKED ? [...named(counts)] : all;
-    this.#check?.add(checked.flatMap((name) => this.#destinations.get(name) ?? []).filter(isActive));
   }
 
   /**
@@ -188,7 +189,7 @@ export class WebhookDispatcher {
     const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
     this.#dispatchers.set(name, dispatcher);
     dispatcher.start(this.queue);
-    this.#check?.add([destination]);
+    this.#check?.add([destination], false);
   }
 
   private leave(name: string, isRemoved = false): void {

@@ -59,6 +59,27 @@ describe('A destination without messages', () => {
     expect(second.consumed).toEqual(['B', 'C']);
   });
 
+  it('has no dead deliveries to look for at its first one', async () => {
+    const receiver = await ScriptedReceiver.start(status(200));
+    cleanUp(() => receiver.stop());
+    let searched = 0;
+    const queue = (): ReturnType<DeliveryQueueFactory> => {
+      const made = memoryQueue()();
+      const replay = made.replay.bind(made);
+      made.replay = (query) => {
+        searched++;
+        return replay(query);
+      };
+      return made;
+    };
+    const names = Array.from({ length: 101 }, (_, index) => `D${index}`);
+    const relay = await Relay.start({ destinations: names.map((name) => ({ name, urls: [receiver.url] })), queue });
+    cleanUp(() => relay.stop());
+    await relay.track('m1');
+    await relay.settled('delivered', 101);
+    expect(searched).toBe(0);
+  });
+
   it('is consumed once a dead delivery of it is sent again', async () => {
     const folder = await temporaryFolder();
     cleanUp(folder.remove);

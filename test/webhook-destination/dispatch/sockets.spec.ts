@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import type { buildConnector } from 'undici';
 
 import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
@@ -210,6 +212,8 @@ describe('The connections of a process', () => {
 });
 
 describe('The limit of the connections', () => {
+  const cleanUp = useCleanUps();
+
   it('lets thousands of URLs go on whose requests are not made after all', async () => {
     const budget = new SocketBudget(1);
     let answer: () => void = () => undefined;
@@ -228,6 +232,31 @@ describe('The limit of the connections', () => {
     answer();
     await expect(first).resolves.toEqual({ status: 200 });
     expect((await ended).filter(({ status }) => status === 'rejected')).toHaveLength(20_000);
+  });
+
+  it('needs no timer once no URL wants a connection', async () => {
+    jest.useFakeTimers();
+    cleanUp(() => void jest.useRealTimers());
+    const answers: (() => void)[] = [];
+    const transport = (connect: buildConnector.connector) => ({
+      post: () =>
+        new Promise<WebhookResponse>((resolve) => {
+          if (answers.length === 0) connect({} as buildConnector.Options, () => undefined);
+          answers.push(() => resolve({ status: 200 }));
+        }),
+      close: () => Promise.resolve(),
+    });
+    const connect: buildConnector.connector = (_options, callback) => callback(null, new Socket());
+    const pool = new ConnectionPool(new SocketBudget(1), connect, transport, 2, 60_000);
+    const posted = [1, 2].map(() => pool.post(() => ({ headers: {}, body: Buffer.alloc(0) })));
+    await jest.advanceTimersByTimeAsync(20);
+    expect(answers).toHaveLength(1);
+    answers[0]!();
+    await posted[0];
+    answers[1]!();
+    await posted[1];
+    await jest.advanceTimersByTimeAsync(20);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('is the lowest that a module sets, and the default once these have closed', () => {
