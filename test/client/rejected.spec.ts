@@ -39,9 +39,31 @@ describe('Events that the receiver refuses in a batch that it accepts', () => {
     expect(await relay.deliveries()).toHaveLength(2);
   });
 
+  it('fail beyond the first 100 as well, which the receiver does not explain', async () => {
+    const { relay, host } = await startRelayApp(afterwards, new ExpressAdapter(), {
+      options: { queue: memoryQueue() },
+    });
+    const analytics = new Analytics({ writeKey: 'wk_shop', host, flushAt: 152 });
+    const errors: unknown[] = [];
+    analytics.on('error', ({ reason }) => errors.push((reason as ValidationError).code));
+    analytics.track({ userId: 'u1', event: 'Kept' });
+    for (let count = 0; count < 150; count++) {
+      analytics.track({ userId: 'u1', event: 'Refused', properties: nested(101) });
+    }
+    analytics.track({ userId: 'u1', event: 'Kept' });
+    await analytics.closeAndFlush();
+    expect(errors).toEqual([
+      ...Array<string>(100).fill('message_too_deep'),
+      ...Array<string>(50).fill('message_rejected'),
+    ]);
+    expect(await relay.deliveries()).toHaveLength(2);
+  });
+
   it.each([
     '{"rejected":',
     '{"rejected":7}',
+    '{"rejected":[],"moreRejected":7}',
+    '{"rejected":[],"moreRejected":["1",9]}',
     '{"rejected":[null,{"index":"1"},{"index":1,"field":"x","code":"y"},{"index":9,"field":"x","code":"y","message":"z"}]}',
   ])('are none where the answer is %s', async (body) => {
     const response: HTTPResponse = { status: 200, statusText: 'OK', text: () => Promise.resolve(body) };

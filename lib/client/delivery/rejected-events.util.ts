@@ -1,12 +1,21 @@
 import { isPlainObject } from '../message/message.rules.js';
 import type { RejectedEvent } from './batch-transport.interface.js';
 
+/** The relay explains the first 100 refused events of a batch, and gives the index of the others. */
+const UNEXPLAINED = {
+  field: 'message',
+  code: 'message_rejected',
+  message: 'the receiver refused it, and explained only the first refused events of its batch',
+};
+
 /** Reads the events that a receiver refused from its answer; other receivers name none. */
 export function readRejected(body: string): RejectedEvent[] {
   if (!body.includes('"rejected"')) return [];
   try {
-    const { rejected } = JSON.parse(body) as { rejected?: unknown };
-    return Array.isArray(rejected) ? rejected.filter(isRejectedEvent) : [];
+    const { rejected, moreRejected = [] } = JSON.parse(body) as { rejected?: unknown; moreRejected?: unknown };
+    if (!Array.isArray(rejected) || !Array.isArray(moreRejected)) return [];
+    const others = moreRejected.filter((index) => typeof index === 'number');
+    return [...rejected.filter(isRejectedEvent), ...others.map((index) => ({ index, ...UNEXPLAINED }))];
   } catch {
     return [];
   }

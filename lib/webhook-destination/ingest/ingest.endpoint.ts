@@ -20,8 +20,8 @@ import { readKeyOfHeader } from './write-key-header.util.js';
 
 const SUCCESS = { success: true };
 
-/** Maximum number of rejected messages in an answer, which must not become many times the request. */
-const MAX_REJECTED = 100;
+/** Number of rejected messages that an answer explains: it must not become many times the request. */
+const MAX_EXPLAINED = 100;
 
 /** A request that was refused as a whole. */
 export interface Refusal {
@@ -101,8 +101,9 @@ export class IngestEndpoint {
     const [first] = rejected;
     if (first && route !== 'batch') return new RequestError(400, first.code, first.message, first.field);
     if (!first) return SUCCESS;
-    if (rejected.length <= MAX_REJECTED) return { ...SUCCESS, rejected };
-    return { ...SUCCESS, rejected: rejected.slice(0, MAX_REJECTED), rejectedCount: rejected.length };
+    if (rejected.length <= MAX_EXPLAINED) return { ...SUCCESS, rejected };
+    const others = rejected.slice(MAX_EXPLAINED).map(({ index }) => index);
+    return { ...SUCCESS, rejected: rejected.slice(0, MAX_EXPLAINED), moreRejected: others };
   }
 
   private sourceOf(key: string | undefined, request: IncomingMessage, sender: Pick<Refusal, 'source'>): string {

@@ -33,7 +33,7 @@ const FIELDS: Record<IngestRoute, Pick<Schema, 'required' | 'properties'>> = {
 };
 
 const ANSWERS: Record<number, string> = {
-  200: 'Accepted: messages not listed in `rejected` are stored durably',
+  200: 'Accepted: messages not listed in `rejected` or `moreRejected` are stored durably',
   400: 'Malformed, or a message breaks a rule',
   401: 'No source has this write key',
   408: 'The body arrived too slowly',

@@ -10,6 +10,6 @@ export interface RejectedMessage {
 /** Result for messages posted together. Accepted messages are stored durably in the queue. */
 export interface AcceptResult {
   accepted: number;
-  /** All messages that were not accepted. The answer to an HTTP request names only the first 100. */
+  /** All messages that were not accepted. The answer to an HTTP request explains the first 100. */
   rejected: RejectedMessage[];
 }
