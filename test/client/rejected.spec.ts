@@ -59,6 +59,16 @@ describe('Events that the receiver refuses in a batch that it accepts', () => {
     expect(await relay.deliveries()).toHaveLength(2);
   });
 
+  it('fail where the rest of the answer cannot be read', async () => {
+    const body = '{"rejected":[{"index":1,"field":"x","code":"y","message":"z"}],"moreRejected":7}';
+    const response: HTTPResponse = { status: 200, statusText: 'OK', text: () => Promise.resolve(body) };
+    const { outcomes, delivered } = await record(
+      create({ httpClient: { makeRequest: () => Promise.resolve(response) } }),
+    );
+    expect(outcomes.Two).toMatchObject({ field: 'x', code: 'y' });
+    expect(delivered).toEqual(['One', 'Three']);
+  });
+
   it.each([
     '{"rejected":',
     '{"rejected":7}',

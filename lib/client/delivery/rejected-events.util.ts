@@ -12,13 +12,16 @@ const UNEXPLAINED = {
 export function readRejected(body: string): RejectedEvent[] {
   if (!body.includes('"rejected"')) return [];
   try {
-    const { rejected, moreRejected = [] } = JSON.parse(body) as { rejected?: unknown; moreRejected?: unknown };
-    if (!Array.isArray(rejected) || !Array.isArray(moreRejected)) return [];
-    const others = moreRejected.filter((index) => typeof index === 'number');
-    return [...rejected.filter(isRejectedEvent), ...others.map((index) => ({ index, ...UNEXPLAINED }))];
+    const { rejected, moreRejected } = JSON.parse(body) as { rejected?: unknown; moreRejected?: unknown };
+    const others = toList(moreRejected).filter((index) => typeof index === 'number');
+    return [...toList(rejected).filter(isRejectedEvent), ...others.map((index) => ({ index, ...UNEXPLAINED }))];
   } catch {
     return [];
   }
+}
+
+function toList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 function isRejectedEvent(value: unknown): value is RejectedEvent {
