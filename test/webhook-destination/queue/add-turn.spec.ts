@@ -59,12 +59,15 @@ describe.each(['SQLite', 'memory'])('What is added to a queue in one turn of the
 
   if (engine === 'memory') return;
 
-  it('becomes one row', async () => {
+  it.each([
+    ['one row', 20, [20]],
+    ['a row for each 75 deliveries: the thread need not wait for the end of a long turn', 170, [75, 75, 20]],
+  ])('becomes %s', async (_, count, sizes) => {
     const { queue, path } = await start();
-    await Promise.all(Array.from({ length: 20 }, (_, index) => queue.add([message(`m${index}`)])));
+    await Promise.all(Array.from({ length: count }, (_, index) => queue.add([message(`m${index}`)])));
     await queue.close();
     const db = new SqliteFile(path);
-    expect(db.prepare('SELECT size FROM batch').all()).toEqual([{ size: 20 }]);
+    expect(db.prepare('SELECT size FROM batch ORDER BY id').all()).toEqual(sizes.map((size) => ({ size })));
     db.close();
   });
 
