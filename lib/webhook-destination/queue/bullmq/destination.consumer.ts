@@ -40,6 +40,7 @@ export class DestinationConsumer {
   private readonly logger: LimitedLogger;
   /** Store operations in progress: taking, settling, returning. */
   private readonly pending = new Set<Promise<unknown>>();
+  /** Jobs that are handed out or about to be: one that is fetched as another is settled takes over its place. */
   private inFlight = 0;
   private stopped = false;
   /** Whether the store had no due job, and `look` has not been called since. */
@@ -132,8 +133,10 @@ export class DestinationConsumer {
         const { takeRequests } = this;
         const { leased, dueAt } = await this.options.leases.take();
         this.logger.succeeded();
-        if (leased) this.emitLease(leased);
-        else if (takeRequests === this.takeRequests) this.drain(dueAt);
+        if (leased) {
+          this.inFlight++;
+          this.emitLease(leased);
+        } else if (takeRequests === this.takeRequests) this.drain(dueAt);
       }
     } catch (error) {
       if (this.stopped) return;
@@ -163,11 +166,11 @@ export class DestinationConsumer {
     const { firstAttemptAt, acceptedAt } = leased.delivery;
     if ((firstAttemptAt ?? acceptedAt) > windowBefore) subscriber.complete();
     if (this.stopped) {
+      this.inFlight--;
       // If the store does not take it back, it is due again once its lock expires.
       void this.follow(leases.giveBack(leased).catch(() => undefined));
       return;
     }
-    this.inFlight++;
     let settled = false;
     subscriber.next({
       delivery: leased.delivery,
@@ -180,18 +183,21 @@ export class DestinationConsumer {
   }
 
   private async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<boolean> {
+    let next: LeasedJob | undefined;
     try {
-      const next = await this.record(leased, outcome);
-      if (next) queueMicrotask(() => this.emitLease(next));
+      next = await this.record(leased, outcome);
       return true;
     } catch (error) {
       this.options.leases.end(leased);
       if (isLost(error)) return false;
       throw error;
     } finally {
-      const isFull = this.inFlight-- >= this.options.concurrency;
-      if (isFull || outcome === undefined || outcome.state === 'waiting') this.requestTake();
-      this.checkIdle();
+      if (next) queueMicrotask(this.emitLease.bind(this, next));
+      else {
+        const isFull = this.inFlight-- >= this.options.concurrency;
+        if (isFull || outcome === undefined || outcome.state === 'waiting') this.requestTake();
+        this.checkIdle();
+      }
     }
   }
 

@@ -239,6 +239,25 @@ export function itConforms(engine: QueueEngine): void {
         expect(leases).toHaveLength(5);
       });
 
+      it('never has more unsettled than the concurrency, while a backlog is settled', async () => {
+        await queue.add(messages(30));
+        const unsettled: number[] = [];
+        let settled = 0;
+        const settle = async (lease: Lease) => {
+          await queue.counts(); // by its end, a lease too many would be here
+          settled++;
+          await lease.settle(delivered());
+        };
+        consumers.push(
+          queue.consume('Webhooks', 1).subscribe((lease) => {
+            unsettled.push(unsettled.length + 1 - settled);
+            void settle(lease);
+          }),
+        );
+        await counted('delivered', 30);
+        expect(unsettled).toEqual(Array(30).fill(1));
+      });
+
       it('delivers all of a backlog once, while more comes in', async () => {
         await queue.add(messages(300));
         const { leases } = consume(8, () => delivered());
