@@ -35,17 +35,16 @@ export class DestinationConsumer {
   dueAt: number | undefined;
   /** Settles once no job is due or the concurrency is reached. */
   taking: Promise<void> | undefined;
-  /** Whether it needs no upkeep until `look` is called. */
+  /** Whether it needs no upkeep until `requestTake` is called. */
   isAsleep = false;
   private readonly logger: LimitedLogger;
   /** Store operations in progress: taking, settling, returning. */
   private readonly pending = new Set<Promise<unknown>>();
-  /** Jobs that are handed out or about to be: one that is fetched as another is settled takes over its place. */
   private inFlight = 0;
   private stopped = false;
-  /** Whether the store had no due job, and `look` has not been called since. */
+  /** Whether the store had no due job, and `requestTake` has not been called since. */
   private drained = false;
-  /** Number of calls to `look`. */
+  /** Number of calls to `requestTake`. */
   private takeRequests = 0;
   private upkeeps = 0;
   private timer: NodeJS.Timeout | undefined;
@@ -133,10 +132,8 @@ export class DestinationConsumer {
         const { takeRequests } = this;
         const { leased, dueAt } = await this.options.leases.take();
         this.logger.succeeded();
-        if (leased) {
-          this.inFlight++;
-          this.emitLease(leased);
-        } else if (takeRequests === this.takeRequests) this.drain(dueAt);
+        if (leased) this.emitLease(leased);
+        else if (takeRequests === this.takeRequests) this.drain(dueAt);
       }
     } catch (error) {
       if (this.stopped) return;
@@ -166,11 +163,11 @@ export class DestinationConsumer {
     const { firstAttemptAt, acceptedAt } = leased.delivery;
     if ((firstAttemptAt ?? acceptedAt) > windowBefore) subscriber.complete();
     if (this.stopped) {
-      this.inFlight--;
       // If the store does not take it back, it is due again once its lock expires.
       void this.follow(leases.giveBack(leased).catch(() => undefined));
       return;
     }
+    this.inFlight++;
     let settled = false;
     subscriber.next({
       delivery: leased.delivery,
@@ -183,21 +180,19 @@ export class DestinationConsumer {
   }
 
   private async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<boolean> {
-    let next: LeasedJob | undefined;
     try {
-      next = await this.record(leased, outcome);
+      const next = await this.record(leased, outcome);
+      // While the settled job still has its place: otherwise another job would be taken for it too.
+      if (next) this.emitLease(next);
       return true;
     } catch (error) {
       this.options.leases.end(leased);
       if (isLost(error)) return false;
       throw error;
     } finally {
-      if (next) queueMicrotask(this.emitLease.bind(this, next));
-      else {
-        const isFull = this.inFlight-- >= this.options.concurrency;
-        if (isFull || outcome === undefined || outcome.state === 'waiting') this.requestTake();
-        this.checkIdle();
-      }
+      const isFull = this.inFlight-- >= this.options.concurrency;
+      if (isFull || outcome === undefined || outcome.state === 'waiting') this.requestTake();
+      this.checkIdle();
     }
   }
 
