@@ -33,8 +33,12 @@ import { StoreReopening } from './store-reopening.js';
 /** Maximum number of deliveries that one call makes due. */
 const SLICE_EXPEDITED = 1_000;
 
+/** With this many deliveries, the thread begins to write while the process reads more requests. */
+const FULL_TURN = 75;
+
 /** Deliveries in a SQLite file, written by a thread of its own. If the thread fails, another one is started. */
 export class SqliteStore implements DeliveryStore {
+  readonly fullTurn = FULL_TURN;
   readonly registry: RegistryStore = {
     read: (after) => this.thread.call('readRegistry', after),
     write: (record, expected) => this.thread.call('writeRegistry', record, expected),

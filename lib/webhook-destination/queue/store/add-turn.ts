@@ -1,8 +1,5 @@
 import type { NewDelivery } from '../delivery-queue.interface.js';
 
-/** With this many deliveries, a turn is written before its end: the store works while more requests are read. */
-const FULL_TURN = 75;
-
 interface Call {
   deliveries: NewDelivery[];
   resolve: () => void;
@@ -15,8 +12,14 @@ export class AddTurn {
   /** Deliveries in `calls`. */
   private size = 0;
 
-  /** @param write stores deliveries, all or none */
-  constructor(private readonly write: (deliveries: NewDelivery[]) => Promise<void>) {}
+  /**
+   * @param write stores deliveries, all or none
+   * @param full number of deliveries that are written before the end of the turn
+   */
+  constructor(
+    private readonly write: (deliveries: NewDelivery[]) => Promise<void>,
+    private readonly full = Infinity,
+  ) {}
 
   /** Resolves once the deliveries are stored. */
   add(deliveries: NewDelivery[]): Promise<void> {
@@ -24,7 +27,7 @@ export class AddTurn {
       if (this.calls.length === 0) setImmediate(() => this.end());
       this.calls.push({ deliveries, resolve, reject });
       this.size += deliveries.length;
-      if (this.size >= FULL_TURN) this.end();
+      if (this.size >= this.full) this.end();
     });
   }
 

@@ -107,6 +107,8 @@ export interface DeliveryStore {
   readonly registry: RegistryStore;
   /** Whether other processes take deliveries too: each then holds only a few, so that the others get some. */
   readonly isShared?: boolean;
+  /** Number of added deliveries with which the end of the turn is not waited for; by default, it always is. */
+  readonly fullTurn?: number;
   /**
    * Emits destinations that got a due delivery from another process or through the end of one. On subscription, and
    * when the store is opened, it also emits those that already have one. Further names may be emitted.

@@ -53,7 +53,7 @@ export class StoreQueue implements DeliveryQueue {
     (deliveries: NewDelivery[]) => this.insertBatches(deliveries),
     'StoreQueue',
   );
-  private readonly turn = new AddTurn(this.insert);
+  private readonly turn: AddTurn;
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
   private readonly others$: Observable<string>;
@@ -69,6 +69,7 @@ export class StoreQueue implements DeliveryQueue {
     private readonly store: DeliveryStore,
     private readonly retention: Retention,
   ) {
+    this.turn = new AddTurn(this.insert, store.fullTurn);
     this.clock = new SteadyClock(store.now?.bind(store));
     this.others$ = (store.due$ ?? NEVER).pipe(
       tap((name) => this.wake(name)),
