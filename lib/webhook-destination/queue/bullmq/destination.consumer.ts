@@ -213,12 +213,12 @@ export class DestinationConsumer {
 
   /** Keeps an operation in `pending` until it has ended. */
   private follow<T>(operation: Promise<T>): Promise<T> {
-    const ended: Promise<unknown> = operation.then(
-      () => this.pending.delete(ended),
-      () => this.pending.delete(ended),
-    );
-    this.pending.add(ended);
-    void ended.then(() => this.checkIdle());
+    this.pending.add(operation);
+    const end = () => {
+      this.pending.delete(operation);
+      this.checkIdle();
+    };
+    operation.then(end, end);
     return operation;
   }
 

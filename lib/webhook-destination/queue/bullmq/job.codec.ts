@@ -102,9 +102,8 @@ export interface DeliveryPlace {
 }
 
 /** Returns the place of a job's delivery. */
-export function placeOf(destination: string, job: StoredJob): DeliveryPlace {
+export function placeOf(destination: string, job: StoredJob, { seq } = parseData(job)): DeliveryPlace {
   const { id: jobId, timestamp: acceptedAt } = job;
-  const seq = seqOf(job);
   return { id: [toQueueName(destination), jobId, acceptedAt, seq].join(':'), acceptedAt, seq };
 }
 
@@ -121,15 +120,11 @@ export function compareAge(one: DeliveryPlace, other: DeliveryPlace): number {
   return one.id === other.id ? 0 : one.id < other.id ? 1 : -1;
 }
 
-/** Returns when a job was added, in us since the epoch. */
-export function seqOf(job: StoredJob): number {
-  return parseData(job).seq;
-}
-
 /** Whether the delivery of a job in this state matches a query. */
 export function matchesJob(query: CheckedQuery, destination: string, job: StoredJob, state: DeliveryState): boolean {
-  const { id, acceptedAt } = placeOf(destination, job);
-  const { source, messageId, userId } = parseData(job);
+  const data = parseData(job);
+  const { id, acceptedAt } = placeOf(destination, job, data);
+  const { source, messageId, userId } = data;
   return matches(query, { id, destination, source, messageId, userId, acceptedAt }, state, job.failedReason);
 }
 
@@ -144,7 +139,7 @@ export function toDelivery(destination: string, job: StoredJob): Delivery {
   const data = parseData(job);
   const { source, messageId, userId, body, trace, recordedBy } = data;
   return {
-    id: placeOf(destination, job).id,
+    id: placeOf(destination, job, data).id,
     destination,
     source,
     messageId,

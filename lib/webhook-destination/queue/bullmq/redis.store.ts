@@ -38,7 +38,7 @@ export class RedisStore {
   readonly signals: RedisSignals;
   private readonly connection: RedisConnection;
   private root!: IQueueBackend;
-  /** In order of use, the last used at the end. */
+  /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();
   private swept = '0';
 
@@ -76,12 +76,10 @@ export class RedisStore {
 
   /** Returns the BullMQ queue of a destination; all queues share the connection. */
   queueOf(destination: string): DestinationJobs {
-    let queue = this.queues.get(destination);
-    if (queue) this.queues.delete(destination);
-    else {
-      const queueName = toQueueName(destination);
-      queue = { destination, queueName, backend: this.root.forQueue(queueName) };
-    }
+    const cached = this.queues.get(destination);
+    if (cached) return cached;
+    const queueName = toQueueName(destination);
+    const queue = { destination, queueName, backend: this.root.forQueue(queueName) };
     this.queues.set(destination, queue);
     if (this.queues.size > MAX_BACKENDS) this.queues.delete(this.queues.keys().next().value!);
     return queue;
