@@ -85,7 +85,6 @@ export class JobLeases {
     const { job, delivery } = leased;
     const { backend, token } = this;
     if (this.leased.get(job.id)?.job !== job) throw Object.assign(new Error('the lease is over'), { code: NOT_LOCKED });
-    const now = this.clock.now();
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
     if (outcome === undefined) {
@@ -93,6 +92,7 @@ export class JobLeases {
     } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
+      const now = this.clock.now();
       const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome, now) };
       if (outcome.state === 'dead') {
         const { reason } = outcome;
