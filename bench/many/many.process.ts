@@ -14,8 +14,8 @@ import { type SharedEngine, sharedQueue } from '../forward/shared.stores.js';
 /** Clients, each of which sends its next batch once the one before is delivered. */
 const CLIENTS = 64;
 
-/** Time in which a connection is closed that nobody needs, in ms. */
-const QUIET = 5_000;
+/** Longer than a connection that nobody needs is kept, in ms: the receiver asks for more than the relay grants. */
+const QUIET = 11_000;
 
 /** Nobody listens there. */
 const DOWN_PORT = 1;

@@ -16,11 +16,7 @@ const keepsFields = 'stringifyParams' in ConsoleLogger.prototype;
  * must neither forge a line nor hide part of one.
  */
 export class LineLogger {
-  private readonly logger: Logger;
-
-  constructor(subject: string) {
-    this.logger = new Logger(toPrintable(subject));
-  }
+  constructor(private readonly subject: string) {}
 
   log(line: string, fields?: LogFields): void {
     this.logger.log(toPrintable(line), ...toParams(fields));
@@ -36,6 +32,11 @@ export class LineLogger {
 
   debug(line: string): void {
     this.logger.debug(toPrintable(line));
+  }
+
+  /** Created for each line, because thousands of destinations have several loggers, of which few ever write. */
+  private get logger(): Logger {
+    return new Logger(toPrintable(this.subject));
   }
 }
 

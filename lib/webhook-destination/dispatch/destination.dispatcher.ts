@@ -15,13 +15,13 @@ import {
   type Lease,
 } from '../queue/delivery-queue.interface.js';
 import { endOfRemoved, judgeAttempt, WINDOW_OVER } from './attempt-outcome.util.js';
-import { type BodyTransform, transformBody } from './body-transform.js';
+import { transformBody } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
 import { deliveryFields } from './log-fields.util.js';
 import { OutcomeReporter } from './outcome.reporter.js';
-import { type Pause, pausedTime } from './pause.util.js';
+import { type PausableDestination, pausedTime } from './pause.util.js';
 import { lastAttemptAt } from './retry-schedule.util.js';
 import { isFailure } from './url-outcome.js';
 
@@ -31,12 +31,8 @@ import { isFailure } from './url-outcome.js';
  */
 const PROBE_CONCURRENCY = 8;
 
-interface DispatcherOptions extends DeliveryOptions {
-  transform?: BodyTransform | undefined;
-  /** Periods in which the destination was paused. */
-  pauses?: readonly Pause[];
-  telemetry?: RelayTelemetry | undefined;
-}
+/** What a dispatcher needs to know of its destination. */
+type DispatchedDestination = Pick<PausableDestination, 'name' | 'concurrency' | 'transform' | 'pauses'>;
 
 /**
  * Leases the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination
@@ -62,11 +58,12 @@ export class DestinationDispatcher {
   private isRefused = false;
 
   constructor(
-    private readonly destination: string,
+    private readonly destination: DispatchedDestination,
     private readonly sender: DestinationSender,
-    private readonly options: DispatcherOptions,
+    private readonly options: DeliveryOptions,
     events: Subject<DeliveryEvent>,
     private readonly now: () => number = () => Date.now(),
+    private readonly telemetry?: RelayTelemetry,
   ) {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(events);
@@ -80,7 +77,7 @@ export class DestinationDispatcher {
   /** Starts leasing deliveries. */
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
     this.queue = queue;
-    this.take(this.options.concurrency);
+    this.take(this.concurrency);
   }
 
   /**
@@ -130,18 +127,23 @@ export class DestinationDispatcher {
     await this.sender.close();
   }
 
+  private get concurrency(): number {
+    return this.destination.concurrency ?? this.options.concurrency;
+  }
+
   private take(concurrency: number): void {
     this.rest();
     this.subscribe(concurrency);
   }
 
   private subscribe(concurrency: number, windowBefore?: number): void {
-    this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
+    this.subscription = this.queue?.consume(this.destination.name, concurrency, windowBefore).subscribe({
       // The queue may emit a lease in the async context of the request that added it.
       next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
-        const line = `Deliveries to ${this.destination} cannot be read: ${errorMessage(error)}`;
-        this.logger.limited('error', line, { destination: this.destination });
+        const { name } = this.destination;
+        const line = `Deliveries to ${name} cannot be read: ${errorMessage(error)}`;
+        this.logger.limited('error', line, { destination: name });
         this.restUntil(this.now() + this.options.initialRetryDelay);
       },
     });
@@ -163,7 +165,7 @@ export class DestinationDispatcher {
     this.rest();
     this.resumesAt = moment;
     this.restTimer = setTimeout(
-      () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.options.concurrency),
+      () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency),
       delayUntil(moment, this.now()),
     );
     this.restTimer.unref();
@@ -180,7 +182,8 @@ export class DestinationDispatcher {
     const { failedUrls } = delivery;
     const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
     const firstAttemptAt = begunAt ?? now;
-    const { retryWindow, transform } = this.options;
+    const { transform } = this.destination;
+    const { retryWindow } = this.options;
     const windowStart = firstAttemptAt + this.pausedSince(firstAttemptAt);
     const giveUp = (reason: string): DeliveryOutcome => ({
       state: 'dead',
@@ -214,7 +217,7 @@ export class DestinationDispatcher {
     const sent = await this.sender.send(delivery, body, () => {
       startedAt = this.now();
       if (this.isStopped || (probe === 0 && this.circuit.isOpen)) return false;
-      span = this.options.telemetry?.attempt(delivery);
+      span = this.telemetry?.attempt(delivery);
       return span ?? true;
     });
     // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
@@ -232,12 +235,12 @@ export class DestinationDispatcher {
    * Returns how long the destination was paused since a moment, in ms. Paused time does not count towards the window.
    */
   private pausedSince(moment: number): number {
-    const { pauses = [] } = this.options;
+    const { pauses = [] } = this.destination;
     return pauses.length === 0 ? 0 : pausedTime(pauses, moment, this.now());
   }
 
   private applyChange(change: CircuitChange): void {
-    const { destination } = this;
+    const destination = this.destination.name;
     if (change === 'opened') {
       this.logger.error(`Destination ${destination} is down: deliveries are held back except for one probe at a time`, {
         destination,
@@ -246,7 +249,7 @@ export class DestinationDispatcher {
       this.sender.endWaits();
     } else if (change === 'closed') {
       this.logger.log(`Destination ${destination} is up again`, { destination });
-      this.take(this.options.concurrency);
+      this.take(this.concurrency);
     }
   }
 }

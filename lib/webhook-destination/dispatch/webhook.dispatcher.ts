@@ -181,13 +181,11 @@ export class WebhookDispatcher {
   }
 
   private dispatch(destination: PausableDestination, senders: SenderFactory): void {
-    const { name, transform, pauses } = destination;
     const { delivery } = this.options.reveal();
-    const { concurrency = delivery.concurrency } = destination;
     const sender = senders.create(destination);
-    const options = { ...delivery, concurrency, transform, pauses, telemetry: this.telemetry };
-    const dispatcher = new DestinationDispatcher(name, sender, options, this.events, () => timeOf(this.queue));
-    this.#dispatchers.set(name, dispatcher);
+    const now = () => timeOf(this.queue);
+    const dispatcher = new DestinationDispatcher(destination, sender, delivery, this.events, now, this.telemetry);
+    this.#dispatchers.set(destination.name, dispatcher);
     dispatcher.start(this.queue);
     this.#check?.add([destination], false);
   }

@@ -42,7 +42,7 @@ describe('A destination that is down for longer than the retry window, in fake t
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const options = new DeliveryOptions();
-    const dispatcher = new DestinationDispatcher('Webhooks', sender, options, new Subject<DeliveryEvent>());
+    const dispatcher = new DestinationDispatcher({ name: 'Webhooks' }, sender, options, new Subject<DeliveryEvent>());
     dispatcher.start({ consume });
     /** Hands a delivery out and resolves with its outcome. */
     const hand = (acceptedAt = Date.now(), firstAttemptAt?: number) =>

@@ -43,7 +43,7 @@ describe('The window of four hours, in fake time', () => {
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const events = new Subject<DeliveryEvent>();
-    const dispatcher = new DestinationDispatcher('Webhooks', sender, { ...new DeliveryOptions(), pauses }, events);
+    const dispatcher = new DestinationDispatcher({ name: 'Webhooks', pauses }, sender, new DeliveryOptions(), events);
     let delivery: Delivery = {
       id: '1',
       destination: 'Webhooks',
