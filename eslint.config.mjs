@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 /** What each folder of lib/ may not import: the table of CONTRIBUTING.md. */
 const relay = 'lib/webhook-destination';
-const engines = 'queue/(bullmq|memory|postgres|shared|sqlite|store)/';
+const engines = 'queue/(bullmq|memory|postgres|redis|shared|sqlite|store)/';
 const collecting = '(analytics|cli|testing)/';
 /** Nothing imports the dashboard: it is in the generated module. */
 const dashboard = { regex: '\\./dashboard/(?!dashboard)', message: 'The dashboard is built into a module of its own.' };
@@ -84,6 +84,11 @@ const borders = [
     'queue',
     '/(admin|dispatch|ingest|receiver|registry|routing)/',
     'The queue does not know what a delivery is sent with.',
+  ),
+  step(
+    'queue/redis',
+    '/(admin|dispatch|ingest|receiver|registry|routing)/|bullmq/|^bullmq$',
+    'What is kept beside BullMQ in Redis does not depend on BullMQ.',
   ),
   step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
   step('registry', `/admin/|/${engines}`, 'The registry does not know how its entries are stored.'),
