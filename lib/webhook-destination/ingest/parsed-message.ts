@@ -31,6 +31,8 @@ export class ParsedMessage implements PostedMessage {
   private readonly size: number;
   private readonly context: string | undefined;
   private readonly shared: SharedIntegrations | undefined;
+  /** JSON of its fields, if their size was measured. */
+  private texts: Map<string, string | undefined> | undefined;
 
   constructor(posted: unknown, { size = Infinity, type, context, integrations }: ParsedMessageOptions = {}) {
     this.fields = posted as Record<string, unknown>;
@@ -46,8 +48,14 @@ export class ParsedMessage implements PostedMessage {
 
   isTooLarge(): boolean {
     if (this.size * MAX_GROWTH <= MAX_MESSAGE_BYTES) return false;
-    const own = this.context === undefined ? this.fields : { ...this.fields, context: undefined };
-    let size = Buffer.byteLength(JSON.stringify(own));
+    const texts = (this.texts = new Map<string, string | undefined>());
+    let size = '{'.length;
+    for (const [name, value] of Object.entries(this.fields)) {
+      if (name === 'context' && this.context !== undefined) continue;
+      const text = JSON.stringify(value) as string | undefined;
+      texts.set(name, text);
+      if (text !== undefined) size += Buffer.byteLength(JSON.stringify(name)) + ':,'.length + Buffer.byteLength(text);
+    }
     if (this.context !== undefined) size += `,"context":`.length + Buffer.byteLength(this.context);
     if (this.shared && this.fields.integrations == null) size += `,"integrations":`.length + this.shared.bytes;
     return size > MAX_MESSAGE_BYTES;
@@ -56,7 +64,7 @@ export class ParsedMessage implements PostedMessage {
   json(field: TextField): string | undefined {
     if (field === 'context' && this.context !== undefined) return toLatin1(this.context);
     const value = this.fields[field];
-    const json = value === null || value === '' ? undefined : JSON.stringify(value);
+    const json = value === null || value === '' ? undefined : (this.texts?.get(field) ?? JSON.stringify(value));
     return json === undefined ? undefined : toLatin1(json);
   }
 
