@@ -40,6 +40,8 @@ type DispatchedDestination = Pick<PausableDestination, 'name' | 'concurrency' | 
  */
 export class DestinationDispatcher {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
+  // Private, because it contains URLs, headers and keys.
+  readonly #destination: DispatchedDestination;
   private readonly circuit: CircuitBreaker;
   /** Async context of its deliveries: the one in which the dispatcher was created. */
   private readonly scope = new AsyncResource('DestinationDispatcher');
@@ -58,13 +60,14 @@ export class DestinationDispatcher {
   private isRefused = false;
 
   constructor(
-    private readonly destination: DispatchedDestination,
+    destination: DispatchedDestination,
     private readonly sender: DestinationSender,
     private readonly options: DeliveryOptions,
     events: Subject<DeliveryEvent>,
     private readonly now: () => number = () => Date.now(),
     private readonly telemetry?: RelayTelemetry,
   ) {
+    this.#destination = destination;
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(events);
   }
@@ -128,7 +131,7 @@ export class DestinationDispatcher {
   }
 
   private get concurrency(): number {
-    return this.destination.concurrency ?? this.options.concurrency;
+    return this.#destination.concurrency ?? this.options.concurrency;
   }
 
   private take(concurrency: number): void {
@@ -137,11 +140,11 @@ export class DestinationDispatcher {
   }
 
   private subscribe(concurrency: number, windowBefore?: number): void {
-    this.subscription = this.queue?.consume(this.destination.name, concurrency, windowBefore).subscribe({
+    this.subscription = this.queue?.consume(this.#destination.name, concurrency, windowBefore).subscribe({
       // The queue may emit a lease in the async context of the request that added it.
       next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
-        const { name } = this.destination;
+        const { name } = this.#destination;
         const line = `Deliveries to ${name} cannot be read: ${errorMessage(error)}`;
         this.logger.limited('error', line, { destination: name });
         this.restUntil(this.now() + this.options.initialRetryDelay);
@@ -182,7 +185,7 @@ export class DestinationDispatcher {
     const { failedUrls } = delivery;
     const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
     const firstAttemptAt = begunAt ?? now;
-    const { transform } = this.destination;
+    const { transform } = this.#destination;
     const { retryWindow } = this.options;
     const windowStart = firstAttemptAt + this.pausedSince(firstAttemptAt);
     const giveUp = (reason: string): DeliveryOutcome => ({
@@ -235,12 +238,12 @@ export class DestinationDispatcher {
    * Returns how long the destination was paused since a moment, in ms. Paused time does not count towards the window.
    */
   private pausedSince(moment: number): number {
-    const { pauses = [] } = this.destination;
+    const { pauses = [] } = this.#destination;
     return pauses.length === 0 ? 0 : pausedTime(pauses, moment, this.now());
   }
 
   private applyChange(change: CircuitChange): void {
-    const destination = this.destination.name;
+    const destination = this.#destination.name;
     if (change === 'opened') {
       this.logger.error(`Destination ${destination} is down: deliveries are held back except for one probe at a time`, {
         destination,
