@@ -1,16 +1,16 @@
 import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
 import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
-import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
-import { loadBullmq } from '../shared/peer.loader.js';
-import type { DestinationJobs } from './destination-jobs.interface.js';
 import { DueList, run } from '../redis/due.list.js';
-import { type NewJob, toQueueName } from './job.codec.js';
-import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
 import { RedisConnection } from '../redis/redis.connection.js';
 import { RedisRegistryStore } from '../redis/redis-registry.store.js';
 import { RedisSeriesStore } from '../redis/redis-series.store.js';
 import { RedisSignals } from '../redis/redis-signals.js';
+import { loadBullmq } from '../shared/peer.loader.js';
+import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
+import type { DestinationJobs } from './destination-jobs.interface.js';
+import { type NewJob, toQueueName } from './job.codec.js';
+import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
 
 /** Maximum number of BullMQ queues cached: each takes 4 KB of memory, and 20 us to create. */
 const MAX_BACKENDS = 2_000;
