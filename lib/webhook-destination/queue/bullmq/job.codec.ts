@@ -160,16 +160,13 @@ export function toRecord(destination: string, job: StoredJob, state: DeliverySta
     delivery.attempts = [...delivery.attempts, attempt];
     delivery.firstAttemptAt ??= attempt.startedAt;
   }
-  const due: Partial<Record<DeliveryState, number>> = {
-    queued: delivery.acceptedAt,
-    waiting: parseTrace(job).history?.nextAttemptAt,
-  };
+  const waitsUntil = state === 'waiting' ? nextAttemptAtOf(job) : undefined;
   const body = delivery.body.toString();
   return {
     ...delivery,
     body,
     state,
-    nextAttemptAt: due[state],
+    nextAttemptAt: state === 'queued' ? delivery.acceptedAt : waitsUntil,
     reason: state === 'dead' ? job.failedReason : undefined,
   };
 }
@@ -198,7 +195,7 @@ export function toTrace(
 }
 
 /** Returns the scheduled time of a waiting job's next attempt, in ms since the epoch. */
-export function nextAttemptAtOf(job: JobJson): number | undefined {
+export function nextAttemptAtOf(job: StoredJob): number | undefined {
   return parseTrace(job).history?.nextAttemptAt;
 }
 
