@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import type { DeliveryQueue, DeliveryQueueFactory } from 'nestjs-analytics-relay';
+import type { DeliveryQueue, DeliveryQueueFactory, Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -61,12 +61,13 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       afterwards(remove);
       const queue = await open(bullmqQueue(options));
       await queue.add(messages(0, 300));
+      const leases: Lease[] = [];
+      const leasing = queue.consume('Webhooks', 300).subscribe((lease) => leases.push(lease));
+      await waitFor(() => leases.length === 300);
+      leasing.unsubscribe();
+      // Only now, because none may come due before the last one is stored.
       const nextAttemptAt = Date.now() + 5_000;
-      const retrying = queue.consume('Webhooks', 64).subscribe((lease) => {
-        void lease.settle({ state: 'waiting', nextAttemptAt, failedUrls: [] });
-      });
-      await waitFor(async () => (await queue.counts()).every(({ state }) => state === 'waiting'));
-      retrying.unsubscribe();
+      await Promise.all(leases.map((lease) => lease.settle({ state: 'waiting', nextAttemptAt, failedUrls: [] })));
       await queue.add(messages(300, 320));
       await waitFor(() => Date.now() > nextAttemptAt);
       queue.consume('Webhooks', 1).subscribe();
