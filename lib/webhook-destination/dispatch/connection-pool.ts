@@ -96,6 +96,11 @@ export class ConnectionPool {
     return this.idle.length > 0;
   }
 
+  /** Whether it needs more requests to ask for as many connections again, the most that the budget gives at once. */
+  get hasRoom(): boolean {
+    return !this.hasWaiting || this.waiting.length <= this.busy;
+  }
+
   /** Whether it has more than one connection. */
   get hasSpare(): boolean {
     return this.connections.size > 1;

@@ -24,7 +24,7 @@ export interface SendResult {
 /** One of a destination's URLs, with its connections. */
 export interface Route {
   target: WebhookTarget;
-  pool: Pick<ConnectionPool, 'post' | 'close'>;
+  pool: Pick<ConnectionPool, 'post' | 'close' | 'hasRoom'>;
   /** Number of requests in progress, including those that wait for a connection. */
   active: number;
 }
@@ -73,6 +73,11 @@ export class DestinationSender {
     const post = () => this.postAll(routes, delivery, body, mayBegin);
     if (!limit || limit.admits(count)) return post();
     return limit.wait(count).then((isAdmitted) => (isAdmitted ? post() : undefined));
+  }
+
+  /** Whether a request to one of the URLs would be made soon, rather than wait behind many others. */
+  get hasRoom(): boolean {
+    return this.routes.some(({ pool }) => pool.hasRoom);
   }
 
   /** Cancels the requests that wait for the rate limit. */

@@ -139,6 +139,13 @@ describe('The connections of a process', () => {
     expect(new Set([...hung.sockets].map(({ localAddress }) => localAddress)).size).toBe(3);
   });
 
+  it('are as many as `concurrency`, though no receiver has answered', async () => {
+    const hung = await receive(hang);
+    const relay = await start({ destinations: [{ urls: [hung.url] }], delivery: { concurrency: 16, timeout: 30_000 } });
+    await relay.track(...ids('m', 20));
+    await waitFor(() => hung.active === 16);
+  });
+
   it('do not wait for connections of a destination that went down meanwhile', async () => {
     const down = await receive(hang);
     const relay = await start({
