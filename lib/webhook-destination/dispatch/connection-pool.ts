@@ -96,7 +96,7 @@ export class ConnectionPool {
     return this.idle.length > 0;
   }
 
-  /** Whether it needs more requests to ask for as many connections again, the most that the budget gives at once. */
+  /** Whether too few requests wait for it to double its connections, which is the most that it gets at once. */
   get hasRoom(): boolean {
     return !this.hasWaiting || this.waiting.length <= this.busy;
   }

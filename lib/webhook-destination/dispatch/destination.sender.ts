@@ -75,7 +75,7 @@ export class DestinationSender {
     return limit.wait(count).then((isAdmitted) => (isAdmitted ? post() : undefined));
   }
 
-  /** Whether a request to one of the URLs would be made soon, rather than wait behind many others. */
+  /** Whether one of the URLs can use another request; see `ConnectionPool.hasRoom`. */
   get hasRoom(): boolean {
     return this.routes.some(({ pool }) => pool.hasRoom);
   }
