@@ -96,11 +96,6 @@ export class ConnectionPool {
     return this.idle.length > 0;
   }
 
-  /** Whether too few requests wait for it to double its connections, which is the most that it gets at once. */
-  get hasRoom(): boolean {
-    return !this.hasWaiting || this.waiting.length <= this.busy;
-  }
-
   /** Whether it has more than one connection. */
   get hasSpare(): boolean {
     return this.connections.size > 1;

@@ -2,7 +2,6 @@ import { AsyncResource } from 'node:async_hooks';
 
 import type { Subject, Subscription } from 'rxjs';
 
-import { Fifo } from '../../client/delivery/fifo.js';
 import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -49,9 +48,6 @@ export class DestinationDispatcher {
   private readonly reporter: OutcomeReporter;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
-  /** Leases that wait for a connection. An attempt would hold several times their memory. */
-  private readonly held = new Fifo<Lease>();
-  private isAttempting = false;
   /** Runs while no deliveries are leased. */
   private restTimer: NodeJS.Timeout | undefined;
   private resumesAt = Infinity;
@@ -99,7 +95,6 @@ export class DestinationDispatcher {
     this.queue = undefined;
     this.rest();
     this.sender.endWaits();
-    for (const lease of this.held.drain()) void this.handle(lease);
   }
 
   /** Attempts one delivery and settles it. Never rejects. */
@@ -107,7 +102,7 @@ export class DestinationDispatcher {
     const { delivery } = lease;
     this.inFlight++;
     try {
-      const decided = this.isStopped ? undefined : await this.decide(delivery, this.now());
+      const decided = await this.decide(delivery, this.now());
       if (this.released) return;
       const outcome = this.isRemoved ? endOfRemoved(delivery, decided) : decided;
       if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
@@ -116,7 +111,6 @@ export class DestinationDispatcher {
       this.logger.error(line, deliveryFields(delivery));
     } finally {
       if (--this.inFlight === 0) this.onIdle?.();
-      this.attemptHeld();
     }
   }
 
@@ -148,10 +142,7 @@ export class DestinationDispatcher {
   private subscribe(concurrency: number, windowBefore?: number): void {
     this.subscription = this.queue?.consume(this.#destination.name, concurrency, windowBefore).subscribe({
       // The queue may emit a lease in the async context of the request that added it.
-      next: (lease) => {
-        this.held.push(lease);
-        this.attemptHeld();
-      },
+      next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
       error: (error: unknown) => {
         const { name } = this.#destination;
         const line = `Deliveries to ${name} cannot be read: ${errorMessage(error)}`;
@@ -159,17 +150,6 @@ export class DestinationDispatcher {
         this.restUntil(this.now() + this.options.initialRetryDelay);
       },
     });
-  }
-
-  private attemptHeld(): void {
-    // An attempt that finds an idle connection calls this again.
-    if (this.isAttempting) return;
-    this.isAttempting = true;
-    while (this.held.length > 0 && this.sender.hasRoom) {
-      const lease = this.held.shift()!;
-      void this.scope.runInAsyncScope(() => this.handle(lease));
-    }
-    this.isAttempting = false;
   }
 
   private rest(): void {
@@ -241,7 +221,6 @@ export class DestinationDispatcher {
       startedAt = this.now();
       if (this.isStopped || (probe === 0 && this.circuit.isOpen)) return false;
       span = this.telemetry?.attempt(delivery);
-      this.attemptHeld();
       return span ?? true;
     });
     // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.

@@ -24,7 +24,7 @@ export interface SendResult {
 /** One of a destination's URLs, with its connections. */
 export interface Route {
   target: WebhookTarget;
-  pool: Pick<ConnectionPool, 'post' | 'close' | 'hasRoom'>;
+  pool: Pick<ConnectionPool, 'post' | 'close'>;
   /** Number of requests in progress, including those that wait for a connection. */
   active: number;
 }
@@ -73,11 +73,6 @@ export class DestinationSender {
     const post = () => this.postAll(routes, delivery, body, mayBegin);
     if (!limit || limit.admits(count)) return post();
     return limit.wait(count).then((isAdmitted) => (isAdmitted ? post() : undefined));
-  }
-
-  /** Whether one of the URLs can use another request; see `ConnectionPool.hasRoom`. */
-  get hasRoom(): boolean {
-    return this.routes.some(({ pool }) => pool.hasRoom);
   }
 
   /** Cancels the requests that wait for the rate limit. */

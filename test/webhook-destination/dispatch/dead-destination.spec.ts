@@ -38,7 +38,6 @@ describe('A destination that is down for longer than the retry window, in fake t
         return Promise.resolve({ status: 503, retryAfter: undefined });
       },
       close: () => Promise.resolve(),
-      hasRoom: true,
     };
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);

@@ -39,7 +39,6 @@ describe('The window of four hours, in fake time', () => {
         return post();
       },
       close: () => Promise.resolve(),
-      hasRoom: true,
     };
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
