@@ -20,7 +20,7 @@ import type { RegistryStore } from '../registry-store.interface.js';
 import type { SeriesStore } from '../series-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
-import { AddGroup } from '../shared/add-group.js';
+import { CallGroup } from '../shared/call-group.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { ConsumerUpkeep } from './consumer.upkeep.js';
@@ -57,7 +57,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   private readonly upkeep: ConsumerUpkeep;
   private readonly clock = new SteadyClock();
   private closing = new AbortController();
-  private readonly group = new AddGroup((deliveries) => this.write(deliveries, toJob));
+  private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
 
   constructor(options: CheckedBullmqOptions) {
     this.retention = options.retention;

@@ -1,3 +1,4 @@
+import { CallGroup } from '../shared/call-group.js';
 import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type DeliveryRow, encodeText, toLeased } from './delivery.codec.js';
 import type { PostgresDatabase, Statement } from './postgres.database.js';
@@ -13,8 +14,8 @@ interface Call {
   destination: string;
   limit: ClaimLimit;
   now: number;
-  resolve: (claim: Claim) => void;
-  reject: (error: Error) => void;
+  /** Set once the statement has run. */
+  claim?: Claim;
 }
 
 interface ClaimedRow extends DeliveryRow {
@@ -32,8 +33,7 @@ interface Mark {
 
 /** Claims deliveries, with one statement for several destinations that claim at once. */
 export class ClaimGroup {
-  private calls: Call[] = [];
-  private isRunning = false;
+  private readonly group = new CallGroup<Call>((calls) => this.run(calls), MAX_GROUP);
   /** Marks of destinations with a backlog; without them, each claim would scan all rows that were claimed before it. */
   private readonly marks = new Map<string, Mark>();
 
@@ -43,29 +43,13 @@ export class ClaimGroup {
     private readonly leases: ProcessLeases,
   ) {}
 
-  claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
-    return new Promise((resolve, reject) => {
-      this.calls.push({ destination, limit, now, resolve, reject });
-      if (!this.isRunning) void this.run();
-    });
+  async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
+    const call: Call = { destination, limit, now };
+    await this.group.add([call]);
+    return call.claim!;
   }
 
-  private async run(): Promise<void> {
-    this.isRunning = true;
-    await Promise.resolve(); // claims made in the same turn join the first group
-    while (this.calls.length > 0) {
-      const group = this.calls.splice(0, MAX_GROUP);
-      try {
-        const claims = await this.read(group);
-        group.forEach(({ resolve }, index) => resolve(claims[index]!));
-      } catch (error) {
-        for (const { reject } of group) reject(error as Error);
-      }
-    }
-    this.isRunning = false;
-  }
-
-  private async read(calls: Call[]): Promise<Claim[]> {
+  private async run(calls: Call[]): Promise<void> {
     const { mark: lease } = this.leases;
     const marks = calls.map(({ destination }) => this.markOf(destination));
     const rows = await this.database.query<ClaimedRow>(this.statement, [
@@ -89,8 +73,9 @@ export class ClaimGroup {
       lastDueAt[index] = row.due_at;
       bytes[index]! += row.body.length;
     }
-    calls.forEach(({ destination, limit }, index) => {
-      const claim = claims[index]!;
+    calls.forEach((call, index) => {
+      const { destination, limit } = call;
+      const claim = (call.claim = claims[index]!);
       const isFull = claim.deliveries.length >= limit.deliveries || bytes[index]! >= limit.bytes;
       const mark = marks[index];
       // Deliveries before the mark are claimed when there are no more after it, or when it expires.
@@ -103,7 +88,6 @@ export class ClaimGroup {
         this.marks.delete(destination);
       }
     });
-    return claims;
   }
 
   private markOf(destination: string): Mark | undefined {

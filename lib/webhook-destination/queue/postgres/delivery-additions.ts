@@ -1,6 +1,6 @@
 import type { Delivery, NewDelivery } from '../delivery-queue.interface.js';
 import type { RetentionBound } from '../retention.options.js';
-import { AddGroup } from '../shared/add-group.js';
+import { CallGroup } from '../shared/call-group.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { StoreBatch } from '../store/delivery-store.interface.js';
 import { encodeList, encodeText, LeasedDelivery, toKey } from './delivery.codec.js';
@@ -23,7 +23,7 @@ interface Addition<T extends NewDelivery = NewDelivery> {
 
 /** Stores deliveries whose message is not remembered, with one statement for concurrent requests. */
 export class DeliveryAdditions {
-  private readonly group = new AddGroup<Addition>((additions) => this.write(additions));
+  private readonly group = new CallGroup<Addition>((additions) => this.write(additions));
 
   /** @param now the queue's time, in ms since the epoch */
   constructor(

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NewDelivery } from 'nestjs-analytics-relay';
 
-import { AddGroup } from '../../../../lib/webhook-destination/queue/shared/add-group.js';
+import { CallGroup } from '../../../../lib/webhook-destination/queue/shared/call-group.js';
 
 const delivery = (messageId: string) => ({ messageId }) as NewDelivery;
 
 describe('Deliveries added together', () => {
   it('are written with one exchange, as many as come while another goes on', async () => {
     const written: number[] = [];
-    const group = new AddGroup((deliveries) => {
+    const group = new CallGroup<NewDelivery>((deliveries) => {
       written.push(deliveries.length);
       return Promise.resolve();
     });
@@ -19,7 +19,7 @@ describe('Deliveries added together', () => {
   it('are not written any more once they were refused', async () => {
     const written: string[] = [];
     let answer = () => {};
-    const group = new AddGroup((deliveries) => {
+    const group = new CallGroup<NewDelivery>((deliveries) => {
       written.push(...deliveries.map(({ messageId }) => messageId));
       return new Promise((resolve) => (answer = resolve));
     });
