@@ -7,11 +7,8 @@ import type {
 } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
-import type { PostgresDatabase } from './postgres.database.js';
+import { PORTION, type PostgresDatabase } from './postgres.database.js';
 import { isId, toConditions } from './query-conditions.js';
-
-/** Rows changed with one statement. */
-const PORTION = 1_000;
 
 /** Rows scanned with one statement where no index finds the matching rows. */
 const WALKED = 20_000;
@@ -19,15 +16,11 @@ const WALKED = 20_000;
 /** Open deliveries of a destination among which the oldest is found. */
 const LOOKED_AT = 1_000;
 
-type RemovedRow = Pick<DeliveryRecord, 'id' | 'state'>;
-
 /** Reads and changes deliveries that match a query, leased or not. */
 export class DeliveryRecords {
-  private readonly table: string;
+  private readonly table = `${this.database.schema}.relay_delivery`;
 
-  constructor(private readonly database: PostgresDatabase) {
-    this.table = `${database.schema}.relay_delivery`;
-  }
+  constructor(private readonly database: PostgresDatabase) {}
 
   async list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
     const conditions = toConditions(query, [limit, after ?? null]);
@@ -74,39 +67,32 @@ export class DeliveryRecords {
   /** Makes dead deliveries due; resolves with the destination of each. */
   async replay(query: CheckedQuery, now: number): Promise<string[]> {
     if ((query.state ?? 'dead') !== 'dead') return [];
-    const conditions = toConditions({ ...query, state: 'dead' }, [PORTION, now]);
+    const conditions = toConditions({ ...query, state: 'dead' }, [now]);
     if (!conditions) return [];
     const replayed: string[] = [];
-    for (;;) {
-      const rows = await this.database.query<{ destination: string }>(
-        `WITH found AS MATERIALIZED (
-           SELECT id FROM ${this.table} WHERE ${conditions.text} LIMIT $1::int FOR UPDATE SKIP LOCKED)
-         UPDATE ${this.table} d
-         SET state = 'queued', due_at = $2::bigint, first_attempt_at = $2::bigint, failed_urls = NULL, reason = NULL,
-           ended_at = NULL
-         FROM found WHERE d.id = found.id RETURNING destination`,
-        conditions.values,
-      );
-      for (const { destination } of rows) replayed.push(decodeText(destination));
-      if (rows.length < PORTION) return replayed;
-    }
+    await this.database.repeat<{ destination: string }>(
+      `WITH found AS MATERIALIZED (
+         SELECT id FROM ${this.table} WHERE ${conditions.text} LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
+       UPDATE ${this.table} d
+       SET state = 'queued', due_at = $1::bigint, first_attempt_at = $1::bigint, failed_urls = NULL, reason = NULL,
+         ended_at = NULL
+       FROM found WHERE d.id = found.id RETURNING destination`,
+      conditions.values,
+      (rows) => replayed.push(...rows.map(({ destination }) => decodeText(destination))),
+    );
+    return replayed;
   }
 
   /** Makes waiting deliveries of a destination due; resolves with their number. */
-  async expedite(destination: string, now: number): Promise<number> {
-    let count = 0;
-    for (;;) {
-      const rows = await this.database.query(
-        `WITH found AS MATERIALIZED (
-           SELECT id FROM ${this.table}
-           WHERE destination = $1 AND state IN ('queued', 'waiting') AND due_at > $2::bigint LIMIT $3::int
-           FOR UPDATE SKIP LOCKED)
-         UPDATE ${this.table} d SET due_at = $2::bigint FROM found WHERE d.id = found.id RETURNING 1`,
-        [encodeText(destination), now, PORTION],
-      );
-      count += rows.length;
-      if (rows.length < PORTION) return count;
-    }
+  expedite(destination: string, now: number): Promise<number> {
+    return this.database.repeat(
+      `WITH found AS MATERIALIZED (
+         SELECT id FROM ${this.table}
+         WHERE destination = $1 AND state IN ('queued', 'waiting') AND due_at > $2::bigint LIMIT ${PORTION}
+         FOR UPDATE SKIP LOCKED)
+       UPDATE ${this.table} d SET due_at = $2::bigint FROM found WHERE d.id = found.id RETURNING 1`,
+      [encodeText(destination), now],
+    );
   }
 
   /**
@@ -117,10 +103,22 @@ export class DeliveryRecords {
   async purge(query: CheckedQuery, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
     let count = 0;
     for (let after: string | undefined = '0'; after !== undefined;) {
-      const { removed, left, next } = await this.purgePortion(query, after);
+      const [end]: { id: string }[] = await this.database.query(
+        `SELECT id FROM ${this.table} WHERE id > $1::bigint ORDER BY id OFFSET ${WALKED - 1} LIMIT 1`,
+        [after],
+      );
+      const conditions = toConditions(query, [after, end?.id ?? null]);
+      if (!conditions) return 0;
+      const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text}`;
+      const removed = await this.database.query<Pick<DeliveryRecord, 'id' | 'state'>>(
+        `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
+         DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.state`,
+        conditions.values,
+      );
+      const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
       count += removed.length;
       await onLeased(removed.filter(({ state }) => state === 'delivering').map(({ id }) => id));
-      if (!left) after = next; // rows locked by another transaction are tried again
+      if (left.length === 0) after = end?.id; // rows locked by another transaction are tried again
     }
     return count;
   }
@@ -132,25 +130,5 @@ export class DeliveryRecords {
     return `WITH RECURSIVE names AS (
       (${next('')}) UNION ALL
       SELECT next.* FROM names, LATERAL (${next('AND destination > names.destination')}) next)`;
-  }
-
-  private async purgePortion(
-    query: CheckedQuery,
-    after: string,
-  ): Promise<{ removed: RemovedRow[]; left: boolean; next: string | undefined }> {
-    const [end] = await this.database.query<{ id: string }>(
-      `SELECT id FROM ${this.table} WHERE id > $1::bigint ORDER BY id OFFSET ${WALKED - 1} LIMIT 1`,
-      [after],
-    );
-    const conditions = toConditions(query, [after, end?.id ?? null]);
-    if (!conditions) return { removed: [], left: false, next: undefined };
-    const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text}`;
-    const removed = await this.database.query<RemovedRow>(
-      `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
-       DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.state`,
-      conditions.values,
-    );
-    const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
-    return { removed, left: left.length > 0, next: end?.id };
   }
 }

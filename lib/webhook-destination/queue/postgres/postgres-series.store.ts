@@ -16,11 +16,9 @@ export const SERIES_TABLE = `
 
 /** Per-minute figures in PostgreSQL. */
 export class PostgresSeriesStore implements SeriesStore {
-  private readonly table: string;
+  private readonly table = `${this.database.schema}.relay_series`;
 
-  constructor(private readonly database: PostgresDatabase) {
-    this.table = `${database.schema}.relay_series`;
-  }
+  constructor(private readonly database: PostgresDatabase) {}
 
   async write(records: SeriesRecord[], oldest: number): Promise<void> {
     await this.database.query(

@@ -29,6 +29,9 @@ const CONNECTIONS = 5;
  */
 const PLANNING = '-c enable_seqscan=off -c enable_bitmapscan=off -c jit=off';
 
+/** Rows that one statement changes, so that it holds few locks. */
+export const PORTION = 1_000;
+
 /** A statement that each connection prepares once. */
 export interface Statement {
   name: string;
@@ -93,6 +96,16 @@ export class PostgresDatabase {
     } catch (error) {
       if (isOutage(error)) this.outage.begin(error);
       throw error;
+    }
+  }
+
+  /** Repeats a statement that changes at most {@link PORTION} rows until it changes fewer; resolves with their number. */
+  async repeat<Row>(text: string, values: unknown[], onRows?: (rows: Row[]) => void): Promise<number> {
+    for (let count = 0; ;) {
+      const rows = await this.query<Row>(text, values);
+      onRows?.(rows);
+      count += rows.length;
+      if (rows.length < PORTION) return count;
     }
   }
 

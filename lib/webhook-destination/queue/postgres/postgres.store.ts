@@ -142,7 +142,7 @@ export class PostgresStore implements DeliveryStore {
   }
 
   async check(): Promise<QueueCondition> {
-    await this.leases.check();
+    await this.leases.renew();
     return { isFull: false, freeDisk: undefined };
   }
 

@@ -1,6 +1,6 @@
 import type { StoreOwner } from '../store/delivery-store.interface.js';
 import { decodeText } from './delivery.codec.js';
-import type { PostgresDatabase, Statement } from './postgres.database.js';
+import { PORTION, type PostgresDatabase } from './postgres.database.js';
 
 /** How long the leases of a process last without a renewal, in ms. */
 const LEASE_TIME = 15_000;
@@ -23,11 +23,12 @@ const UNKNOWN_AGE = 20_000;
 /** Difference up to which the clocks of two machines count as equal, in ms, because an answer takes time. */
 const CLOCK_TOLERANCE = 100;
 
-/** Leases ended with one statement. */
-const PORTION = 1_000;
+interface FreedRow {
+  destination: string;
+}
 
-/** Receives the names of destinations whose leases have ended. */
-type OnFreed = (destinations: string[]) => void;
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
+const ALIVE_UNTIL = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
 
 /**
  * The leases of one process. They carry the token of the row in `relay_process` that the process renews, and last as
@@ -36,22 +37,19 @@ type OnFreed = (destinations: string[]) => void;
 export class ProcessLeases {
   /** Mark of the leases of this process. It changes when other processes took this one for dead. */
   mark = '';
-  private readonly sql: Record<
-    'join' | 'renew' | 'dropEnded' | 'endedTokens' | 'old' | 'freeOf' | 'freeThese',
-    Statement
-  >;
+  private readonly process = `${this.database.schema}.relay_process`;
+  private readonly delivery = `${this.database.schema}.relay_delivery`;
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
   private calmSince: number | undefined;
   /** Server time when `performance.now()` was 0, in ms since the epoch. */
   private serverEpoch: number | undefined;
 
+  /** @param onFreed receives the names of destinations whose leases have ended */
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly onFreed: OnFreed,
-  ) {
-    this.sql = leaseStatements(database.schema);
-  }
+    private readonly onFreed: (destinations: string[]) => void,
+  ) {}
 
   /** Returns the server's time, which all processes schedule by, in ms since the epoch; the local time until known. */
   now(): number {
@@ -67,9 +65,13 @@ export class ProcessLeases {
     this.timer = setInterval(() => this.keepUp(owner), UPKEEP_INTERVAL).unref();
   }
 
-  /** Renews the leases of this process; rejects when that cannot be written. */
-  async check(): Promise<void> {
-    await this.database.query(this.sql.renew, [this.mark]);
+  /** Renews the leases of this process; resolves with the server's time, or with undefined if they have ended. */
+  async renew(): Promise<number | undefined> {
+    const [alive] = await this.database.query<{ now: number }>(
+      `UPDATE ${this.process} SET alive_until = ${ALIVE_UNTIL} WHERE token = $1::bigint RETURNING ${NOW}`,
+      [this.mark],
+    );
+    return alive?.now;
   }
 
   /** Ends all leases of this process, so that others can take its deliveries at once. */
@@ -77,28 +79,30 @@ export class ProcessLeases {
     clearInterval(this.timer);
     await this.working;
     if (this.mark === '') return;
-    await this.freeAll(this.sql.freeOf, this.mark);
-    await this.database.query(`DELETE FROM ${this.database.schema}.relay_process WHERE token = $1`, [this.mark]);
+    await this.freeAll(this.mark);
+    await this.database.query(`DELETE FROM ${this.process} WHERE token = $1`, [this.mark]);
     this.mark = '';
   }
 
   private keepUp(owner: StoreOwner): void {
-    this.working ??= this.renew(owner)
+    this.working ??= this.runUpkeep(owner)
       .catch(() => (this.calmSince = undefined)) // the outage is logged
       .finally(() => (this.working = undefined));
   }
 
-  private async renew(owner: StoreOwner): Promise<void> {
-    const [alive] = await this.database.query<{ now: number }>(this.sql.renew, [this.mark]);
-    if (alive) this.setClock(alive.now);
-    else await this.join();
+  private async runUpkeep(owner: StoreOwner): Promise<void> {
+    const now = await this.renew();
+    if (now === undefined) await this.join();
+    else this.setClock(now);
     this.calmSince ??= performance.now();
     await this.freeUnknown(owner);
     if (performance.now() - this.calmSince >= CALM) await this.freeEnded();
   }
 
   private async join(): Promise<void> {
-    const [row] = await this.database.query<{ mark: string; now: number }>(this.sql.join);
+    const [row] = await this.database.query<{ mark: string; now: number }>(
+      `INSERT INTO ${this.process} (alive_until) VALUES (${ALIVE_UNTIL}) RETURNING token::text AS mark, ${NOW}`,
+    );
     this.setClock(row!.now);
     this.mark = row!.mark;
   }
@@ -109,79 +113,53 @@ export class ProcessLeases {
 
   /** Ends leases that this process was granted without its knowledge, because the answer was lost. */
   private async freeUnknown(owner: StoreOwner): Promise<void> {
-    const before = Math.floor(owner.now() - UNKNOWN_AGE);
-    const [row] = await this.database.query<{ ids: string[] | null }>(this.sql.old, [this.mark, before]);
+    const [row] = await this.database.query<{ ids: string[] | null }>(
+      `SELECT json_agg(id::text) AS ids FROM ${this.delivery}
+       WHERE state = 'delivering' AND lease = $1::bigint AND leased_at < $2::bigint`,
+      [this.mark, Math.floor(owner.now() - UNKNOWN_AGE)],
+    );
     if (!row?.ids) return;
     const held = new Set(owner.leased());
     const unknown = row.ids.filter((id) => !held.has(id));
-    if (unknown.length > 0) this.report(await this.database.query(this.sql.freeThese, [this.mark, unknown]));
+    if (unknown.length === 0) return;
+    this.report(await this.database.query(this.free('AND id = ANY($2::bigint[])'), [this.mark, unknown]));
   }
 
   /** Ends the leases of processes that did not renew them in time. */
   private async freeEnded(): Promise<void> {
-    await this.database.query(this.sql.dropEnded);
-    const ended = await this.database.query<{ lease: string }>(this.sql.endedTokens);
-    for (const { lease } of ended) await this.freeAll(this.sql.freeOf, lease);
+    await this.database.query(
+      `DELETE FROM ${this.process} WHERE token IN (
+         SELECT token FROM ${this.process} WHERE alive_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
+    );
+    // The tokens of all leases, each read once from the index.
+    const ended = await this.database.query<{ lease: string }>(
+      `WITH RECURSIVE tokens AS (
+         SELECT min(lease) AS lease FROM ${this.delivery} WHERE state = 'delivering'
+         UNION ALL
+         SELECT (SELECT min(lease) FROM ${this.delivery} WHERE state = 'delivering' AND lease > tokens.lease) FROM tokens
+         WHERE tokens.lease IS NOT NULL
+       )
+       SELECT lease FROM tokens WHERE lease IS NOT NULL AND lease NOT IN (SELECT token FROM ${this.process})`,
+    );
+    for (const { lease } of ended) await this.freeAll(lease);
   }
 
-  private async freeAll(statement: Statement, mark: string): Promise<void> {
-    for (;;) {
-      const freed = await this.database.query<{ destination: string }>(statement, [mark, PORTION]);
-      this.report(freed);
-      if (freed.length < PORTION) return;
-    }
+  private async freeAll(mark: string): Promise<void> {
+    await this.database.repeat<FreedRow>(this.free(`LIMIT ${PORTION}`), [mark], (freed) => this.report(freed));
   }
 
-  private report(freed: { destination: string }[]): void {
+  /** SQL that ends leases of the mark $1. The retry window begins with the lost lease, so lost leases do not extend it. */
+  private free(which: string): string {
+    return `
+      WITH freed AS MATERIALIZED (
+        SELECT id FROM ${this.delivery} WHERE state = 'delivering' AND lease = $1::bigint ${which} FOR UPDATE SKIP LOCKED)
+      UPDATE ${this.delivery} d
+      SET state = 'waiting', first_attempt_at = coalesce(first_attempt_at, leased_at), lease = NULL, leased_at = NULL
+      FROM freed WHERE d.id = freed.id RETURNING destination`;
+  }
+
+  private report(freed: FreedRow[]): void {
     const names = new Set(freed.map(({ destination }) => decodeText(destination)));
     if (names.size > 0) this.onFreed([...names]);
   }
-}
-
-/** @param schema quoted */
-function leaseStatements(schema: string): ProcessLeases['sql'] {
-  const process = `${schema}.relay_process`;
-  const delivery = `${schema}.relay_delivery`;
-  const now = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
-  const until = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
-  // The retry window begins with the lost lease, so that lost leases do not extend it.
-  const free = (which: string) => `
-    WITH freed AS MATERIALIZED (SELECT id FROM ${delivery} WHERE state = 'delivering' AND ${which} FOR UPDATE SKIP LOCKED)
-    UPDATE ${delivery} d
-    SET state = 'waiting', first_attempt_at = coalesce(first_attempt_at, leased_at), lease = NULL, leased_at = NULL
-    FROM freed WHERE d.id = freed.id RETURNING destination`;
-  return {
-    join: {
-      name: 'relay_join',
-      text: `INSERT INTO ${process} (alive_until) VALUES (${until}) RETURNING token::text AS mark, ${now}`,
-    },
-    renew: {
-      name: 'relay_renew',
-      text: `UPDATE ${process} SET alive_until = ${until} WHERE token = $1::bigint RETURNING ${now}`,
-    },
-    dropEnded: {
-      name: 'relay_drop_ended',
-      text: `DELETE FROM ${process} WHERE token IN (
-        SELECT token FROM ${process} WHERE alive_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
-    },
-    // The tokens of all leases, each read once from the index.
-    endedTokens: {
-      name: 'relay_ended_tokens',
-      text: `
-        WITH RECURSIVE tokens AS (
-          SELECT min(lease) AS lease FROM ${delivery} WHERE state = 'delivering'
-          UNION ALL
-          SELECT (SELECT min(lease) FROM ${delivery} WHERE state = 'delivering' AND lease > tokens.lease) FROM tokens
-          WHERE tokens.lease IS NOT NULL
-        )
-        SELECT lease FROM tokens WHERE lease IS NOT NULL AND lease NOT IN (SELECT token FROM ${process})`,
-    },
-    old: {
-      name: 'relay_old_leases',
-      text: `SELECT json_agg(id::text) AS ids FROM ${delivery}
-        WHERE state = 'delivering' AND lease = $1::bigint AND leased_at < $2::bigint`,
-    },
-    freeOf: { name: 'relay_free_of', text: free('lease = $1::bigint LIMIT $2::int') },
-    freeThese: { name: 'relay_free_these', text: free('lease = $1::bigint AND id = ANY($2::bigint[])') },
-  };
 }

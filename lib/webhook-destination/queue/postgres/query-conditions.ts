@@ -4,12 +4,6 @@ import { encodeText } from './delivery.codec.js';
 /** An id with fewer digits than the largest that PostgreSQL can hold, which has 19. */
 const ID = /^\d{1,18}$/;
 
-/** The conditions of a query, as SQL. */
-export interface Conditions {
-  text: string;
-  values: unknown[];
-}
-
 /** Whether a text can be the id of a delivery. */
 export function isId(id: string): boolean {
   return ID.test(id);
@@ -20,7 +14,10 @@ export function isId(id: string): boolean {
  *
  * @returns undefined if no delivery can match
  */
-export function toConditions(query: CheckedQuery, values: readonly unknown[] = []): Conditions | undefined {
+export function toConditions(
+  query: CheckedQuery,
+  values: readonly unknown[],
+): { text: string; values: unknown[] } | undefined {
   const { id, destination, source, state, messageId, userId, reason, acceptedBefore } = query;
   if (id !== undefined && !isId(id)) return undefined;
   const terms: string[] = ['true'];
