@@ -15,10 +15,8 @@ const ADD_TIMEOUT = 10_000;
 interface Addition<T extends NewDelivery = NewDelivery> {
   delivery: T;
   isLeased: boolean;
-  /** Its id, once it is stored. */
-  id?: string;
-  /** The mark of its lease. */
-  mark?: string;
+  /** The leased delivery, once it is stored. */
+  leased?: Delivery;
 }
 
 /** Stores deliveries whose message is not remembered, with one statement for concurrent requests. */
@@ -40,11 +38,7 @@ export class DeliveryAdditions {
       deliveries.map((delivery): Addition => ({ delivery, isLeased: leased })),
     );
     await this.group.add(additions.flat(), ADD_TIMEOUT);
-    return additions.map((batch) =>
-      batch.flatMap(({ delivery, isLeased, id, mark }) =>
-        isLeased && id !== undefined ? new LeasedDelivery(delivery, id, mark!) : [],
-      ),
-    );
+    return additions.map((batch) => batch.flatMap(({ leased }) => leased ?? []));
   }
 
   /** Stores deliveries of another queue. */
@@ -64,12 +58,10 @@ export class DeliveryAdditions {
   }
 
   private async write(additions: Addition[]): Promise<void> {
-    const { mark } = this.leases;
-    for (const addition of additions) addition.mark = mark;
-    await this.store('insert', additions, mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
+    await this.store('insert', additions, this.leases.mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
   }
 
-  /** Runs `statement` and sets the ids of the deliveries that were stored. */
+  /** Runs `statement` and sets the leased deliveries. */
   private async store<T extends NewDelivery>(
     statement: 'insert' | 'take',
     additions: Addition<T>[],
@@ -107,7 +99,10 @@ export class DeliveryAdditions {
       deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
       ...toLists(deliveries, list),
     ]);
-    row!.places.forEach((place, index) => (list[place]!.id = row!.ids[index]));
+    row!.places.forEach((place, index) => {
+      const addition = list[place]!;
+      if (addition.isLeased) addition.leased = new LeasedDelivery(addition.delivery, row!.ids[index]!, mark!);
+    });
   }
 }
 

@@ -73,8 +73,9 @@ export class LeasedDelivery implements Delivery {
 
 /** Converts a row to a leased delivery. */
 export function toLeased(row: DeliveryRow, mark: string): Delivery {
-  const { id, firstAttemptAt, attempts, failedUrls, ...accepted } = toDelivery(row);
-  return new LeasedDelivery(accepted, id, mark, firstAttemptAt, attempts, failedUrls);
+  const delivery = toDelivery(row);
+  const { id, firstAttemptAt, attempts, failedUrls } = delivery;
+  return new LeasedDelivery(delivery, id, mark, firstAttemptAt, attempts, failedUrls);
 }
 
 /** Converts a row to a record. */

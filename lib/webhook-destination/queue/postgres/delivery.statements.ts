@@ -1,5 +1,4 @@
 import { DELIVERY_COLUMNS } from './delivery.codec.js';
-import type { Statement } from './postgres.database.js';
 
 /*
  * These statements cannot deadlock: one that locks many rows skips locked rows (SKIP LOCKED), so it never waits for
@@ -7,25 +6,16 @@ import type { Statement } from './postgres.database.js';
  * a repeated message, which locks keys in their order.
  */
 
-/** The statements that each delivery goes through, for the tables of one schema. */
-export interface DeliveryStatements {
-  /**
-   * Stores deliveries whose message is not remembered. Parameters: lease mark, now, until, bodies, then lists with an
-   * element for each delivery. Returns one row: `ids` and `places`, counted from 0, of those stored, in list order.
-   */
-  insert: Statement;
-  /** As `insert`, for deliveries from another queue. */
-  take: Statement;
-  /** Leases due deliveries. Parameters: now, lease mark, then lists with an element for each destination. */
-  claim: Statement;
-  /** Records outcomes. Parameters: lease mark, now, lists. Returns one row: `ids` of those leased with the mark. */
-  settle: Statement;
-}
-
 const isOpen = `state IN ('queued', 'waiting')`;
 
-/** @param schema quoted */
-export function deliveryStatements(schema: string): DeliveryStatements {
+export type DeliveryStatements = ReturnType<typeof deliveryStatements>;
+
+/**
+ * Returns the statements that each delivery goes through.
+ *
+ * @param schema quoted
+ */
+export function deliveryStatements(schema: string) {
   const delivery = `${schema}.relay_delivery`;
   const seen = `${schema}.relay_seen`;
 
@@ -51,6 +41,10 @@ export function deliveryStatements(schema: string): DeliveryStatements {
     FROM stored JOIN given USING (id)`;
 
   return {
+    /**
+     * Stores deliveries whose message is not remembered. Parameters: lease mark, now, until, bodies, then lists with an
+     * element for each delivery. Returns one row: `ids` and `places`, counted from 0, of those stored, in list order.
+     */
     insert: {
       name: 'relay_insert',
       text: insertWith(
@@ -61,6 +55,7 @@ export function deliveryStatements(schema: string): DeliveryStatements {
         CASE WHEN leased THEN $2::bigint END`,
       ),
     },
+    /** As `insert`, for deliveries from another queue. */
     take: {
       name: 'relay_take',
       text: insertWith(
@@ -71,6 +66,7 @@ export function deliveryStatements(schema: string): DeliveryStatements {
         CASE WHEN due_at > $2::bigint THEN 'waiting' ELSE 'queued' END`,
       ),
     },
+    /** Leases due deliveries. Parameters: now, lease mark, then lists with an element for each destination. */
     claim: {
       name: 'relay_claim',
       text: `
@@ -96,6 +92,7 @@ export function deliveryStatements(schema: string): DeliveryStatements {
         )
         SELECT next.place::int, next_due_at, taken.* FROM next LEFT JOIN taken ON claim = place ORDER BY place, due_at, taken.id`,
     },
+    /** Records outcomes. Parameters: lease mark, now, lists. Returns one row: `ids` of those leased with the mark. */
     settle: {
       name: 'relay_settle',
       text: `
