@@ -30,30 +30,24 @@ export interface NewJobs {
   jobs: NewJob[];
 }
 
-/** The BullMQ queues under a prefix, and the keys beside them: a brace sets a key apart from a BullMQ queue. */
+/** The BullMQ queues under a prefix, and the keys beside them. */
 export class RedisStore {
-  readonly due: DueList;
-  readonly registry: RedisRegistryStore;
-  readonly series: RedisSeriesStore;
-  readonly signals: RedisSignals;
-  private readonly connection: RedisConnection;
+  private readonly connection = new RedisConnection(this.options);
+  readonly signals = new RedisSignals(this.connection, this.token);
+  readonly due = new DueList(this.connection, this.signals);
+  readonly registry = new RedisRegistryStore(this.connection, this.signals);
+  readonly series = new RedisSeriesStore(this.connection);
   private root!: IQueueBackend;
   /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();
+  private readonly destinationsKey = this.connection.key('destinations');
   private swept = '0';
 
   /** @param token with which this process locks its jobs; stored as `processedBy`, so that a purge can end any lease */
   constructor(
     private readonly options: CheckedBullmqOptions,
     private readonly token: string,
-  ) {
-    this.connection = new RedisConnection(options);
-    const client = () => this.connection.client;
-    this.signals = new RedisSignals(options.prefix, token, client);
-    this.due = new DueList(options.prefix, this.signals, client);
-    this.registry = new RedisRegistryStore(options.prefix, this.signals.registry$, client);
-    this.series = new RedisSeriesStore(options.prefix, client);
-  }
+  ) {}
 
   /** Connects. Rejects when Redis cannot be reached in time or is unsuitable. */
   async open(): Promise<void> {
@@ -93,7 +87,7 @@ export class RedisStore {
   async add(all: NewJobs[], memory: number): Promise<void> {
     const destinations = all.map(({ queue }) => queue.destination);
     // Before the jobs, so that they are found even if this process ends meanwhile.
-    const begun = this.due.add(this.client.pipeline().sadd(this.key('destinations'), destinations), destinations);
+    const begun = this.due.add(this.client.pipeline().sadd(this.destinationsKey, destinations), destinations);
     const keys = memory > 0 ? all.flatMap(({ queue, jobs }) => jobs.map((job) => this.seenKey(queue, job.jobId))) : [];
     const [, , found] = await run(memory > 0 ? begun.mget(keys) : begun);
     const seen = new Set(keys.filter((_, index) => (found as (string | null)[])[index] !== null));
@@ -114,7 +108,7 @@ export class RedisStore {
 
   /** Rejects when Redis takes no writes. */
   async check(): Promise<void> {
-    await this.client.set(this.key('check'), '', 'PX', CHECK_TIME);
+    await this.client.set(this.connection.key('check'), '', 'PX', CHECK_TIME);
   }
 
   /** Returns when the messages of jobs were accepted, in ms since the epoch; undefined where that is not recorded. */
@@ -134,17 +128,17 @@ export class RedisStore {
 
   /** Returns every destination that ever had deliveries. */
   destinations(): Promise<string[]> {
-    return this.client.smembers(this.key('destinations'));
+    return this.client.smembers(this.destinationsKey);
   }
 
   /** Returns the next of these destinations to sweep, a group at a time. */
   async nextSwept(): Promise<string[]> {
-    const [cursor, names] = await this.client.sscan(this.key('destinations'), this.swept, 'COUNT', SWEPT);
+    const [cursor, names] = await this.client.sscan(this.destinationsKey, this.swept, 'COUNT', SWEPT);
     this.swept = cursor;
     return names;
   }
 
-  /** Records for `age` ms that a queue may have dead deliveries that the network policy blocked. */
+  /** Records that a queue may have dead deliveries that the network policy blocked, for `age` ms. */
   async recordRefusal(queue: DestinationJobs, age: number): Promise<void> {
     await this.client.set(this.seenKey(queue, ADDRESS_NOT_ALLOWED), '', 'PX', age);
   }
@@ -178,14 +172,10 @@ export class RedisStore {
 
   /** Key of the times by which a listing is sorted. BullMQ keeps them in the jobs, where bodies would be read too. */
   private acceptedKey(queueName: string): string {
-    return this.key('{accepted}', queueName);
+    return this.connection.key('{accepted}', queueName);
   }
 
   private seenKey({ queueName }: DestinationJobs, id: string): string {
-    return this.key(queueName, 'seen', id);
-  }
-
-  private key(...parts: string[]): string {
-    return [this.options.prefix, ...parts].join(':');
+    return this.connection.key(queueName, 'seen', id);
   }
 }

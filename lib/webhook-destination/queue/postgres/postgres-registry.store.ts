@@ -1,10 +1,6 @@
-import type { Observable } from 'rxjs';
-
 import { type RegistryRecord, type RegistryStore, TOMBSTONE_AGE } from '../registry-store.interface.js';
 import type { PostgresDatabase } from './postgres.database.js';
-
-/** A channel belongs to the whole database, so each notification carries the name of its schema. */
-export const REGISTRY_CHANNEL = 'relay_registry';
+import type { PostgresSignals } from './postgres-signals.js';
 
 /** The tables of the registry. Each change locks the row of the second one until it is committed. */
 export const REGISTRY_TABLES = `
@@ -25,16 +21,13 @@ export const REGISTRY_TABLES = `
 
 /** The registry in PostgreSQL. */
 export class PostgresRegistryStore implements RegistryStore {
-  private readonly table: string;
+  readonly changed$ = this.signals.registry$;
+  private readonly table = `${this.database.schema}.relay_registry`;
 
-  /** @param changed$ emits when another process may have changed a record */
   constructor(
     private readonly database: PostgresDatabase,
-    private readonly prefix: string,
-    readonly changed$: Observable<void>,
-  ) {
-    this.table = `${database.schema}.relay_registry`;
-  }
+    private readonly signals: PostgresSignals,
+  ) {}
 
   async read(after: number): Promise<RegistryRecord[]> {
     const rows = await this.database.query<RegistryRecord & { document: string | null }>(
@@ -64,8 +57,8 @@ export class PostgresRegistryStore implements RegistryStore {
          WHERE CASE WHEN present.document IS NULL THEN 0 ELSE present.revision END = $4::bigint
          RETURNING revision
        )
-       SELECT revision::float8 AS revision, pg_notify('${REGISTRY_CHANNEL}', $5) FROM written`,
-      [kind, name, document, expected, this.prefix],
+       SELECT revision::float8 AS revision, pg_notify('relay_registry', $5) FROM written`,
+      [kind, name, document, expected, this.database.prefix],
     );
     return row?.revision;
   }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, Pool } from 'pg';
 
 import { errorMessage } from '../../../common/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
@@ -40,9 +39,10 @@ export interface Statement {
 
 /** The connections of one process. */
 export class PostgresDatabase {
+  readonly prefix: string;
   /** The schema, quoted. */
   readonly schema: string;
-  private readonly outage = new StoreOutage('PostgreSQL', new LineLogger('BullmqQueue'));
+  private readonly outage = new StoreOutage('PostgreSQL');
   // Private, because they contain passwords.
   readonly #options: CheckedBullmqOptions;
   #pool: Pool | undefined;
@@ -50,6 +50,7 @@ export class PostgresDatabase {
 
   constructor(options: CheckedBullmqOptions) {
     this.#options = options;
+    this.prefix = options.prefix;
     this.schema = `"${options.prefix}"`;
   }
 

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
 import type {
@@ -58,7 +56,7 @@ export class PostgresStore implements DeliveryStore {
     this.database = new PostgresDatabase(options);
     this.statements = deliveryStatements(this.database.schema);
     this.leases = new ProcessLeases(this.database, (names) => this.announce(names));
-    this.signals = new PostgresSignals(this.database, options.prefix, randomUUID());
+    this.signals = new PostgresSignals(this.database);
     this.peers = this.signals;
     const now = () => this.owner?.now() ?? this.now();
     this.due = new DueDestinations(this.database, this.signals, now);
@@ -77,7 +75,7 @@ export class PostgresStore implements DeliveryStore {
     );
     this.claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
     this.series = new PostgresSeriesStore(this.database);
-    this.registry = new PostgresRegistryStore(this.database, options.prefix, this.signals.registry$);
+    this.registry = new PostgresRegistryStore(this.database, this.signals);
   }
 
   now(): number {

@@ -1,6 +1,6 @@
 import type { ChainableCommander } from 'ioredis';
 
-import type { Client } from './redis.connection.js';
+import type { RedisConnection } from './redis.connection.js';
 import type { RedisSignals } from './redis-signals.js';
 
 /** Names read with one command, which blocks Redis. */
@@ -23,16 +23,12 @@ const SETTLE = `
  * A destination is listed by the time its delivery is accepted, until a process finds it without open deliveries.
  */
 export class DueList {
-  private readonly key: string;
+  private readonly key = this.connection.key('due');
 
-  /** @param client the connection for commands, while the queue is open */
   constructor(
-    prefix: string,
+    private readonly connection: RedisConnection,
     private readonly signals: RedisSignals,
-    private readonly client: () => Client,
-  ) {
-    this.key = `${prefix}:due`;
-  }
+  ) {}
 
   /**
    * Returns the destinations that a process must check by `until`.
@@ -42,7 +38,7 @@ export class DueList {
   async names(until: number | '+inf' = Date.now()): Promise<string[]> {
     const names: string[] = [];
     for (let read = PORTION; read === PORTION;) {
-      const some = await this.client().zrangebyscore(this.key, '-inf', until, 'LIMIT', names.length, PORTION);
+      const some = await this.connection.client.zrangebyscore(this.key, '-inf', until, 'LIMIT', names.length, PORTION);
       read = some.length;
       names.push(...some);
     }
@@ -62,12 +58,12 @@ export class DueList {
 
   /** Schedules a check of a destination at `moment`, in ms since the epoch, unless an earlier one is scheduled. */
   async plan(destination: string, moment: number): Promise<void> {
-    await this.client().zadd(this.key, 'LT', moment, destination);
+    await this.connection.client.zadd(this.key, 'LT', moment, destination);
   }
 
   /** Lists a destination that has open deliveries, if it is missing. */
   async restore(destination: string): Promise<void> {
-    await this.client().zadd(this.key, 'NX', Date.now() + LOOK_INTERVAL, destination);
+    await this.connection.client.zadd(this.key, 'NX', Date.now() + LOOK_INTERVAL, destination);
   }
 
   /**
@@ -76,7 +72,7 @@ export class DueList {
    */
   async putOff(destinations: string[]): Promise<number> {
     const moment = Date.now() + LOOK_INTERVAL * (1 + Math.random() / 10);
-    await this.client().zadd(this.key, 'XX', ...destinations.flatMap((name) => [moment, name]));
+    await this.connection.client.zadd(this.key, 'XX', ...destinations.flatMap((name) => [moment, name]));
     return moment;
   }
 
@@ -86,7 +82,7 @@ export class DueList {
    */
   async settle(putOffTo: number, moments: [destination: string, moment: number | undefined][]): Promise<void> {
     const args = moments.flatMap(([name, moment]) => [name, moment ?? '']);
-    await this.client().eval(SETTLE, 1, this.key, putOffTo, ...args);
+    await this.connection.client.eval(SETTLE, 1, this.key, putOffTo, ...args);
   }
 }
 

@@ -1,8 +1,9 @@
-import type { Cluster, Redis } from 'ioredis';
-
-import type { LineLogger } from '../../../common/line.logger.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import { isAtLeast } from '../../../common/peer.check.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
+import type { Client } from './redis.connection.js';
+
+const logger = new LineLogger('BullmqQueue');
 
 /** Oldest version of Redis that has all required commands. */
 const OLDEST = '6.2';
@@ -11,7 +12,7 @@ const OLDEST = '6.2';
  * Checks the version of Redis, and warns of settings that may lose deliveries.
  * @throws {QueueUnavailableError} when it is too old
  */
-export async function checkRedis(client: Redis | Cluster, logger: LineLogger): Promise<void> {
+export async function checkRedis(client: Client): Promise<void> {
   const info = await client.info();
   const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
   const version = read('redis_version') ?? '';

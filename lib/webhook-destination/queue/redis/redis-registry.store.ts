@@ -1,13 +1,11 @@
-import type { Observable } from 'rxjs';
-
 import {
   type RegistryKind,
   type RegistryRecord,
   type RegistryStore,
   TOMBSTONE_AGE,
 } from '../registry-store.interface.js';
-import type { Client } from './redis.connection.js';
-import { registryChannel } from './redis-signals.js';
+import type { RedisConnection } from './redis.connection.js';
+import type { RedisSignals } from './redis-signals.js';
 
 /** Records that one command reads or forgets; it blocks Redis. */
 const PORTION = 1_000;
@@ -51,11 +49,11 @@ const SWEEP = `
 
 /** The registry in Redis. */
 export class RedisRegistryStore implements RegistryStore {
-  /** @param client the connection for commands, while the store is open */
+  readonly changed$ = this.signals.registry$;
+
   constructor(
-    private readonly prefix: string,
-    readonly changed$: Observable<void>,
-    private readonly client: () => Client,
+    private readonly connection: RedisConnection,
+    private readonly signals: RedisSignals,
   ) {}
 
   async read(after: number): Promise<RegistryRecord[]> {
@@ -70,10 +68,8 @@ export class RedisRegistryStore implements RegistryStore {
   async write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined> {
     const { kind, name, document } = record;
     const rest = document === undefined ? [] : [document];
-    return (
-      ((await this.run(WRITE, registryChannel(this.prefix), `${kind} ${name}`, expected, ...rest)) as number) ??
-      undefined
-    );
+    const channel = this.signals.channels.registry;
+    return ((await this.run(WRITE, channel, `${kind} ${name}`, expected, ...rest)) as number) ?? undefined;
   }
 
   /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
@@ -82,12 +78,8 @@ export class RedisRegistryStore implements RegistryStore {
   }
 
   private run(script: string, ...args: (string | number)[]): Promise<unknown> {
-    return this.client().eval(script, KEYS.length, ...KEYS.map((key) => this.key(key)), ...args);
-  }
-
-  /** Braces set the key apart from BullMQ queues, and a hash tag puts all keys on one node of a cluster. */
-  private key(name: string): string {
-    return `${this.prefix}:{registry}:${name}`;
+    const keys = KEYS.map((name) => this.connection.key('{registry}', name));
+    return this.connection.client.eval(script, keys.length, ...keys, ...args);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
-import type { Client } from './redis.connection.js';
+import type { RedisConnection } from './redis.connection.js';
 
 /** Records that one command writes; it blocks Redis. */
 const PORTION = 100;
@@ -23,31 +23,26 @@ const WRITE = `
 
 /** Per-minute figures in Redis. */
 export class RedisSeriesStore implements SeriesStore {
-  /** @param client the connection for commands, while the store is open */
-  constructor(
-    private readonly prefix: string,
-    private readonly client: () => Client,
-  ) {}
+  constructor(private readonly connection: RedisConnection) {}
 
   async write(records: SeriesRecord[], oldest: number): Promise<void> {
     for (let start = 0; start < records.length; start += PORTION) {
       const portion = records.slice(start, start + PORTION);
       const keys = portion.map(({ series }) => this.key(series));
       const values = portion.flatMap(({ minute, writer, text }) => [minute, writer, text]);
-      await this.client().eval(WRITE, keys.length, ...keys, oldest, ...values);
+      await this.connection.client.eval(WRITE, keys.length, ...keys, oldest, ...values);
     }
   }
 
   async read(series: string, from: number, to: number): Promise<SeriesRecord[]> {
-    const members = await this.client().zrangebyscore(this.key(series), from, to);
+    const members = await this.connection.client.zrangebyscore(this.key(series), from, to);
     return members.map((member) => {
       const [minute, writer] = member.split(' ', 2) as [string, string];
       return { series, minute: Number(minute), writer, text: member.slice(minute.length + writer.length + 2) };
     });
   }
 
-  /** Braces set the key apart from BullMQ queues, and a hash tag puts all keys on one node of a cluster. */
   private key(series: string): string {
-    return `${this.prefix}:{series}:${series}`;
+    return this.connection.key('{series}', series);
   }
 }

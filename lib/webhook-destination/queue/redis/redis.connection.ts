@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 import { errorMessage } from '../../../common/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
@@ -37,8 +36,7 @@ const CLIENT_OPTIONS: RedisOptions = {
 /** The connection that a queue sends its commands on. */
 export class RedisConnection {
   client!: Client;
-  private readonly logger = new LineLogger('BullmqQueue');
-  private readonly outage = new StoreOutage('Redis', this.logger);
+  private readonly outage = new StoreOutage('Redis');
   private heartbeat: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: CheckedBullmqOptions) {}
@@ -52,13 +50,21 @@ export class RedisConnection {
     this.client.on('ready', () => this.outage.end());
     try {
       await this.connect();
-      await checkRedis(this.client, this.logger);
+      await checkRedis(this.client);
       await checkLayout(this.client, this.options.prefix);
       this.heartbeat = setInterval(() => this.checkConnection(), COMMAND_TIMEOUT).unref();
     } catch (error) {
       await this.close();
       throw error;
     }
+  }
+
+  /**
+   * Returns a key of this queue. Braces set it apart from BullMQ queues, and keep all keys with the same text in braces
+   * on one node of a cluster.
+   */
+  key(...parts: string[]): string {
+    return [this.options.prefix, ...parts].join(':');
   }
 
   /** Resolves once the connection is closed. */
@@ -98,7 +104,7 @@ export class RedisConnection {
     const { client } = this;
     if (client.status !== 'ready') return;
     // With a key, so that a cluster asks the node that holds the queue.
-    client.exists(`${this.options.prefix}:due`).catch((error: Error) => {
+    client.exists(this.key('due')).catch((error: Error) => {
       if (error.message !== 'Command timed out') return;
       this.outage.begin(error);
       client.disconnect(true);

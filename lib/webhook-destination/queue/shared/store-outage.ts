@@ -1,14 +1,12 @@
 import { errorMessage } from '../../../common/error.util.js';
-import type { LineLogger } from '../../../common/line.logger.js';
+import { LineLogger } from '../../../common/line.logger.js';
 
 /** Logs one line when a store becomes unavailable and one when it is available again. */
 export class StoreOutage {
+  private readonly logger = new LineLogger('BullmqQueue');
   private since: number | undefined;
 
-  constructor(
-    private readonly store: string,
-    private readonly logger: LineLogger,
-  ) {}
+  constructor(private readonly store: string) {}
 
   begin(error: unknown): void {
     if (this.since !== undefined) return;
