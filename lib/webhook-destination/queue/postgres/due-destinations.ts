@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { BehaviorSubject, NEVER, Observable, share, switchMap } from 'rxjs';
 
 import { decodeText } from './delivery.codec.js';
@@ -15,10 +17,13 @@ const SIGNAL_INTERVAL = 50;
 
 /** Finds destinations with due deliveries, through signals of other processes and by polling. */
 export class DueDestinations {
-  /** Emits destinations with due deliveries, while the store is open. */
-  readonly names$: Observable<string>;
   private readonly isOpen = new BehaviorSubject(false);
-  private readonly poll: Statement;
+  /** Emits destinations with due deliveries, while the store is open. */
+  readonly names$ = this.isOpen.pipe(
+    switchMap((isOpen) => (isOpen ? this.follow() : NEVER)),
+    share(),
+  );
+  private readonly poll = pollStatement(this.database.schema);
   private readonly announced = new Set<string>();
   private timer: NodeJS.Timeout | undefined;
 
@@ -27,13 +32,7 @@ export class DueDestinations {
     private readonly database: PostgresDatabase,
     private readonly signals: PostgresSignals,
     private readonly now: () => number,
-  ) {
-    this.poll = pollStatement(database.schema);
-    this.names$ = this.isOpen.pipe(
-      switchMap((isOpen) => (isOpen ? this.follow() : NEVER)),
-      share(),
-    );
-  }
+  ) {}
 
   open(): void {
     this.isOpen.next(true);
@@ -43,7 +42,8 @@ export class DueDestinations {
   announce(names: Iterable<string>): void {
     for (const name of names) this.announced.add(name);
     if (this.announced.size === 0 || this.timer) return;
-    this.send();
+    this.signals.sendDue([...this.announced]).catch(() => undefined); // the others find them with their next poll
+    this.announced.clear();
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.announce([]);
@@ -56,40 +56,31 @@ export class DueDestinations {
     this.isOpen.next(false);
   }
 
-  private send(): void {
-    const names = [...this.announced];
-    this.announced.clear();
-    this.signals.sendDue(names).catch(() => undefined); // the others find them with their next poll
-  }
-
   private follow(): Observable<string> {
     return new Observable((subscriber) => {
-      let timer: NodeJS.Timeout | undefined;
-      let isPolling = false;
+      let rest = new AbortController();
       const poll = async () => {
-        if (isPolling) return;
-        isPolling = true;
-        clearTimeout(timer);
-        const start = performance.now();
-        try {
-          const rows = await this.database.query<{ destination: string }>(this.poll, [Math.floor(this.now())]);
-          for (const { destination } of rows) subscriber.next(decodeText(destination));
-        } catch {
-          // The outage is logged, and the next poll tries again.
+        while (!subscriber.closed) {
+          const start = performance.now();
+          try {
+            const rows = await this.database.query<{ destination: string }>(this.poll, [Math.floor(this.now())]);
+            for (const { destination } of rows) subscriber.next(decodeText(destination));
+          } catch {
+            // The outage is logged, and the next poll tries again.
+          }
+          const length = Math.max(POLL_INTERVAL, (performance.now() - start) * POLL_SHARE);
+          rest = new AbortController();
+          await sleep(length, undefined, { ref: false, signal: rest.signal }).catch(() => undefined);
         }
-        isPolling = false;
-        if (subscriber.closed) return;
-        const rest = Math.max(POLL_INTERVAL, (performance.now() - start) * POLL_SHARE);
-        timer = setTimeout(() => void poll(), rest).unref();
       };
       const signals = this.signals.due$.subscribe((names) => {
         for (const name of names) subscriber.next(name);
-        if (names.length === 0) void poll();
+        if (names.length === 0) rest.abort();
       });
       void poll();
       return () => {
-        clearTimeout(timer);
         signals.unsubscribe();
+        rest.abort();
       };
     });
   }

@@ -10,8 +10,7 @@ import type {
 } from '../delivery-queue.interface.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedQuery } from '../query.util.js';
-import type { Retention } from '../retention.options.js';
-import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
+import type { Retention, RetentionBound } from '../retention.options.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import {
   type Claim,
@@ -26,57 +25,43 @@ import { ClaimGroup } from './claim-group.js';
 import { DeliveryAdditions } from './delivery-additions.js';
 import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';
 import { DeliveryRecords } from './delivery-records.js';
-import { type DeliveryStatements, deliveryStatements } from './delivery.statements.js';
+import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { PostgresSeriesStore } from './postgres-series.store.js';
 import { PostgresSignals } from './postgres-signals.js';
-import { PostgresDatabase } from './postgres.database.js';
+import type { PostgresDatabase } from './postgres.database.js';
 import { ProcessLeases } from './process-leases.js';
 import { RetentionSweep } from './retention-sweep.js';
 
 /** Deliveries in a PostgreSQL database that many processes share. */
 export class PostgresStore implements DeliveryStore {
   readonly isShared = true;
-  readonly registry: PostgresRegistryStore;
-  readonly series: PostgresSeriesStore;
-  readonly peers: PeerChannel;
-  readonly due$: Observable<string>;
-  private readonly database: PostgresDatabase;
-  private readonly statements: DeliveryStatements;
-  private readonly leases: ProcessLeases;
-  private readonly signals: PostgresSignals;
-  private readonly due: DueDestinations;
-  private readonly records: DeliveryRecords;
-  private readonly additions: DeliveryAdditions;
-  private readonly claims: ClaimGroup;
+  private readonly statements = deliveryStatements(this.database.schema);
+  private readonly leases = new ProcessLeases(this.database, (names) => this.due.announce(names));
+  private readonly signals = new PostgresSignals(this.database);
+  private readonly due = new DueDestinations(this.database, this.signals, () => this.time());
+  private readonly records = new DeliveryRecords(this.database);
+  private readonly additions = new DeliveryAdditions(this.database, this.statements, this.leases, this.messageIds, () =>
+    this.time(),
+  );
+  private readonly claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
   private owner: StoreOwner | undefined;
-
-  constructor(options: CheckedBullmqOptions) {
-    this.database = new PostgresDatabase(options);
-    this.statements = deliveryStatements(this.database.schema);
-    this.leases = new ProcessLeases(this.database, (names) => this.announce(names));
-    this.signals = new PostgresSignals(this.database);
-    this.peers = this.signals;
-    const now = () => this.owner?.now() ?? this.now();
-    this.due = new DueDestinations(this.database, this.signals, now);
-    const withdrawn$ = this.signals.purged$.pipe(
+  readonly registry = new PostgresRegistryStore(this.database, this.signals);
+  readonly series = new PostgresSeriesStore(this.database);
+  readonly peers: PeerChannel = this.signals;
+  readonly due$: Observable<string> = merge(
+    this.due.names$,
+    this.signals.purged$.pipe(
       tap((ids) => this.owner?.purged(ids)),
       ignoreElements(),
-    );
-    this.due$ = merge(this.due.names$, withdrawn$);
-    this.records = new DeliveryRecords(this.database);
-    this.additions = new DeliveryAdditions(
-      this.database,
-      this.statements,
-      this.leases,
-      options.retention.messageIds,
-      now,
-    );
-    this.claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
-    this.series = new PostgresSeriesStore(this.database);
-    this.registry = new PostgresRegistryStore(this.database, this.signals);
-  }
+    ),
+  );
+
+  constructor(
+    private readonly database: PostgresDatabase,
+    private readonly messageIds: Required<RetentionBound>,
+  ) {}
 
   now(): number {
     return this.leases.now();
@@ -96,14 +81,14 @@ export class PostgresStore implements DeliveryStore {
 
   async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
     const inserted = await this.additions.add(batches);
-    this.announce(batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!.destination));
+    this.due.announce(batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!.destination));
     return inserted;
   }
 
   /** Stores deliveries of another queue, with their attempts, retry windows and due times. */
   async take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
     await this.additions.take(deliveries);
-    this.announce(deliveries.map(({ destination }) => destination));
+    this.due.announce(deliveries.map(({ destination }) => destination));
   }
 
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
@@ -154,13 +139,13 @@ export class PostgresStore implements DeliveryStore {
 
   async replay(query: CheckedQuery, now: number): Promise<string[]> {
     const destinations = await this.records.replay(query, now);
-    this.announce(destinations);
+    this.due.announce(destinations);
     return destinations;
   }
 
   async expedite(destination: string, now: number): Promise<number> {
     const count = await this.records.expedite(destination, now);
-    if (count > 0) this.announce([destination]);
+    if (count > 0) this.due.announce([destination]);
     return count;
   }
 
@@ -193,7 +178,8 @@ export class PostgresStore implements DeliveryStore {
     this.owner = undefined;
   }
 
-  private announce(destinations: string[]): void {
-    this.due.announce(destinations);
+  /** Returns the queue's time, in ms since the epoch. */
+  private time(): number {
+    return this.owner?.now() ?? this.now();
   }
 }

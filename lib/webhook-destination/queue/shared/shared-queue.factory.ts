@@ -3,7 +3,9 @@ import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
 import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './shared-queue.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
 import { concealClient } from './store-errors.util.js';
-import { PostgresQueue } from '../postgres/postgres.queue.js';
+import { PostgresDatabase } from '../postgres/postgres.database.js';
+import { PostgresStore } from '../postgres/postgres.store.js';
+import { StoreQueue } from '../store/store.queue.js';
 
 /**
  * Creates a queue that many processes share: on Redis, a BullMQ queue for each destination; on PostgreSQL, tables.
@@ -41,5 +43,7 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 
 /** @internal */
 export function createQueue(options: CheckedBullmqOptions): SharedQueue {
-  return options.backend === 'postgres' ? new PostgresQueue(options) : new BullmqDeliveryQueue(options);
+  if (options.backend === 'redis') return new BullmqDeliveryQueue(options);
+  const store = new PostgresStore(new PostgresDatabase(options), options.retention.messageIds);
+  return Object.assign(new StoreQueue(store, options.retention), { takeOver: store.take.bind(store) });
 }

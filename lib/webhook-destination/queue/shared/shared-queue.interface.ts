@@ -13,11 +13,3 @@ export interface SharedQueue extends DeliveryQueue {
   /** Adds deliveries from another queue, with their attempts, retry windows and due times. */
   takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void>;
 }
-
-/** A registry in Redis or PostgreSQL. */
-export interface SharedRegistryStore extends RegistryStore {
-  /** Forgets records that were removed at least `TOMBSTONE_AGE` ago. */
-  sweep(now: number): Promise<void>;
-  /** Completes `changed$`. */
-  close(): void;
-}
