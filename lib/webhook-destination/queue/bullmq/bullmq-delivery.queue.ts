@@ -24,12 +24,11 @@ import { CallGroup } from '../shared/call-group.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { ConsumerUpkeep } from './consumer.upkeep.js';
-import type { DestinationJobs } from './destination-jobs.interface.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
 import { countJobs, find, firstOpen, listRecords, STATES } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
-import { RedisStore } from './redis.store.js';
+import { type DestinationJobs, RedisStore } from './redis.store.js';
 import { sweepJobs } from './retention-sweep.js';
 
 /** Maximum wait for Redis when adding deliveries, in ms. */

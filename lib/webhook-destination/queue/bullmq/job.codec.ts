@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 
 import type { JobJson } from 'bullmq';
 
@@ -12,7 +12,6 @@ import type {
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
-import type { StoredJob } from './destination-jobs.interface.js';
 
 /** Delivery data that a job has from the start. */
 interface JobData {
@@ -55,10 +54,7 @@ export function toQueueName(destination: string): string {
 
 /** Derives a job's id from source and message id, so that a repeated message finds the existing job. */
 function toJobId(source: string, messageId: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([source, messageId]))
-    .digest('base64url')
-    .slice(0, 24);
+  return hash('sha256', JSON.stringify([source, messageId]), 'base64url').slice(0, 24);
 }
 
 /**
@@ -87,7 +83,7 @@ export function toTakenJob(delivery: TakenDelivery, deduplicates: boolean): NewJ
 }
 
 /** Returns the data of a replayed job, which starts anew but keeps its attempts. */
-export function toReplayedData(job: StoredJob, now: number): object {
+export function toReplayedData(job: JobJson, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
   return { ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } };
@@ -102,7 +98,7 @@ export interface DeliveryPlace {
 }
 
 /** Returns the place of a job's delivery. */
-export function placeOf(destination: string, job: StoredJob, { seq } = parseData(job)): DeliveryPlace {
+export function placeOf(destination: string, job: JobJson, { seq } = parseData(job)): DeliveryPlace {
   const { id: jobId, timestamp: acceptedAt } = job;
   return { id: [toQueueName(destination), jobId, acceptedAt, seq].join(':'), acceptedAt, seq };
 }
@@ -121,7 +117,7 @@ export function compareAge(one: DeliveryPlace, other: DeliveryPlace): number {
 }
 
 /** Whether the delivery of a job in this state matches a query. */
-export function matchesJob(query: CheckedQuery, destination: string, job: StoredJob, state: DeliveryState): boolean {
+export function matchesJob(query: CheckedQuery, destination: string, job: JobJson, state: DeliveryState): boolean {
   const data = parseData(job);
   const { id, acceptedAt } = placeOf(destination, job, data);
   const { source, messageId, userId } = data;
@@ -129,13 +125,13 @@ export function matchesJob(query: CheckedQuery, destination: string, job: Stored
 }
 
 /** Returns the state of a job that was found in state `found`: since then it may have ended or been replayed. */
-export function stateOf({ finishedOn, failedReason }: StoredJob, found: DeliveryState): DeliveryState {
+export function stateOf({ finishedOn, failedReason }: JobJson, found: DeliveryState): DeliveryState {
   if (finishedOn !== undefined) return failedReason === undefined ? 'delivered' : 'dead';
   return found === 'delivered' || found === 'dead' ? 'queued' : found;
 }
 
 /** Converts a job to its delivery. */
-export function toDelivery(destination: string, job: StoredJob): Delivery {
+export function toDelivery(destination: string, job: JobJson): Delivery {
   const data = parseData(job);
   const { source, messageId, userId, body, trace, recordedBy } = data;
   return {
@@ -153,7 +149,7 @@ export function toDelivery(destination: string, job: StoredJob): Delivery {
 }
 
 /** Converts a job to its delivery record. */
-export function toRecord(destination: string, job: StoredJob, state: DeliveryState): DeliveryRecord {
+export function toRecord(destination: string, job: JobJson, state: DeliveryState): DeliveryRecord {
   const delivery = toDelivery(destination, job);
   if (state === 'delivered') {
     const attempt = JSON.parse(job.returnvalue) as AttemptRecord;
@@ -195,22 +191,22 @@ export function toTrace(
 }
 
 /** Returns the scheduled time of a waiting job's next attempt, in ms since the epoch. */
-export function nextAttemptAtOf(job: StoredJob): number | undefined {
+export function nextAttemptAtOf(job: JobJson): number | undefined {
   return parseTrace(job).history?.nextAttemptAt;
 }
 
 /** Whether the start of a leased job's retry window would be unknown if its process ended. */
-export function lacksWindow(job: StoredJob): boolean {
+export function lacksWindow(job: JobJson): boolean {
   return toProgress(job, parseData(job)).firstAttemptAt === undefined;
 }
 
-function parseData({ data }: StoredJob): JobData {
+function parseData({ data }: JobJson): JobData {
   return JSON.parse(data) as JobData;
 }
 
 /** Parses history and attempts. A dead letter's stack trace without a failure is outdated: the job was replayed. */
 function parseTrace(
-  job: StoredJob,
+  job: JobJson,
   data = parseData(job),
 ): { history: JobHistory | undefined; attempts: AttemptRecord[] } {
   const [first, ...rest] = JSON.parse(job.stacktrace ?? '[]') as string[];
@@ -221,7 +217,7 @@ function parseTrace(
 }
 
 /** Reads the progress of a delivery. The job's `progress` is the start of a lease that ended with its process. */
-function toProgress(job: StoredJob, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
+function toProgress(job: JobJson, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
   const { history, attempts } = parseTrace(job, data);
   const { firstAttemptAt, failedUrls = [] } = history ?? {};
   const lostLeaseAt = Number(job.progress) > (data.replayedAt ?? 0) ? Number(job.progress) : undefined;

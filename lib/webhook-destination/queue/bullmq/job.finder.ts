@@ -1,10 +1,9 @@
-import type { JobType } from 'bullmq';
+import type { JobJson, JobType } from 'bullmq';
 
 import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
-import type { DestinationJobs, StoredJob } from './destination-jobs.interface.js';
 import { compareAge, fromDeliveryId, type DeliveryPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
-import type { RedisStore } from './redis.store.js';
+import type { DestinationJobs, RedisStore } from './redis.store.js';
 
 /** Jobs read concurrently. */
 const CHUNK = 250;
@@ -28,7 +27,7 @@ const ALL_TYPES = STATES.flatMap((state) => TYPES[state].map((type) => ({ state,
 
 /** A job and its state. */
 interface FoundJob {
-  job: StoredJob;
+  job: JobJson;
   state: DeliveryState;
 }
 
@@ -57,12 +56,6 @@ export async function firstOpen(store: RedisStore, queue: DestinationJobs): Prom
   const ids = (await queue.backend.getRanges(types, 0, LOOKED_AT - 1, true)).flat();
   const times = (await store.acceptedAt(queue, ids)).filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.min(...times);
-}
-
-/** Reads the jobs with these ids, in their order; missing ones are skipped. */
-export async function readJobs({ backend }: DestinationJobs, ids: string[]): Promise<StoredJob[]> {
-  const jobs = await Promise.all(ids.map(async (id) => ({ ...(await backend.getJobData(id)), id })));
-  return jobs.filter((job): job is StoredJob & { id: string } => 'data' in job);
 }
 
 /** Yields the matching jobs of one queue in chunks; each job is found once, even if its state changes meanwhile. */
@@ -138,13 +131,15 @@ async function findPlace(queue: DestinationJobs, id: string): Promise<JobPlace[]
   return state === undefined ? [] : [{ id: jobId, state, acceptedAt }];
 }
 
-/** Reads these jobs in chunks, in their order, and yields those that match. */
+/** Reads these jobs in chunks, in their order, and yields those that still exist and match. */
 async function* walk(queue: DestinationJobs, places: JobPlace[], query: CheckedQuery): AsyncGenerator<FoundJob[]> {
   for (let start = 0; start < places.length; start += CHUNK) {
     const chunk = places.slice(start, start + CHUNK);
     const states = new Map(chunk.map(({ id, state }) => [id, state]));
-    const jobs = await readJobs(queue, [...states.keys()]);
+    const ids = [...states.keys()];
+    const jobs = await Promise.all(ids.map(async (id) => ({ ...(await queue.backend.getJobData(id)), id })));
     yield jobs
+      .filter((job): job is JobJson => 'data' in job)
       .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
       .filter(({ job, state }) => matchesJob(query, queue.destination, job, state));
   }

@@ -8,7 +8,6 @@ import { RedisSeriesStore } from '../redis/redis-series.store.js';
 import { RedisSignals } from '../redis/redis-signals.js';
 import { loadBullmq } from '../shared/peer.loader.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
-import type { DestinationJobs } from './destination-jobs.interface.js';
 import { type NewJob, toQueueName } from './job.codec.js';
 import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
 
@@ -23,6 +22,13 @@ const SWEPT = 500;
 
 /** Lifetime of the key that a check writes, in ms. */
 const CHECK_TIME = 1_000;
+
+/** The BullMQ queue of one destination. */
+export interface DestinationJobs {
+  destination: string;
+  queueName: string;
+  backend: IQueueBackend;
+}
 
 /** New jobs of one destination. */
 export interface NewJobs {

@@ -1,7 +1,6 @@
 import type { Retention } from '../retention.options.js';
-import type { DestinationJobs } from './destination-jobs.interface.js';
 import { countJobs } from './job.finder.js';
-import type { RedisStore } from './redis.store.js';
+import type { DestinationJobs, RedisStore } from './redis.store.js';
 
 /** Records removed with one command, which blocks Redis. */
 const PORTION = 250;
