@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
-
-import { defer, Observable, type Subscriber } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 
 import { RelayError } from '../../../client/relay.error.js';
 import {
@@ -18,7 +16,6 @@ import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { SeriesStore } from '../series-store.interface.js';
-import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
 import { CallGroup } from '../shared/call-group.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
@@ -42,37 +39,22 @@ const SIDE_BY_SIDE = 50;
 
 /** The queue in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqDeliveryQueue implements SharedQueue {
-  readonly registry: RegistryStore;
-  readonly series: SeriesStore;
-  readonly peers: PeerChannel;
-  readonly due$ = defer(() => {
-    this.upkeep.start();
-    return this.upkeep.due$;
-  });
-  private readonly retention: Retention;
-  /** Token with which this process locks its jobs. */
-  private readonly token = randomUUID();
-  private readonly store: RedisStore;
-  private readonly upkeep: ConsumerUpkeep;
+  private readonly store = new RedisStore(this.options);
+  private readonly upkeep = new ConsumerUpkeep(this.store);
+  readonly registry: RegistryStore = this.store.registry;
+  readonly series: SeriesStore = this.store.series;
+  readonly peers: PeerChannel = this.store.signals;
+  readonly due$ = this.upkeep.due$;
   private readonly clock = new SteadyClock();
-  private closing = new AbortController();
   private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
 
-  constructor(options: CheckedBullmqOptions) {
-    this.retention = options.retention;
-    this.store = new RedisStore(options, this.token);
-    this.registry = this.store.registry;
-    this.series = this.store.series;
-    this.peers = this.store.signals;
-    this.upkeep = new ConsumerUpkeep(this.store);
-  }
+  constructor(private readonly options: CheckedBullmqOptions) {}
 
   now(): number {
     return this.clock.now();
   }
 
   open(): Promise<void> {
-    this.closing = new AbortController();
     return this.store.open();
   }
 
@@ -90,14 +72,8 @@ export class BullmqDeliveryQueue implements SharedQueue {
       if (this.upkeep.has(destination)) {
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       }
-      const consumer = new DestinationConsumer({
-        leases: new JobLeases(destination, this.store, this.token, this.clock, this.retention),
-        concurrency,
-        windowBefore,
-        subscriber,
-        clock: this.clock,
-        closing: this.closing.signal,
-      });
+      const leases = new JobLeases(destination, this.store, this.clock);
+      const consumer = new DestinationConsumer(leases, subscriber, this.clock, concurrency, windowBefore);
       this.upkeep.add(consumer);
       return () => void this.upkeep.end(consumer);
     });
@@ -173,7 +149,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   async sweep(): Promise<number> {
     let count = 0;
     for (const destination of await this.store.nextSwept()) {
-      count += await sweepJobs(this.store, this.store.queueOf(destination), this.retention);
+      count += await sweepJobs(this.store, this.store.queueOf(destination), this.options.retention);
     }
     await this.store.registry.sweep(Date.now());
     return count;
@@ -188,7 +164,6 @@ export class BullmqDeliveryQueue implements SharedQueue {
   }
 
   async close(): Promise<void> {
-    this.closing.abort();
     await this.upkeep.close();
     await this.store.close();
   }
@@ -217,7 +192,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
     deliveries: T[],
     convert: (delivery: T, deduplicates: boolean) => NewJob,
   ): Promise<void> {
-    const { age, count } = this.retention.messageIds;
+    const { age, count } = this.options.retention.messageIds;
     const deduplicates = age > 0 && count > 0;
     const lists = byDestination(deliveries);
     const jobs = Array.from(lists, ([destination, list]) => ({

@@ -1,4 +1,4 @@
-import { Subject, type Subscription } from 'rxjs';
+import { defer, Subject, type Subscription } from 'rxjs';
 
 import type { DestinationConsumer } from './destination.consumer.js';
 import { countJobs } from './job.finder.js';
@@ -14,24 +14,16 @@ export class ConsumerUpkeep {
   /** Includes consumers that were unsubscribed but still have jobs in flight. */
   private readonly all = new Set<DestinationConsumer>();
   private readonly unserved = new Subject<string>();
+  /** Emits destinations that may have due deliveries but have no consumer in this process. */
+  readonly due$ = defer(() => {
+    this.start();
+    return this.unserved;
+  });
   private timer: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
   private running = false;
 
-  /** Emits destinations that may have due deliveries but have no consumer in this process. */
-  readonly due$ = this.unserved.asObservable();
-
   constructor(private readonly store: RedisStore) {}
-
-  /** Starts listening; destinations that are already due are emitted soon after. */
-  start(): void {
-    if (this.timer) return;
-    const { registry$, due$ } = this.store.signals;
-    this.timer = setInterval(() => void this.run(), UPKEEP_INTERVAL).unref();
-    this.subscription = registry$.subscribe(() => void this.poll());
-    this.subscription.add(due$.subscribe((names) => this.wake(names)));
-    void this.poll();
-  }
 
   has(destination: string): boolean {
     return this.consumers.has(destination);
@@ -77,6 +69,16 @@ export class ConsumerUpkeep {
     this.all.clear();
     this.consumers.clear();
     await Promise.all(all.map((consumer) => consumer.close()));
+  }
+
+  /** Starts listening; destinations that are already due are emitted soon after. */
+  private start(): void {
+    if (this.timer) return;
+    const { registry$, due$ } = this.store.signals;
+    this.timer = setInterval(() => void this.run(), UPKEEP_INTERVAL).unref();
+    this.subscription = registry$.subscribe(() => void this.poll());
+    this.subscription.add(due$.subscribe((names) => this.wake(names)));
+    void this.poll();
   }
 
   private async run(): Promise<void> {

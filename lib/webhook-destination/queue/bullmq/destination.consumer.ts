@@ -18,17 +18,6 @@ const LONGEST_LEAST_WAIT = 1_000;
 /** Upkeep runs between two checks for lost leases, while there is always a job to take. */
 const BUSY_LOOKS = 3;
 
-/** Parameters of a consumer. */
-export interface ConsumerOptions {
-  leases: JobLeases;
-  concurrency: number;
-  windowBefore: number;
-  subscriber: Subscriber<Lease>;
-  clock: SteadyClock;
-  /** Aborted when the queue closes. */
-  closing: AbortSignal;
-}
-
 /** Leases the due jobs of one destination to its subscriber, oldest first, up to the concurrency. */
 export class DestinationConsumer {
   /** When the next job falls due, in ms since the epoch; undefined if that was unknown when no job was due. */
@@ -40,6 +29,8 @@ export class DestinationConsumer {
   private readonly logger: LimitedLogger;
   /** Store operations in progress: taking, settling, returning. */
   private readonly pending = new Set<Promise<unknown>>();
+  /** Aborted when the queue closes. */
+  private readonly closing = new AbortController();
   private inFlight = 0;
   private stopped = false;
   /** Whether the store had no due job, and `requestTake` has not been called since. */
@@ -50,17 +41,24 @@ export class DestinationConsumer {
   private timer: NodeJS.Timeout | undefined;
   private idleWaiters: (() => void)[] = [];
 
-  constructor(private readonly options: ConsumerOptions) {
+  /** @param windowBefore as in `DeliveryQueue.consume`; Infinity for all deliveries */
+  constructor(
+    private readonly leases: JobLeases,
+    private readonly subscriber: Subscriber<Lease>,
+    private readonly clock: SteadyClock,
+    private readonly concurrency: number,
+    private readonly windowBefore: number,
+  ) {
     this.logger = new LimitedLogger(`DeliveryQueue(${this.destination})`);
   }
 
   get destination(): string {
-    return this.options.leases.destination;
+    return this.leases.destination;
   }
 
   /** Number of leased jobs. */
   get leased(): number {
-    return this.options.leases.count;
+    return this.leases.count;
   }
 
   /** Whether it waits for jobs. */
@@ -90,10 +88,11 @@ export class DestinationConsumer {
 
   /** Stops, waits for pending store operations, and releases all leases. */
   async close(): Promise<void> {
+    this.closing.abort();
     this.stop();
     // A job taken after the release would stay leased, and a job released too early could be taken again.
     while (this.pending.size > 0) await Promise.allSettled(this.pending);
-    await this.options.leases.releaseAll();
+    await this.leases.releaseAll();
   }
 
   /** To be called when there may be a due job. */
@@ -106,17 +105,17 @@ export class DestinationConsumer {
 
   /** Renews the leases of this consumer, and recovers those of ended processes now and then. */
   async keepUp(): Promise<void> {
-    await this.options.leases.renew();
+    await this.leases.renew();
     if (!this.isWaiting && !this.stopped && ++this.upkeeps % BUSY_LOOKS === 0) await this.recover();
   }
 
   /** Makes jobs due again whose lease ended with its process. */
   async recover(): Promise<void> {
-    if (await this.options.leases.recoverStalled()) this.requestTake();
+    if (await this.leases.recoverStalled()) this.requestTake();
   }
 
   private get canTake(): boolean {
-    return !this.stopped && !this.drained && this.inFlight < this.options.concurrency;
+    return !this.stopped && !this.drained && this.inFlight < this.concurrency;
   }
 
   private take(): void {
@@ -130,7 +129,7 @@ export class DestinationConsumer {
     try {
       while (this.canTake) {
         const { takeRequests } = this;
-        const { leased, dueAt } = await this.options.leases.take();
+        const { leased, dueAt } = await this.leases.take();
         this.logger.succeeded();
         if (leased) this.emitLease(leased);
         else if (takeRequests === this.takeRequests) this.drain(dueAt);
@@ -145,11 +144,10 @@ export class DestinationConsumer {
   private drain(dueAt: number | undefined): void {
     this.drained = true;
     this.dueAt = dueAt;
-    const { windowBefore, subscriber, clock } = this.options;
-    if (windowBefore !== Infinity) return subscriber.complete();
+    if (this.windowBefore !== Infinity) return this.subscriber.complete();
     // If the system clock was set back, the store may still hold due jobs back.
-    const leastWait = Math.min(clock.lead, LONGEST_LEAST_WAIT);
-    if (dueAt !== undefined) this.requestTakeIn(Math.max(dueAt - clock.now(), leastWait));
+    const leastWait = Math.min(this.clock.lead, LONGEST_LEAST_WAIT);
+    if (dueAt !== undefined) this.requestTakeIn(Math.max(dueAt - this.clock.now(), leastWait));
   }
 
   private requestTakeIn(delay: number): void {
@@ -158,18 +156,17 @@ export class DestinationConsumer {
   }
 
   private emitLease(leased: LeasedJob): void {
-    const { windowBefore, subscriber, leases } = this.options;
     // Jobs come in order of acceptance, except for retries.
     const { firstAttemptAt, acceptedAt } = leased.delivery;
-    if ((firstAttemptAt ?? acceptedAt) > windowBefore) subscriber.complete();
+    if ((firstAttemptAt ?? acceptedAt) > this.windowBefore) this.subscriber.complete();
     if (this.stopped) {
       // If the store does not take it back, it is due again once its lock expires.
-      void this.follow(leases.giveBack(leased).catch(() => undefined));
+      void this.follow(this.leases.settle(leased, undefined, false).catch(() => this.leases.end(leased)));
       return;
     }
     this.inFlight++;
     let settled = false;
-    subscriber.next({
+    this.subscriber.next({
       delivery: leased.delivery,
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
@@ -186,11 +183,11 @@ export class DestinationConsumer {
       if (next) this.emitLease(next);
       return true;
     } catch (error) {
-      this.options.leases.end(leased);
+      this.leases.end(leased);
       if (isLost(error)) return false;
       throw error;
     } finally {
-      const isFull = this.inFlight-- >= this.options.concurrency;
+      const isFull = this.inFlight-- >= this.concurrency;
       if (isFull || outcome === undefined || outcome.state === 'waiting') this.requestTake();
       this.checkIdle();
     }
@@ -198,15 +195,15 @@ export class DestinationConsumer {
 
   /** Records an outcome, retrying until the store answers. Resolves with the job to deliver next, if any. */
   private async record(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<LeasedJob | undefined> {
-    const { leases, closing } = this.options;
+    const { signal } = this.closing;
     for (let isFirst = true; ; isFirst = false) {
       try {
-        const { leased: next } = await leases.settle(leased, outcome, !this.stopped);
+        const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
         return next;
       } catch (error) {
-        if (isLost(error) || closing.aborted) throw error;
+        if (isLost(error) || signal.aborted) throw error;
         if (isFirst) this.logger.failed(`An outcome could not be recorded, trying again: ${errorMessage(error)}`);
-        await sleep(RETRY_DELAY, undefined, { ref: false, signal: closing }).catch(() => undefined);
+        await sleep(RETRY_DELAY, undefined, { ref: false, signal }).catch(() => undefined);
       }
     }
   }

@@ -3,7 +3,6 @@ import type { ErrorCode, IQueueBackend, JobJson, MinimalJob } from 'bullmq';
 import { errorMessage } from '../../../common/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../delivery-queue.interface.js';
-import type { Retention } from '../retention.options.js';
 import type { SteadyClock } from '../steady-clock.js';
 import { lacksWindow, nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
 import type { RedisStore } from './redis.store.js';
@@ -54,13 +53,10 @@ export interface NextJob {
 export class JobLeases {
   private readonly leased = new Map<string, LeasedJob>();
 
-  /** @param token with which this process locks its jobs */
   constructor(
     readonly destination: string,
     private readonly store: RedisStore,
-    private readonly token: string,
     private readonly clock: SteadyClock,
-    private readonly retention: Retention,
   ) {}
 
   /** Number of leased jobs. */
@@ -70,9 +66,10 @@ export class JobLeases {
 
   /** Leases the next due job, if there is one. */
   async take(): Promise<NextJob> {
-    const next = this.toNext(await this.backend.moveToActive(this.token, this.token));
+    const { token } = this.store;
+    const next = this.toNext(await this.backend.moveToActive(token, token));
     if (next.leased || this.clock.lead < MIN_LEAD || !(await this.makeDue())) return next;
-    return this.toNext(await this.backend.moveToActive(this.token, this.token));
+    return this.toNext(await this.backend.moveToActive(token, token));
   }
 
   /**
@@ -83,12 +80,15 @@ export class JobLeases {
    */
   async settle(leased: LeasedJob, outcome: DeliveryOutcome | undefined, fetchNext: boolean): Promise<NextJob> {
     const { job, delivery } = leased;
-    const { backend, token } = this;
+    const { backend } = this;
+    const { token } = this.store;
     if (this.leased.get(job.id)?.job !== job) throw Object.assign(new Error('the lease is over'), { code: NOT_LOCKED });
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
     let answer: unknown;
     if (outcome === undefined) {
-      await this.putBack(job);
+      await backend.retryJob(job.id, true, token); // it is then the next to be taken
+      // If this fails, the destination is checked when the lease would have expired.
+      await this.store.announce(this.destination).catch(() => undefined);
     } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
@@ -102,8 +102,7 @@ export class JobLeases {
         // By the system clock, with which BullMQ compares in all processes.
         const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - now, 0);
         await backend.moveToDelayed(job.id, Date.now(), dueAt - Date.now(), token, { fieldsToUpdate });
-        // If this fails, the destination is checked when the lease would have expired.
-        await this.store.due.plan(this.destination, dueAt).catch(() => undefined);
+        await this.store.due.plan(this.destination, dueAt).catch(() => undefined); // as above
       }
     }
     this.end(leased);
@@ -115,18 +114,12 @@ export class JobLeases {
     if (this.leased.get(job.id)?.job === job) this.leased.delete(job.id);
   }
 
-  /** Puts back a job that was not handed out. */
-  async giveBack(leased: LeasedJob): Promise<void> {
-    this.end(leased);
-    await this.putBack(leased.job);
-  }
-
   /** Renews all locks except those made just now. A failed renewal shows when the job is settled. */
   async renew(): Promise<void> {
     const before = performance.now() - UPKEEP_INTERVAL / 2;
     const ids = [...this.leased.values()].filter(({ since }) => since < before).map(({ job }) => job.id);
     if (ids.length === 0) return;
-    const tokens = ids.map(() => this.token);
+    const tokens = ids.map(() => this.store.token);
     await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
   }
 
@@ -195,7 +188,7 @@ export class JobLeases {
   /** Spares each start from reading all dead jobs to find those that the network policy blocked. */
   private async recordRefusal(): Promise<void> {
     try {
-      await this.store.recordRefusal(this.store.queueOf(this.destination), this.retention.dead.age);
+      await this.store.recordRefusal(this.store.queueOf(this.destination));
     } catch (error) {
       logger.warn(
         `A dead delivery cannot be replayed automatically once its address is allowed: ${errorMessage(error)}`,
@@ -203,19 +196,9 @@ export class JobLeases {
     }
   }
 
-  private async putBack({ id }: JobJson): Promise<void> {
-    await putBack(this.backend, id, this.token);
-    await this.store.announce(this.destination).catch(() => undefined); // as in `settle`
-  }
-
   private get backend(): IQueueBackend {
     return this.store.queueOf(this.destination).backend;
   }
-}
-
-/** Ends the lease of a job, which is then the next to be taken. */
-async function putBack(backend: IQueueBackend, jobId: string, token: string | undefined): Promise<void> {
-  await backend.retryJob(jobId, true, token);
 }
 
 /** Removes a job, leased or not; resolves with whether it existed. */
@@ -225,7 +208,7 @@ export async function removeJob(backend: IQueueBackend, jobId: string): Promise<
     const job = await backend.getJobData(jobId);
     if (!job) return false;
     try {
-      await putBack(backend, jobId, job.processedBy);
+      await backend.retryJob(jobId, true, job.processedBy);
     } catch (error) {
       if (!isLost(error)) throw error;
     }

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
 import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
@@ -38,6 +40,8 @@ export interface NewJobs {
 
 /** The BullMQ queues under a prefix, and the keys beside them. */
 export class RedisStore {
+  /** Token with which this process locks its jobs; stored as `processedBy`, so that a purge can end any lease. */
+  readonly token = randomUUID();
   private readonly connection = new RedisConnection(this.options);
   readonly signals = new RedisSignals(this.connection, this.token);
   readonly due = new DueList(this.connection, this.signals);
@@ -49,11 +53,7 @@ export class RedisStore {
   private readonly destinationsKey = this.connection.key('destinations');
   private swept = '0';
 
-  /** @param token with which this process locks its jobs; stored as `processedBy`, so that a purge can end any lease */
-  constructor(
-    private readonly options: CheckedBullmqOptions,
-    private readonly token: string,
-  ) {}
+  constructor(private readonly options: CheckedBullmqOptions) {}
 
   /** Connects. Rejects when Redis cannot be reached in time or is unsuitable. */
   async open(): Promise<void> {
@@ -144,9 +144,9 @@ export class RedisStore {
     return names;
   }
 
-  /** Records that a queue may have dead deliveries that the network policy blocked, for `age` ms. */
-  async recordRefusal(queue: DestinationJobs, age: number): Promise<void> {
-    await this.client.set(this.seenKey(queue, ADDRESS_NOT_ALLOWED), '', 'PX', age);
+  /** Records that a queue may have dead deliveries that the network policy blocked, for as long as those are kept. */
+  async recordRefusal(queue: DestinationJobs): Promise<void> {
+    await this.client.set(this.seenKey(queue, ADDRESS_NOT_ALLOWED), '', 'PX', this.options.retention.dead.age);
   }
 
   /** Whether a queue may have dead deliveries that the network policy blocked. */
