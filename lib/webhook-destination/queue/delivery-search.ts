@@ -15,8 +15,8 @@ export interface DeliverySearch extends DeliveryQuery {
 /** A checked search, as engines receive it. */
 export interface CheckedSearch {
   query: CheckedQuery;
-  type: string | undefined;
-  event: string | undefined;
+  type?: string | undefined;
+  event?: string | undefined;
   acceptedFrom: number;
 }
 

@@ -66,6 +66,7 @@ export class BatchTable {
       rewriteOutcome: db.prepare('UPDATE outcome SET open = ?, delivered = ?, gone = ?, entries = ? WHERE batch = ?'),
       removeOutcome: db.prepare('DELETE FROM outcome WHERE batch = ?'),
       remove: db.prepare('DELETE FROM batch WHERE id = ?'),
+      removeRow: db.prepare('DELETE FROM delivery WHERE id = ?'),
     };
     const { last } = db
       .prepare(
@@ -196,10 +197,11 @@ export class BatchTable {
   }
 
   /**
-   * Removes deliveries with all their data from a batch, and the batch with its last delivery. Returns whether the
-   * batch was rewritten.
+   * Removes deliveries of a batch with all their data and rows of their own, and the batch with its last delivery.
+   * Returns whether the batch was rewritten.
    */
   strip(batch: number, positions: ReadonlySet<number>): boolean {
+    for (const position of positions) this.statements.removeRow.run(batch * BATCH_SLOTS + position);
     const head = this.reader.head(batch);
     if (!head) return false;
     const items = decodeItems(head.items);

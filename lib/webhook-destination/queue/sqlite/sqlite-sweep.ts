@@ -64,7 +64,6 @@ export class SqliteSweep {
            UNION ALL
            SELECT min(ended_at), total(delivered) FROM outcome WHERE ?1 = 'delivered')`,
       ),
-      remove: db.prepare('DELETE FROM delivery WHERE id = ?'),
     };
   }
 
@@ -108,7 +107,6 @@ export class SqliteSweep {
         this.batches.remove(batch);
         continue;
       }
-      if (gone === null) this.statements.remove.run(id);
       ids.push(...(gone === null ? [id] : this.firstDelivered(batch, taken)));
       stripped.add(batch);
     }

@@ -1,7 +1,8 @@
 import type Database from 'libsql';
 
-import { type CheckedQuery, matches } from '../query.util.js';
-import { BATCH_SLOTS, type BatchItem, batchOf, decodeItems, toPositions } from './batch.codec.js';
+import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-search.js';
+import type { CheckedQuery } from '../query.util.js';
+import { BATCH_SLOTS, batchOf, decodeBodies, decodeItems, toPositions, unpackBodies } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
 import type { BatchTable } from './batch.table.js';
 import {
@@ -13,99 +14,155 @@ import {
   toDeliveryRows,
   type WholeRows,
 } from './delivery-rows.js';
-import { IdSlicer } from './id-slicer.js';
 
-/** Maximum number of batches and rows that one slice of a walk reads. */
-const SLICE_BATCHES = 200;
-const SLICE_ROWS = 1_000;
+/** Batches and rows read at once. */
+const STEP_BATCHES = 32;
+const STEP_ROWS = 200;
 
-/** Maximum number of batches that one slice of a deletion rewrites. */
-const SLICE_STRIPPED = 32;
+/** How long one call reads, in ms: other calls of the thread wait meanwhile. */
+const CALL_TIME = 10;
 
-/** The ids of one slice: `from <= id < to`. */
-interface Range {
-  from: number;
-  to: number;
-}
+/** Maximum number of batches that one call of a deletion rewrites. */
+const MAX_STRIPPED = 32;
 
-/** Fields of a batch that a query compares first. */
-interface BatchMessages extends Pick<DeliveryRow, 'id' | 'destination' | 'source' | 'acceptedAt'> {
-  items: string;
-}
+/** Earliest time that SQL can compare. */
+const EARLIEST = Number.MIN_SAFE_INTEGER;
 
-/** Walks over the deliveries that match a query, newest first, slice by slice. */
+/** Maximum number of ids for which the items of a batch are searched. For more, comparing its rows is faster. */
+const MAX_SEARCHED_IDS = 16;
+
+/** Walks over deliveries that match, newest first, in calls that are short. */
 export class SqliteWalk {
-  private readonly slices: IdSlicer;
-  private readonly items;
+  private readonly statements;
 
   constructor(
     private readonly db: Database.Database,
     private readonly batches: BatchTable,
   ) {
-    this.slices = new IdSlicer(db, SLICE_BATCHES, SLICE_ROWS);
-    this.items = db.prepare(
-      `SELECT id, destination, source, accepted_at AS acceptedAt, items FROM batch WHERE id >= ? AND id < ?
-         ORDER BY id DESC`,
-    );
+    const bound = (table: string, count: number) =>
+      db.prepare(`SELECT id FROM ${table} WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${count - 1}`);
+    this.statements = {
+      batchBound: bound('batch', STEP_BATCHES),
+      rowBound: bound('delivery', STEP_ROWS),
+      batches: db.prepare(
+        `SELECT id, iif(?, items, '') AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
+           AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
+      ),
+    };
   }
 
-  list(query: CheckedQuery, before: number, limit: number): Slice<WholeRows> {
-    const range = this.toRange(query, before);
+  /** @param before id below which deliveries are searched */
+  search(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
+    const found: DeliveryRow[] = [];
+    const next = this.walk(search, before, (rows) => {
+      found.push(...rows.slice(0, limit - found.length));
+      return found.length < limit ? undefined : found[limit - 1]!.id;
+    });
+    return { result: this.batches.reader.withBodies(found), next };
+  }
+
+  /** Removes matching deliveries below the id `before`; returns their number. */
+  purge(query: CheckedQuery, before: number): Slice<number> {
+    let [result, stripped] = [0, 0];
+    const next = this.walk({ query, acceptedFrom: EARLIEST }, before, (rows) => {
+      const ids = rows.map(({ id }) => id);
+      for (const [batch, positions] of toPositions(ids)) if (this.batches.strip(batch, positions)) stripped++;
+      result += ids.length;
+      return stripped < MAX_STRIPPED ? undefined : ids.at(-1);
+    });
+    return { result, next };
+  }
+
+  /**
+   * Visits the matching deliveries of each batch until the time is up, or `visit` returns an id. Returns the id below
+   * which the next call goes on; undefined when this was the last.
+   */
+  private walk(
+    search: CheckedSearch,
+    before: number,
+    visit: (rows: DeliveryRow[]) => number | undefined,
+  ): number | undefined {
+    const end = performance.now() + CALL_TIME;
+    const { id } = search.query;
+    const first = id === undefined ? 0 : Math.max(Number(id), 0);
+    const last = id === undefined ? before : Math.min(before, first + 1);
+    let to = last;
+    while (to > first) {
+      const from = Math.max(this.startOf(to), first);
+      const rows = this.rowsOf(search, from, to);
+      const batches = new Set([...rows.keys(), ...this.batchesOf(search, from, to)]);
+      for (const batch of [...batches].sort((a, b) => b - a)) {
+        if (performance.now() > end && to < last) return (batch + 1) * BATCH_SLOTS;
+        const matching = this.select(search, batch, rows.get(batch) ?? [], to);
+        const stop = matching.length > 0 ? visit(matching) : undefined;
+        if (stop !== undefined) return stop;
+        to = Math.min(to, batch * BATCH_SLOTS);
+      }
+      to = from;
+      if (performance.now() > end) break;
+    }
+    return to > first ? to : undefined;
+  }
+
+  /** Returns the first id of the step below `before`, which begins at the same batch in both tables. */
+  private startOf(before: number): number {
+    const batch = this.statements.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
+    const row = this.statements.rowBound.get(before) as { id: number } | undefined;
+    return Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0)) * BATCH_SLOTS;
+  }
+
+  /** Returns the deliveries of a step that have a row of their own and match, apart from their bodies, by batch. */
+  private rowsOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): Map<number, DeliveryRow[]> {
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
-      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE ${sql} AND id >= ? AND id < ? ORDER BY id DESC LIMIT ?`,
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE ${sql} AND accepted_at >= ? AND id >= ? AND id < ?`,
     );
-    const rows = toDeliveryRows(select.all(...parameters, range.from, range.to, limit));
-    const batched: DeliveryRow[] = [];
-    for (const found of this.findBatched(query, range)) {
-      batched.push(...found.filter(({ id }) => id < range.to));
-      if (batched.length >= limit) break;
+    const byBatch = new Map<number, DeliveryRow[]>();
+    for (const row of toDeliveryRows(select.all(...parameters, Math.max(acceptedFrom, EARLIEST), from, to))) {
+      const others = byBatch.get(batchOf(row.id));
+      if (others) others.push(row);
+      else byBatch.set(batchOf(row.id), [row]);
     }
-    const found = [...rows, ...batched].sort((a, b) => b.id - a.id).slice(0, limit);
-    return { result: this.batches.reader.withBodies(found), next: toNext(query, range) };
+    return byBatch;
   }
 
-  purge(query: CheckedQuery, before: number): Slice<number> {
-    const range = this.toRange(query, before);
-    const { sql, parameters } = toCondition(query);
-    const matching = `FROM delivery WHERE ${sql} AND id >= ? AND id < ?`;
-    const rows = this.db.prepare(`SELECT id ${matching}`).all(...parameters, range.from, range.to) as { id: number }[];
-    const ids = rows.map(({ id }) => id);
-    for (const found of this.findBatched(query, range)) ids.push(...found.map(({ id }) => id));
-    let [result, stripped] = [0, 0];
-    for (const [batch, positions] of [...toPositions(ids)].sort(([a], [b]) => b - a)) {
-      if (stripped === SLICE_STRIPPED) {
-        range.from = (batch + 1) * BATCH_SLOTS;
-        break;
-      }
-      if (this.batches.strip(batch, positions)) stripped++;
-      result += positions.size;
-    }
-    this.db.prepare(`DELETE ${matching}`).run(...parameters, range.from, range.to);
-    return { result, next: toNext(query, range) };
+  /** Returns the batches of a step that may hold a message of the query. */
+  private batchesOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): number[] {
+    if (query.state === 'dead') return [];
+    const { destination = null, acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
+    // The items contain an id in its JSON form; rows are compared in full later.
+    const wanted = [messageId === undefined ? [] : [messageId], [...(userId ?? [])]]
+      .filter(({ length }) => length > 0 && length <= MAX_SEARCHED_IDS)
+      .map((ids) => ids.map((id) => JSON.stringify(id)));
+    const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, EARLIEST), acceptedBefore];
+    const rows = this.statements.batches.all(wanted.length, ...range, destination, destination);
+    return (rows as { id: number; items: string }[])
+      .filter(({ items }) => wanted.every((ids) => ids.some((id) => items.includes(id))))
+      .map(({ id }) => id);
   }
 
-  /** Returns the slice below `before`. */
-  private toRange({ id }: CheckedQuery, before: number): Range {
-    if (id !== undefined) return { from: Number(id), to: Math.min(before, Number(id) + 1) };
-    return { from: this.slices.startOf(before), to: before };
+  /** Returns the deliveries of a batch that have no row of their own and match, apart from their bodies. */
+  private batched({ query, acceptedFrom }: CheckedSearch, batch: number, to: number): DeliveryRow[] {
+    const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
+    if (head === undefined || head.accepted_at < acceptedFrom) return [];
+    return toRows(head).filter((row) => row.id < to && matchesRow(query, row));
   }
 
-  /** Yields matching deliveries in the range that have no row of their own, batch by batch, newest first. */
-  private *findBatched(query: CheckedQuery, { from, to }: Range): Generator<DeliveryRow[]> {
-    if (query.state === 'dead') return;
-    // Outcomes are read only for batches that have a message of the query.
-    const message: CheckedQuery = { ...query, id: undefined, state: undefined };
-    const batches = this.items.all(batchOf(from), Math.ceil(to / BATCH_SLOTS));
-    for (const { id, items, ...batch } of batches as BatchMessages[]) {
-      const isMatch = ([messageId, userId]: NonNullable<BatchItem>) =>
-        matches(message, { ...batch, id: '', messageId, userId: userId ?? undefined }, 'queued');
-      if (!decodeItems(items).some((item) => item !== null && isMatch(item))) continue;
-      yield toRows(this.batches.reader.head(id)!).filter((row) => matchesRow(query, row));
-    }
+  /** Returns the matching deliveries of a batch, newest first. */
+  private select(search: CheckedSearch, batch: number, own: DeliveryRow[], to: number): DeliveryRow[] {
+    const byBody = search.type !== undefined || search.event !== undefined;
+    const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
+    if (byBody && bodies === undefined) return [];
+    const rows = [...own, ...this.batched(search, batch, to)].sort((a, b) => b.id - a.id);
+    return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
   }
-}
 
-function toNext({ id }: CheckedQuery, { from }: Range): number | undefined {
-  return id === undefined && from > 0 ? from : undefined;
+  /** Returns the bodies of a batch, by position; undefined if no body can match. */
+  private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
+    const stored = this.batches.reader.contents(batch);
+    const items = decodeItems(stored.items);
+    const bodies = unpackBodies(items, stored.bodies);
+    if (!mayHoldEvent(search, Buffer.from(bodies.buffer, bodies.byteOffset, bodies.byteLength))) return undefined;
+    return decodeBodies(items, bodies);
+  }
 }

@@ -31,7 +31,6 @@ import {
   type WholeRows,
 } from './delivery-rows.js';
 import { SqliteFigures } from './sqlite-figures.js';
-import { SqliteSearch } from './sqlite-search.js';
 import { SqliteSweep } from './sqlite-sweep.js';
 import { SqliteWalk } from './sqlite-walk.js';
 
@@ -56,7 +55,6 @@ export class SqliteDatabase {
   /** The queue's time at the last call that scheduled by it, in ms since the epoch. */
   private now: number;
   private readonly walk: SqliteWalk;
-  private readonly finder: SqliteSearch;
   private readonly sweeper: SqliteSweep;
   private readonly figures: SqliteFigures;
 
@@ -79,7 +77,6 @@ export class SqliteDatabase {
       this.series = new SeriesTable(this.db);
       this.pages = new SqlitePages(this.db);
       this.walk = new SqliteWalk(this.db, this.batches);
-      this.finder = new SqliteSearch(this.db, this.batches);
       this.sweeper = new SqliteSweep(this.db, this.batches, this.accepted);
       this.figures = new SqliteFigures(this.db);
       this.transaction(() => {
@@ -157,12 +154,8 @@ export class SqliteDatabase {
     return unsettled;
   }
 
-  list(query: CheckedQuery, before: number, limit: number): Slice<WholeRows> {
-    return this.walk.list(query, before, limit);
-  }
-
   search(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
-    return this.finder.run(search, before, limit);
+    return this.walk.search(search, before, limit);
   }
 
   /** Writes to the file, so that faults show; returns whether it has reached `maxBytes`. */

@@ -107,29 +107,13 @@ export class SqliteStore implements DeliveryStore {
     return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 
-  async list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
-    const found: DeliveryRecord[] = [];
-    let before = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
-    while (found.length < limit) {
-      const { result, next } = await this.thread.call('list', query, before, limit - found.length);
-      found.push(...toRecords(result));
-      if (next === undefined) break;
-      before = next;
-    }
-    return found;
+  async list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]> {
+    const { deliveries } = await this.find({ query, acceptedFrom: -Infinity }, page, Infinity);
+    return deliveries;
   }
 
-  async search(search: CheckedSearch, { limit = PORTION_LIMIT, after }: DeliveryPage): Promise<DeliveryPortion> {
-    const deliveries: DeliveryRecord[] = [];
-    const end = performance.now() + PORTION_TIME;
-    let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
-    while (before !== undefined && deliveries.length < limit) {
-      const slice: Slice<WholeRows> = await this.thread.call('search', search, before, limit - deliveries.length);
-      deliveries.push(...toRecords(slice.result));
-      before = slice.next;
-      if (performance.now() > end) break;
-    }
-    return { deliveries, next: before === undefined ? undefined : String(before) };
+  search(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion> {
+    return this.find(search, page, PORTION_TIME);
   }
 
   async check(): Promise<QueueCondition> {
@@ -190,6 +174,24 @@ export class SqliteStore implements DeliveryStore {
   async close(): Promise<void> {
     await this.reopening.stop();
     await this.thread.close();
+  }
+
+  /** Searches until the page is full or, after `time` ms, for one portion. */
+  private async find(
+    search: CheckedSearch,
+    { limit = PORTION_LIMIT, after }: DeliveryPage,
+    time: number,
+  ): Promise<DeliveryPortion> {
+    const deliveries: DeliveryRecord[] = [];
+    const end = performance.now() + time;
+    let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+    while (before !== undefined && deliveries.length < limit) {
+      const slice: Slice<WholeRows> = await this.thread.call('search', search, before, limit - deliveries.length);
+      deliveries.push(...toRecords(slice.result));
+      before = slice.next;
+      if (performance.now() > end) break;
+    }
+    return { deliveries, next: before === undefined ? undefined : String(before) };
   }
 
   private refuse(): Error {
