@@ -1,11 +1,13 @@
 import type Database from 'libsql';
 
+import type { CheckedQuery } from '../query.util.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
   isUsedUp,
   type SettlementRow,
+  toCondition,
   toDeliveryRows,
   toIdText,
 } from './delivery-rows.js';
@@ -13,44 +15,45 @@ import {
 /** Rows read at once: their bytes may use up the room before their number does. */
 const SLICE = 100;
 
+/** Maximum number of deliveries that one call makes due. */
+const SLICE_EXPEDITED = 1_000;
+
 /** Deliveries that wait for another attempt, are dead, or were returned; their bodies stay in the batch. */
 export class DeliveryTable {
-  private readonly statements;
+  private readonly statements = {
+    insert: this.db.prepare(
+      `INSERT INTO delivery (id, destination, source, message_id, user_id, state, bytes, accepted_at, due_at,
+         first_attempt_at, attempts, failed_urls, reason, ended_at)
+       VALUES (:id, :destination, :source, :messageId, :userId, :state, :bytes, :acceptedAt, :dueAt,
+         :firstAttemptAt, :attempts, :failedUrls, :reason, NULL)`,
+    ),
+    due: this.db.prepare(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
+         AND coalesce(first_attempt_at, accepted_at) <= ?
+       ORDER BY due_at, id LIMIT ?`,
+    ),
+    lease: this.db.prepare(
+      `UPDATE delivery SET state = 'delivering', first_attempt_at = coalesce(first_attempt_at, ?) WHERE id = ?`,
+    ),
+    nextDue: this.db.prepare(
+      `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
+    ),
+    expedite: this.db.prepare(
+      `UPDATE delivery SET due_at = ?2 WHERE id IN (
+         SELECT id FROM delivery WHERE destination = ?1 AND state IN ('queued', 'waiting') AND due_at > ?2
+           AND state = 'waiting' LIMIT ${SLICE_EXPEDITED})`,
+    ),
+    settle: this.db.prepare(
+      `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
+         first_attempt_at = :firstAttemptAt, reason = :reason,
+         ended_at = iif(:state IN ('delivered', 'dead'), :now, NULL),
+         attempts = iif(:attempt IS NULL, attempts, json_insert(attempts, '$[#]', json(:attempt))),
+         due_at = coalesce(:dueAt, due_at), failed_urls = coalesce(:failedUrls, failed_urls)
+       WHERE id = :id AND state = 'delivering'`,
+    ),
+  };
 
-  constructor(private readonly db: Database.Database) {
-    this.statements = {
-      insert: db.prepare(
-        `INSERT INTO delivery (id, destination, source, message_id, user_id, state, bytes, accepted_at, due_at,
-           first_attempt_at, attempts, failed_urls, reason, ended_at)
-         VALUES (:id, :destination, :source, :messageId, :userId, :state, :bytes, :acceptedAt, :dueAt,
-           :firstAttemptAt, :attempts, :failedUrls, :reason, NULL)`,
-      ),
-      due: db.prepare(
-        `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
-           AND coalesce(first_attempt_at, accepted_at) <= ?
-         ORDER BY due_at, id LIMIT ?`,
-      ),
-      lease: db.prepare(
-        `UPDATE delivery SET state = 'delivering', first_attempt_at = coalesce(first_attempt_at, ?) WHERE id = ?`,
-      ),
-      nextDue: db.prepare(
-        `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
-      ),
-      expedite: db.prepare(
-        `UPDATE delivery SET due_at = ?2 WHERE id IN (
-           SELECT id FROM delivery WHERE destination = ?1 AND state IN ('queued', 'waiting') AND due_at > ?2
-             AND state = 'waiting' LIMIT ?3)`,
-      ),
-      settle: db.prepare(
-        `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
-           first_attempt_at = :firstAttemptAt, reason = :reason,
-           ended_at = iif(:state IN ('delivered', 'dead'), :now, NULL),
-           attempts = iif(:attempt IS NULL, attempts, json_insert(attempts, '$[#]', json(:attempt))),
-           due_at = coalesce(:dueAt, due_at), failed_urls = coalesce(:failedUrls, failed_urls)
-         WHERE id = :id AND state = 'delivering'`,
-      ),
-    };
-  }
+  constructor(private readonly db: Database.Database) {}
 
   /** Ends the leases of an ended process or thread, except those of deliveries in `leased`. */
   recover(leased: number[]): void {
@@ -104,9 +107,20 @@ export class DeliveryTable {
     return (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at ?? undefined;
   }
 
-  /** Makes at most `limit` waiting deliveries due; returns the number of those not due before. */
-  expedite(destination: string, now: number, limit: number): number {
-    return this.statements.expedite.run(destination, now, limit).changes;
+  /** Makes dead deliveries due; returns the destination of each. */
+  replay(query: CheckedQuery, now: number): string[] {
+    const { sql, parameters } = toCondition(query);
+    const update = this.db.prepare(
+      `UPDATE delivery SET state = 'queued', due_at = ?1, first_attempt_at = ?1, failed_urls = '[]', reason = NULL,
+         ended_at = NULL
+       WHERE state = 'dead' AND ${sql} RETURNING destination`,
+    );
+    return (update.all(now, ...parameters) as { destination: string }[]).map(({ destination }) => destination);
+  }
+
+  /** Makes a portion of the waiting deliveries due; returns the number of those not due before. */
+  expedite(destination: string, now: number): number {
+    return this.statements.expedite.run(destination, now).changes;
   }
 
   /** Settles a leased delivery; returns false if it is not leased. */

@@ -17,7 +17,8 @@ export class SqliteLog {
   isHeldBack = false;
   /** Why the log could not be emptied. */
   fault: Error | undefined;
-  private mustBeEmptied = false;
+  /** Whether the log is emptied after the next commit: only then does the file have its current pages and size. */
+  mustBeEmptied = false;
 
   /** @param path where SQLite keeps the file */
   constructor(
@@ -25,15 +26,10 @@ export class SqliteLog {
     private readonly path: string,
   ) {}
 
-  /** Empties the log after the next commit: only then does the file have its current pages and size. */
-  emptySoon(): void {
-    this.mustBeEmptied = true;
-  }
-
   /** Empties a log that has grown long; it would stay long otherwise. */
   shorten(): void {
     if (this.isHeldBack || this.size() <= PAGE_SIZE * CHECKPOINT_PAGES) return;
-    this.emptySoon();
+    this.mustBeEmptied = true;
     this.empty();
   }
 

@@ -20,20 +20,12 @@ const PLACES_AT = 8;
 
 /** The pages of the file. */
 export class SqlitePages {
-  private readonly leaves;
-  private readonly write;
   /** Pages in use after the file last shrank. */
   private usedBefore: number | undefined;
   /** Pages taken since then. */
   private demand: number | undefined;
 
-  constructor(private readonly db: Database.Database) {
-    this.leaves = db.prepare(
-      `WITH RECURSIVE number(page) AS (VALUES (?) UNION ALL SELECT page + 1 FROM number WHERE page < ?)
-       SELECT pgno, data FROM number CROSS JOIN sqlite_dbpage ON pgno = page WHERE hex(substr(data, 1, 1)) = '${KIND}'`,
-    );
-    this.write = db.prepare('UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?');
-  }
+  constructor(private readonly db: Database.Database) {}
 
   /** Returns the size of the pages in use, in bytes. */
   usedBytes(): number {
@@ -68,13 +60,18 @@ export class SqlitePages {
    */
   scrub(first: number): number | undefined {
     const last = first + SCRUB_PAGES - 1;
-    for (const { pgno, data } of this.leaves.all(first, last) as { pgno: number; data: ArrayBuffer }[]) {
+    const leaves = this.db.prepare(
+      `WITH RECURSIVE number(page) AS (VALUES (?) UNION ALL SELECT page + 1 FROM number WHERE page < ?)
+       SELECT pgno, data FROM number CROSS JOIN sqlite_dbpage ON pgno = page WHERE hex(substr(data, 1, 1)) = '${KIND}'`,
+    );
+    const write = this.db.prepare('UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?');
+    for (const { pgno, data } of leaves.all(first, last) as { pgno: number; data: ArrayBuffer }[]) {
       const page = Buffer.from(data);
       const start = PLACES_AT + 2 * page.readUInt16BE(ROWS_AT);
       const end = page.readUInt16BE(CONTENT_AT);
       if (!page.subarray(start, end).some((byte) => byte !== 0)) continue;
       page.fill(0, start, end);
-      this.write.run(page, pgno);
+      write.run(page, pgno);
     }
     return last < this.number('page_count') ? last + 1 : undefined;
   }

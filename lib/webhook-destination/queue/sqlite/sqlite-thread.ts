@@ -2,12 +2,13 @@ import type { Worker } from 'node:worker_threads';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
+import type { NewBatchRow } from './delivery-rows.js';
 import { explainThreadError } from './sqlite.driver.cjs';
 import type {
   SqliteAnswer,
   SqliteCall,
   SqliteOperation,
-  SqliteOperations,
+  SqliteParts,
   SqliteWorkerData,
 } from './sqlite-worker.interface.js';
 import { ThreadLock } from './thread-lock.js';
@@ -39,7 +40,7 @@ export function queueMessage(path: string, reason: string): string {
 export class SqliteThread {
   private worker: Worker | undefined;
   private ended: Promise<void> | undefined;
-  private failure: Error | undefined;
+  private failure: Error | undefined = new ClosedError(queueMessage(this.path, 'it is not open'));
   /** Whether the file is open: an end of the thread is then a fault. */
   private isOpen = false;
   private readonly pending = new Map<number, PendingCall>();
@@ -54,15 +55,13 @@ export class SqliteThread {
   constructor(
     private readonly path: string,
     private readonly onFault: (reason: string) => void,
-  ) {
-    this.failure = new ClosedError(queueMessage(path, 'it is not open'));
-  }
+  ) {}
 
   /** Starts the thread, unless it is running; resolves once the file is open. */
   async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'driver'>): Promise<void> {
     if (this.isOpen) return;
     const { path } = this;
-    const memory = ThreadLock.allocate();
+    const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     const worker = startWorker({ ...data, path, lock: memory }, (reason) => queueMessage(path, reason));
     const lock = new ThreadLock(memory);
     const letFinish = () => lock.acquire(EXIT_WAIT);
@@ -83,7 +82,7 @@ export class SqliteThread {
       });
     });
     try {
-      await this.call('open');
+      await this.call('thread', 'open');
       this.isOpen = true;
     } catch (error) {
       await this.close().catch(() => undefined);
@@ -97,7 +96,7 @@ export class SqliteThread {
     this.isOpen = false;
     if (!this.worker || this.failure) return;
     try {
-      await this.call('close');
+      await this.call('thread', 'close');
     } finally {
       this.fail('it is closed', ClosedError);
       // The driver releases the file only when its thread ends, which happens by itself.
@@ -107,16 +106,17 @@ export class SqliteThread {
   }
 
   /** Runs an operation in the thread. Rejects when the thread has ended, or ends before it answers. */
-  call<O extends SqliteOperation>(
+  call<P extends keyof SqliteParts, O extends string & keyof SqliteParts[P]>(
+    part: P,
     operation: O,
-    ...args: Parameters<SqliteOperations[O]>
-  ): Promise<ReturnType<SqliteOperations[O]>> {
+    ...args: Parameters<SqliteOperation<P, O>>
+  ): Promise<ReturnType<SqliteOperation<P, O>>> {
     return new Promise((resolve, reject) => {
       if (this.failure) return reject(this.failure);
       const id = ++this.lastCallId;
       if (this.pending.size === 0) this.worker?.ref();
       this.pending.set(id, { resolve, reject });
-      this.outbox.push({ id, operation, args } as SqliteCall);
+      this.outbox.push({ id, part, operation, args });
       this.schedule();
     });
   }
@@ -158,7 +158,7 @@ export class SqliteThread {
     for (const { id, result, error } of answers) {
       const call = this.pending.get(id);
       this.pending.delete(id);
-      if (error) call?.reject(this.explain(error));
+      if (error) call?.reject(new QueueUnavailableError(queueMessage(this.path, error)));
       else call?.resolve(result as never);
     }
     if (this.pending.size === 0) this.worker?.unref();
@@ -178,13 +178,9 @@ export class SqliteThread {
     this.pending.clear();
     this.outbox = [];
   }
-
-  private explain(reason: string): Error {
-    return new QueueUnavailableError(queueMessage(this.path, reason));
-  }
 }
 
 /** Returns memory that is transferred to the thread instead of copied: it was allocated for the call. */
-function memoryOf(call: SqliteCall): ArrayBuffer[] {
-  return call.operation === 'insert' ? call.args[0].map(({ bodies }) => bodies.buffer as ArrayBuffer) : [];
+function memoryOf({ operation, args }: SqliteCall): ArrayBuffer[] {
+  return operation === 'insert' ? (args[0] as NewBatchRow[]).map(({ bodies }) => bodies.buffer as ArrayBuffer) : [];
 }

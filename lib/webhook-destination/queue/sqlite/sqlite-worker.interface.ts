@@ -37,17 +37,26 @@ export interface CopyCheck {
   isFaultOfPlace?: boolean;
 }
 
-/** Operations of the thread that runs the SQL. */
-export interface SqliteOperations extends Omit<SqliteDatabase, 'transaction'> {
-  open(): void;
+/** Parts of the thread whose methods can be called. */
+export interface SqliteParts extends Pick<SqliteDatabase, 'file' | 'figures' | 'registry' | 'series' | 'walk'> {
+  queue: SqliteDatabase;
+  /** `open` returns once the file is open; `close` ends the thread. */
+  thread: Record<'open' | 'close', () => void>;
 }
 
-export type SqliteOperation = keyof SqliteOperations;
+/** A method of a part. */
+export type SqliteOperation<P extends keyof SqliteParts, O extends keyof SqliteParts[P]> = Extract<
+  SqliteParts[P][O],
+  (...args: never[]) => unknown
+>;
 
 /** A call to the thread. */
-export type SqliteCall = {
-  [O in SqliteOperation]: { id: number; operation: O; args: Parameters<SqliteOperations[O]> };
-}[SqliteOperation];
+export interface SqliteCall {
+  id: number;
+  part: keyof SqliteParts;
+  operation: string;
+  args: unknown[];
+}
 
 /** The answer to a call: its result, or why it failed. */
 export interface SqliteAnswer {

@@ -30,9 +30,6 @@ import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows, toUn
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
-/** Maximum number of deliveries that one call makes due. */
-const SLICE_EXPEDITED = 1_000;
-
 /** With this many deliveries, the thread begins to write while the process reads more requests. */
 const FULL_TURN = 75;
 
@@ -40,12 +37,12 @@ const FULL_TURN = 75;
 export class SqliteStore implements DeliveryStore {
   readonly fullTurn = FULL_TURN;
   readonly registry: RegistryStore = {
-    read: (after) => this.thread.call('readRegistry', after),
-    write: (record, expected) => this.thread.call('writeRegistry', record, expected),
+    read: (after) => this.thread.call('registry', 'read', after),
+    write: (record, expected) => this.thread.call('registry', 'write', record, expected),
   };
   readonly series: SeriesStore = {
-    read: (series, from, to) => this.thread.call('readSeries', series, from, to),
-    write: (records, oldest) => this.thread.call('writeSeries', records, oldest),
+    read: (series, from, to) => this.thread.call('series', 'read', series, from, to),
+    write: (records, oldest) => this.thread.call('series', 'write', records, oldest),
   };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
@@ -87,7 +84,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
-    const inserted = await this.thread.call('insert', batches.map(toBatchRow), now);
+    const inserted = await this.thread.call('queue', 'insert', batches.map(toBatchRow), now);
     if (inserted === undefined) throw this.refuse();
     if (this.isFull) {
       this.isFull = false;
@@ -97,13 +94,13 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
-    const { rows, batches, ...claim } = await this.thread.call('claim', destination, limit, now);
+    const { rows, batches, ...claim } = await this.thread.call('queue', 'claim', destination, limit, now);
     const unattempted = batches.flatMap((batch) => toUnattempted(destination, batch));
     return { ...claim, deliveries: [...toDeliveries(rows), ...unattempted] };
   }
 
   async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
-    const unsettled = await this.thread.call('settle', ...toSettlementRows(settlements, now), now);
+    const unsettled = await this.thread.call('queue', 'settle', ...toSettlementRows(settlements, now), now);
     return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 
@@ -117,37 +114,32 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async check(): Promise<QueueCondition> {
-    const isFull = await this.thread.call('check');
+    const isFull = await this.thread.call('file', 'check');
     const { bavail, bsize } = await statfs(this.path);
     return { isFull, freeDisk: bavail * bsize };
   }
 
   oldest(): Promise<OldestDelivery[]> {
-    return this.thread.call('oldest');
+    return this.thread.call('figures', 'oldest');
   }
 
   counts(): Promise<DeliveryCount[]> {
-    return this.thread.call('counts');
+    return this.thread.call('figures', 'counts');
   }
 
   replay(query: CheckedQuery, now: number): Promise<string[]> {
-    return this.thread.call('replay', query, now);
+    return this.thread.call('queue', 'replay', query, now);
   }
 
-  async expedite(destination: string, now: number): Promise<number> {
-    let count = 0;
-    for (;;) {
-      const expedited = await this.thread.call('expedite', destination, now, SLICE_EXPEDITED);
-      count += expedited;
-      if (expedited < SLICE_EXPEDITED) return count;
-    }
+  expedite(destination: string, now: number): Promise<number> {
+    return sumUp(() => this.thread.call('queue', 'expedite', destination, now));
   }
 
   async purge(query: CheckedQuery): Promise<number> {
     let count = 0;
     let before: number | undefined = Number.MAX_SAFE_INTEGER;
     while (before !== undefined) {
-      const { result, next }: Slice<number> = await this.thread.call('purge', query, before);
+      const { result, next }: Slice<number> = await this.thread.call('walk', 'purge', query, before);
       count += result;
       before = next;
     }
@@ -156,18 +148,13 @@ export class SqliteStore implements DeliveryStore {
 
   async scrub(): Promise<void> {
     let page: number | undefined = 1;
-    while (page !== undefined) page = await this.thread.call('scrub', page);
-    await this.thread.call('confirmPurge');
+    while (page !== undefined) page = await this.thread.call('file', 'scrub', page);
+    await this.thread.call('file', 'confirmPurge');
   }
 
   async sweep(retention: Retention, now: number): Promise<number> {
-    let count = 0;
-    for (;;) {
-      const removed = await this.thread.call('sweep', retention, now);
-      if (removed === 0) break;
-      count += removed;
-    }
-    while (await this.thread.call('shrink'));
+    const count = await sumUp(() => this.thread.call('queue', 'sweep', retention, now));
+    while (await this.thread.call('file', 'shrink'));
     return count;
   }
 
@@ -186,7 +173,13 @@ export class SqliteStore implements DeliveryStore {
     const end = performance.now() + time;
     let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
     while (before !== undefined && deliveries.length < limit) {
-      const slice: Slice<WholeRows> = await this.thread.call('search', search, before, limit - deliveries.length);
+      const slice: Slice<WholeRows> = await this.thread.call(
+        'walk',
+        'search',
+        search,
+        before,
+        limit - deliveries.length,
+      );
       deliveries.push(...toRecords(slice.result));
       before = slice.next;
       if (performance.now() > end) break;
@@ -203,4 +196,11 @@ export class SqliteStore implements DeliveryStore {
     this.isFull = true;
     return new QueueFullError(message);
   }
+}
+
+/** Calls a function that handles a portion, until it returns 0; resolves with the sum. */
+async function sumUp(handle: () => Promise<number>): Promise<number> {
+  let sum = 0;
+  for (let count = await handle(); count > 0; count = await handle()) sum += count;
+  return sum;
 }

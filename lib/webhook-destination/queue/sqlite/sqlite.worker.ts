@@ -3,36 +3,40 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { checkCopy } from './backup-copy.util.js';
 import { SqliteDatabase } from './sqlite.database.js';
 import { reasonOf } from './sqlite-fault.util.js';
-import type { CopyCheckData, SqliteAnswer, SqliteCall, SqliteWorkerData } from './sqlite-worker.interface.js';
+import type {
+  CopyCheckData,
+  SqliteAnswer,
+  SqliteCall,
+  SqliteParts,
+  SqliteWorkerData,
+} from './sqlite-worker.interface.js';
 import { ThreadLock } from './thread-lock.js';
 
 const port = parentPort!;
 let data: SqliteWorkerData;
-let database: SqliteDatabase | undefined;
+let parts: SqliteParts | undefined;
 let openFailure: Error | undefined;
 
-function run(db: SqliteDatabase, { operation, args }: SqliteCall): unknown {
-  if (operation === 'open' || operation === 'close') return undefined;
-  return (db[operation] as (...args: unknown[]) => unknown).apply(db, args);
-}
-
-/** Returns the database, which the first call opens. A failure is final: a retry would meet the first lock. */
-function openDatabase(): SqliteDatabase {
-  if (openFailure) throw openFailure;
+/** Opens the database. A failure is final: a retry would meet the first lock. */
+function open(): void {
   try {
-    return (database ??= new SqliteDatabase(data));
+    const queue = new SqliteDatabase(data);
+    const { file, figures, registry, series, walk } = queue;
+    const thread = { open: () => undefined, close: () => undefined }; // what they do is not part of a transaction
+    parts = { queue, file, figures, registry, series, walk, thread };
   } catch (error) {
     openFailure = error as Error;
-    throw error;
   }
 }
 
 /** Runs calls as one durable unit. */
 function runTogether(calls: SqliteCall[]): SqliteAnswer[] {
-  const db = openDatabase();
+  if (!parts) throw openFailure!;
+  const methods = parts as unknown as Record<string, Record<string, (...args: unknown[]) => unknown>>;
   const answers: SqliteAnswer[] = [];
-  db.transaction(() => {
-    for (const call of calls) answers.push({ id: call.id, result: run(db, call) });
+  parts.queue.transaction(() => {
+    for (const { id, part, operation, args } of calls)
+      answers.push({ id, result: methods[part]![operation]!(...args) });
   });
   return answers;
 }
@@ -59,12 +63,13 @@ function runAll(calls: SqliteCall[]): SqliteAnswer[] {
 /** Group commit: calls that arrive while one group is written become durable together. */
 function serve(): void {
   const lock = new ThreadLock(data.lock);
+  open();
   port.on('message', (first: SqliteCall[]) => {
     const calls = collect(first);
     const isLast = calls.some(({ operation }) => operation === 'close');
     lock.acquire();
     const answers = runAll(calls);
-    if (isLast) database?.close();
+    if (isLast) parts?.file.close();
     lock.release();
     port.postMessage(answers);
     if (isLast) port.close();

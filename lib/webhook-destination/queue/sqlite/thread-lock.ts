@@ -1,5 +1,6 @@
-const FREE = 0;
-const HELD = 1;
+/** State of new memory: the worker holds the lock while it starts. */
+const HELD = 0;
+const FREE = 1;
 
 /**
  * Held by a thread while it is inside the SQLite driver, which aborts the process if the thread is ended there.
@@ -8,15 +9,9 @@ const HELD = 1;
 export class ThreadLock {
   private readonly state: Int32Array;
 
-  /** @param memory shared by both threads; at first, the worker holds the lock while it starts */
+  /** @param memory an `Int32`, shared by both threads */
   constructor(memory: SharedArrayBuffer) {
     this.state = new Int32Array(memory);
-  }
-
-  static allocate(): SharedArrayBuffer {
-    const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-    new Int32Array(memory)[0] = HELD;
-    return memory;
   }
 
   /** Blocks until the other thread releases the lock, or for at most `maxWait` ms. */

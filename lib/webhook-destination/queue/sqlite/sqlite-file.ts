@@ -1,0 +1,128 @@
+import { realpathSync } from 'node:fs';
+
+import Database from 'libsql';
+
+import { createFile, inodeOf, lastWriteOf, setLastWrite } from './sqlite-file.util.js';
+import { rewriteLayout } from './sqlite-layout.js';
+import { SqliteLog } from './sqlite-log.js';
+import { SqlitePages } from './sqlite-pages.js';
+import type { SqliteWorkerData } from './sqlite-worker.interface.js';
+
+/** Lag from which on the system clock counts as set back, in ms. */
+const MIN_LEAD = 100;
+
+/** The open file of a queue: its transactions, its size, and the time of its last write. */
+export class SqliteFile {
+  readonly db: Database.Database;
+  /** Path of the file, with links resolved: where SQLite keeps the log. */
+  readonly path: string;
+  readonly pages: SqlitePages;
+  /** How far the last write before this opening is ahead of the queue's time, in ms. */
+  readonly setBack: number;
+  /** The queue's time at the last call that scheduled by it, in ms since the epoch. */
+  now: number;
+  /** Whether the file has reached `maxBytes`. */
+  isFull = false;
+  private readonly log: SqliteLog;
+  private readonly inode: number | undefined;
+
+  constructor(private readonly data: SqliteWorkerData) {
+    const { path, isReadOnly, now } = data;
+    if (!isReadOnly) createFile(path);
+    this.db = new Database(path);
+    this.path = realpathSync(path);
+    this.inode = inodeOf(this.path);
+    this.now = now;
+    this.setBack = lastWriteOf(this.path) - now;
+    this.log = new SqliteLog(this.db, this.path);
+    this.pages = new SqlitePages(this.db);
+  }
+
+  /** Runs work as one durable unit: all of it or none. */
+  transaction(work: () => void): void {
+    if (this.data.isReadOnly) return work(); // within the transaction that `close` rolls back
+    this.log.holdBack();
+    this.measure();
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.db.exec('COMMIT');
+    } catch (error) {
+      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+      throw error;
+    }
+    this.log.empty();
+    this.saveTime();
+  }
+
+  /** Writes to the file, so that faults show; returns whether it has reached `maxBytes`. */
+  check(): boolean {
+    if (inodeOf(this.path) !== this.inode)
+      throw new Error('the file was removed or replaced; start the application again');
+    rewriteLayout(this.db);
+    return this.isFull;
+  }
+
+  /** Overwrites what a portion of pages has besides its rows; returns the first page of the next portion. */
+  scrub(page: number): number | undefined {
+    const next = this.pages.scrub(page);
+    if (next === undefined) this.log.mustBeEmptied = true;
+    return next;
+  }
+
+  /** @throws {Error} while the log may hold purged data */
+  confirmPurge(): void {
+    if (this.log.fault) throw this.log.fault;
+  }
+
+  /**
+   * Releases a portion of free pages; returns whether there are more. Releases no page while a backup copies the file:
+   * the log would hold them all.
+   */
+  shrink(): boolean {
+    if (this.log.isHeldBack) return false;
+    const { pages, more } = this.pages.shrink();
+    if (pages > 0 && !more) this.log.mustBeEmptied = true;
+    return more;
+  }
+
+  close(): void {
+    if (this.db.inTransaction) this.db.exec('ROLLBACK');
+    // Except on Bun, the file is released when the thread ends.
+    if (process.versions.bun !== undefined && !this.data.isReadOnly) this.release();
+    if (!this.data.isReadOnly && this.isAhead) {
+      this.log.mustBeEmptied = true; // otherwise the end of the thread would write to the file
+      this.log.empty();
+      this.saveTime();
+    }
+    this.db.close();
+  }
+
+  /** Releases the exclusive lock, which lasts as long as the write-ahead log is in use. */
+  private release(): void {
+    try {
+      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema');
+    } catch {
+      // The disk is full or gone; the lock ends with the process.
+    }
+  }
+
+  /** Whether the system clock was set back. */
+  private get isAhead(): boolean {
+    return this.now - Date.now() > MIN_LEAD;
+  }
+
+  /** Records the time that deliveries were scheduled by, for the next opening of the file. */
+  private saveTime(): void {
+    if (this.isAhead) setLastWrite(this.path, this.now);
+  }
+
+  /** Checks whether the file is full, by its pages in use and its log. */
+  private measure(): void {
+    const { maxBytes } = this.data;
+    if (maxBytes === undefined) return;
+    const used = this.pages.usedBytes();
+    if (used + this.log.size() >= maxBytes) this.log.shorten();
+    this.isFull = used + this.log.size() >= maxBytes;
+  }
+}
