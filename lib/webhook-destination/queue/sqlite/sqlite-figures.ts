@@ -2,15 +2,20 @@ import type Database from 'libsql';
 
 import type { DeliveryCount, OldestDelivery } from '../delivery-queue.interface.js';
 
-/** States of a batch, with the states of its open deliveries. */
-const OPEN_STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
-
-interface BatchSum {
-  destination: string;
-  state: keyof typeof OPEN_STATES;
-  open: number;
-  delivered: number;
-}
+/** Counts rows of `delivery`, and what batches hold besides: deliveries that are open, and that were delivered. */
+const COUNTS = `
+  WITH batched AS MATERIALIZED (
+    SELECT destination, state, sum(delivered) AS delivered,
+      sum(iif(open IS 0, 0, size - ifnull(delivered + gone, 0))) AS open
+    FROM batch LEFT JOIN outcome ON batch = id GROUP BY destination, state)
+  SELECT destination, state, sum(count) AS count FROM (
+    SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination
+    UNION ALL
+    SELECT destination, CASE state WHEN 'q' THEN 'queued' WHEN 'r' THEN 'waiting' ELSE 'delivering' END, open
+    FROM batched
+    UNION ALL
+    SELECT destination, 'delivered', delivered FROM batched)
+  GROUP BY state, destination HAVING sum(count) > 0`;
 
 /** Finds each destination with one index lookup, however many deliveries it has. */
 const OLDEST = `
@@ -42,36 +47,15 @@ const OLDEST = `
 
 /** Counts deliveries, and finds the oldest open ones. */
 export class SqliteFigures {
-  private readonly statements;
+  private readonly statements = {
+    counts: this.db.prepare(COUNTS),
+    oldest: this.db.prepare(OLDEST),
+  };
 
-  constructor(db: Database.Database) {
-    this.statements = {
-      rows: db.prepare('SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination'),
-      batches: db.prepare(
-        `SELECT destination, state, total(delivered) AS delivered,
-           sum(iif(open IS 0, 0, size - ifnull(delivered + gone, 0))) AS open
-         FROM batch LEFT JOIN outcome ON batch = id GROUP BY destination, state`,
-      ),
-      oldest: db.prepare(OLDEST),
-    };
-  }
+  constructor(private readonly db: Database.Database) {}
 
   counts(): DeliveryCount[] {
-    const sums = new Map<string, DeliveryCount>();
-    const add = (destination: string, state: DeliveryCount['state'], count: number) => {
-      if (count === 0) return;
-      const key = `${state} ${destination}`;
-      const sum = sums.get(key);
-      if (sum) sum.count += count;
-      else sums.set(key, { destination, state, count });
-    };
-    for (const { destination, state, count } of this.statements.rows.all() as DeliveryCount[])
-      add(destination, state, count);
-    for (const { destination, state, open, delivered } of this.statements.batches.all() as BatchSum[]) {
-      add(destination, OPEN_STATES[state], open);
-      add(destination, 'delivered', delivered);
-    }
-    return [...sums.values()];
+    return this.statements.counts.all() as DeliveryCount[];
   }
 
   /** Returns the oldest queued or waiting delivery of each destination that has one. */
