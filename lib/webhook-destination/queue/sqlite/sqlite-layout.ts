@@ -50,15 +50,9 @@ export function prepare(db: Database.Database, path: string, isReadOnly: boolean
   db.exec('BEGIN IMMEDIATE');
   migrate(db, layout);
   db.exec('COMMIT');
-  makeShrinkable(db);
-}
-
-/**
- * Rewrites a file from an earlier version: its free pages cannot be released, and hold deleted data. This takes free
- * disk space of twice its size.
- */
-function makeShrinkable(db: Database.Database): void {
   if (pragma(db, 'auto_vacuum') === INCREMENTAL) return;
+  // The free pages of a file from an earlier version cannot be released, and hold deleted data. To rewrite it takes free
+  // disk space of twice its size.
   db.exec('PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = DEFAULT');
 }
 
