@@ -3,9 +3,6 @@ import type Database from 'libsql';
 import type { RetentionBound } from '../retention.options.js';
 import { AcceptedIds, type AcceptedMessages } from './accepted-ids.js';
 
-/** Rows read at once. */
-const READ_ROWS = 100;
-
 /** Share of the `count` bound that is forgotten at once. */
 const PART = 1 / 64;
 
@@ -17,12 +14,9 @@ export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'
   messageIds: string;
 }
 
-interface AcceptedTime {
+interface AcceptedRow {
   last_batch: number;
   accepted_at: number;
-}
-
-interface AcceptedRow extends AcceptedTime {
   batches: string;
 }
 
@@ -62,35 +56,29 @@ export class AcceptedTable {
   /** Ids that the transaction has added but not written. */
   private row: NewRow | undefined;
   /** The oldest row that was not past its age when it was last checked. */
-  private oldest: AcceptedTime | undefined;
+  private oldest: Omit<AcceptedRow, 'batches'> | undefined;
   /** The last batch that is past its age. */
   private lastOld = 0;
-  private readonly statements;
+  private readonly statements = {
+    insert: this.db.prepare('INSERT INTO accepted VALUES (?, ?, ?)'),
+    next: this.db.prepare(
+      'SELECT last_batch, accepted_at FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT 1',
+    ),
+    all: this.db.prepare('SELECT * FROM accepted ORDER BY last_batch'),
+    remove: this.db.prepare('DELETE FROM accepted WHERE last_batch <= ?'),
+  };
 
   constructor(
-    db: Database.Database,
+    private readonly db: Database.Database,
     private readonly bound: Required<RetentionBound>,
-  ) {
-    this.statements = {
-      insert: db.prepare('INSERT INTO accepted VALUES (?, ?, ?)'),
-      next: db.prepare('SELECT last_batch, accepted_at FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT 1'),
-      all: db.prepare('SELECT * FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT ?'),
-      remove: db.prepare('DELETE FROM accepted WHERE last_batch <= ?'),
-    };
-  }
+  ) {}
 
   /** Reads the ids that the file remembers, and forgets those past a bound. */
   recover(now: number): void {
-    let last = 0;
-    for (;;) {
-      const rows = this.statements.all.all(last, READ_ROWS) as AcceptedRow[];
-      for (const row of rows) {
-        const batches = toBatches(row);
-        for (const messages of batches) this.ids.restore(messages);
-        last = row.last_batch;
-        this.countIds(last, batches.flatMap(({ messageIds }) => messageIds).length);
-      }
-      if (rows.length < READ_ROWS) break;
+    for (const row of this.statements.all.iterate() as Iterable<AcceptedRow>) {
+      const batches = toBatches(row);
+      for (const messages of batches) this.ids.restore(messages);
+      this.countIds(row.last_batch, batches.flatMap(({ messageIds }) => messageIds).length);
     }
     this.trim(now);
   }
@@ -151,7 +139,7 @@ export class AcceptedTable {
   private forget(upTo: number): void {
     let last = upTo;
     const slices = this.remembered.slices.filter((slice) => slice.last > upTo);
-    let excess = countOf(slices) - this.bound.count;
+    let excess = slices.reduce((sum, { count }) => sum + count, -this.bound.count);
     for (; excess > 0; excess -= slices.shift()!.count) last = slices[0]!.last;
     if (last === this.remembered.removed) return;
     this.statements.remove.run(last);
@@ -162,7 +150,7 @@ export class AcceptedTable {
   private firstBatch(now: number): number {
     while (this.oldest === undefined || this.oldest.accepted_at <= now - this.bound.age) {
       this.lastOld = this.oldest?.last_batch ?? this.lastOld;
-      this.oldest = this.statements.next.get(this.lastOld) as AcceptedTime | undefined;
+      this.oldest = this.statements.next.get(this.lastOld) as AcceptedRow | undefined;
       if (!this.oldest) break;
     }
     return Math.max(this.lastOld, this.remembered.removed) + 1;
@@ -177,8 +165,4 @@ function without(messageIds: string[], positions: number[]): string {
 function toBatches({ batches }: AcceptedRow): AcceptedMessages[] {
   const listed = JSON.parse(batches) as [number, string, string, string[]][];
   return listed.map(([batch, destination, source, messageIds]) => ({ batch, destination, source, messageIds }));
-}
-
-function countOf(parts: readonly { count: number }[]): number {
-  return parts.reduce((sum, { count }) => sum + count, 0);
 }

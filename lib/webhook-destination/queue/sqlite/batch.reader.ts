@@ -22,17 +22,15 @@ const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 
 /** Reads the contents of batches. */
 export class BatchReader {
-  private readonly statements;
+  private readonly statements = {
+    head: this.db.prepare(
+      `SELECT id, destination, source, state, accepted_at, leased_at, items, open, entries
+       FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?`,
+    ),
+    contents: this.db.prepare('SELECT items, bodies FROM batch WHERE id = ?'),
+  };
 
-  constructor(db: Database.Database) {
-    this.statements = {
-      head: db.prepare(
-        `SELECT id, destination, source, state, accepted_at, leased_at, items, open, entries
-         FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?`,
-      ),
-      contents: db.prepare('SELECT items, bodies FROM batch WHERE id = ?'),
-    };
-  }
+  constructor(private readonly db: Database.Database) {}
 
   head(batch: number): BatchHead | undefined {
     return this.statements.head.get(batch) as BatchHead | undefined;

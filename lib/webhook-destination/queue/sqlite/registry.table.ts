@@ -9,17 +9,15 @@ interface Row extends Omit<RegistryRecord, 'document'> {
 
 /** Sources and destinations that change while the application runs. */
 export class RegistryTable {
-  private readonly statements;
+  private readonly statements = {
+    read: this.db.prepare('SELECT kind, name, revision, document FROM registry WHERE revision > ? ORDER BY revision'),
+    current: this.db.prepare('SELECT revision FROM registry WHERE kind = ? AND name = ? AND document IS NOT NULL'),
+    last: this.db.prepare('SELECT coalesce(max(revision), 0) AS revision FROM registry'),
+    put: this.db.prepare('REPLACE INTO registry (revision, kind, name, document) VALUES (?, ?, ?, ?)'),
+    sweep: this.db.prepare('DELETE FROM registry WHERE document IS NULL AND revision <= ?'),
+  };
 
-  constructor(db: Database.Database) {
-    this.statements = {
-      read: db.prepare('SELECT kind, name, revision, document FROM registry WHERE revision > ? ORDER BY revision'),
-      current: db.prepare('SELECT revision FROM registry WHERE kind = ? AND name = ? AND document IS NOT NULL'),
-      last: db.prepare('SELECT coalesce(max(revision), 0) AS revision FROM registry'),
-      put: db.prepare('REPLACE INTO registry (revision, kind, name, document) VALUES (?, ?, ?, ?)'),
-      sweep: db.prepare('DELETE FROM registry WHERE document IS NULL AND revision <= ?'),
-    };
-  }
+  constructor(private readonly db: Database.Database) {}
 
   read(after: number): RegistryRecord[] {
     const rows = this.statements.read.all(after) as Row[];
