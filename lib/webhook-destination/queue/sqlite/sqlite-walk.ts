@@ -90,10 +90,10 @@ export class SqliteWalk {
     while (to > first) {
       const from = Math.max(this.startOf(to), first);
       const rows = this.rowsOf(search, from, to);
-      const batches = new Set([...rows.keys(), ...this.batchesOf(search, from, to)]);
+      const batches = new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]);
       for (const batch of [...batches].sort((a, b) => b - a)) {
         if (performance.now() > end && to < last) return (batch + 1) * BATCH_SLOTS;
-        const matching = this.select(search, batch, rows.get(batch) ?? [], to);
+        const matching = this.select(search, batch, rows, to);
         const stop = matching.length > 0 ? visit(matching) : undefined;
         if (stop !== undefined) return stop;
         to = Math.min(to, batch * BATCH_SLOTS);
@@ -111,19 +111,13 @@ export class SqliteWalk {
     return Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0)) * BATCH_SLOTS;
   }
 
-  /** Returns the deliveries of a step that have a row of their own and match, apart from their bodies, by batch. */
-  private rowsOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): Map<number, DeliveryRow[]> {
+  /** Returns the deliveries of a step that have a row of their own and match, apart from their bodies. */
+  private rowsOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): DeliveryRow[] {
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
       `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE ${sql} AND accepted_at >= ? AND id >= ? AND id < ?`,
     );
-    const byBatch = new Map<number, DeliveryRow[]>();
-    for (const row of toDeliveryRows(select.all(...parameters, Math.max(acceptedFrom, EARLIEST), from, to))) {
-      const others = byBatch.get(batchOf(row.id));
-      if (others) others.push(row);
-      else byBatch.set(batchOf(row.id), [row]);
-    }
-    return byBatch;
+    return toDeliveryRows(select.all(...parameters, Math.max(acceptedFrom, EARLIEST), from, to));
   }
 
   /** Returns the batches of a step that may hold a message of the query. */
@@ -148,11 +142,12 @@ export class SqliteWalk {
     return toRows(head).filter((row) => row.id < to && matchesRow(query, row));
   }
 
-  /** Returns the matching deliveries of a batch, newest first. */
-  private select(search: CheckedSearch, batch: number, own: DeliveryRow[], to: number): DeliveryRow[] {
+  /** Returns the matching deliveries of a batch, newest first, given the rows of its step. */
+  private select(search: CheckedSearch, batch: number, stepRows: DeliveryRow[], to: number): DeliveryRow[] {
     const byBody = search.type !== undefined || search.event !== undefined;
     const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
     if (byBody && bodies === undefined) return [];
+    const own = stepRows.filter(({ id }) => batchOf(id) === batch);
     const rows = [...own, ...this.batched(search, batch, to)].sort((a, b) => b.id - a.id);
     return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
   }
