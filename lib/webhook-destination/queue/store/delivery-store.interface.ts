@@ -2,20 +2,15 @@ import type { Observable } from 'rxjs';
 
 import type {
   Delivery,
-  DeliveryCount,
   DeliveryOutcome,
   DeliveryPage,
+  DeliveryQueue,
   DeliveryRecord,
   NewDelivery,
-  OldestDelivery,
-  QueueCondition,
 } from '../delivery-queue.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
-import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedQuery } from '../query.util.js';
-import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
-import type { SeriesStore } from '../series-store.interface.js';
 
 /** Maximum number of deliveries in a batch, so that a claim exceeds its limit only slightly. */
 export const MAX_BATCH = 256;
@@ -103,8 +98,10 @@ export interface StoreOwner {
  * A lease is a mark in the store. An embedded store handles calls in order, and opening it ends each lease that its
  * owner does not hold. In a shared store, a lease ends with its process.
  */
-export interface DeliveryStore {
-  readonly registry: RegistryStore;
+export interface DeliveryStore
+  extends
+    Required<Pick<DeliveryQueue, 'registry' | 'check' | 'oldest'>>,
+    Pick<DeliveryQueue, 'series' | 'peers' | 'counts' | 'now'> {
   /** Whether other processes take deliveries too: each then holds only a few, so that the others get some. */
   readonly isShared?: boolean;
   /** Number of added deliveries with which the end of the turn is not waited for; by default, it always is. */
@@ -114,10 +111,6 @@ export interface DeliveryStore {
    * when the store is opened, it also emits those that already have one. Further names may be emitted.
    */
   readonly due$?: Observable<string>;
-  /** Returns the store's time, in ms since the epoch. Without this method, the system clock is used. */
-  now?(): number;
-  readonly series?: SeriesStore;
-  readonly peers?: PeerChannel;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with the
@@ -130,11 +123,6 @@ export interface DeliveryStore {
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
   /** As `DeliveryQueue.search`, for a search without `id`. Without this method, `list` is used. */
   search?(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion>;
-  /** As `DeliveryQueue.check`. */
-  check(): Promise<QueueCondition>;
-  oldest(): Promise<OldestDelivery[]>;
-  /** @param except as in `DeliveryQueue.counts` */
-  counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those not due before. */

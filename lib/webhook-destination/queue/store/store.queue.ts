@@ -26,11 +26,8 @@ import type {
   QueueCondition,
 } from '../delivery-queue.interface.js';
 import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
-import type { PeerChannel } from '../peer-channel.interface.js';
 import { checkPage, checkQuery, matches } from '../query.util.js';
-import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
-import type { SeriesStore } from '../series-store.interface.js';
 import { SteadyClock } from '../steady-clock.js';
 import { DestinationFeed, type Settle } from './destination-feed.js';
 import { toBatches } from './delivery-batches.js';
@@ -43,24 +40,30 @@ import { SettlementWriter } from './settlement.writer.js';
  * being read back.
  */
 export class StoreQueue implements DeliveryQueue {
+  readonly registry = this.store.registry;
+  readonly series = this.store.series;
+  readonly peers = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
   /** Deliveries that are handed out or ready, without a recorded outcome. */
   private readonly leased = new Set<Delivery>();
   private readonly claims = new Set<Promise<unknown>>();
-  private readonly clock: SteadyClock;
+  private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
   /** Has an async context of its own: writes, reads and timers are not part of the request that causes them. */
   private readonly insert = AsyncResource.bind(
     (deliveries: NewDelivery[]) => this.insertBatches(deliveries),
     'StoreQueue',
   );
-  private readonly turn: AddTurn;
+  private readonly turn = new AddTurn(this.insert, this.store.fullTurn);
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
-  private readonly others$: Observable<string>;
+  private readonly others$ = (this.store.due$ ?? NEVER).pipe(
+    tap((name) => this.wake(name)),
+    share(),
+  );
   /** Subscription to `others$` while there is a consumer. */
   private following: Subscription | undefined;
-  readonly due$: Observable<string>;
-  private writer: SettlementWriter;
+  readonly due$ = merge(this.due, this.others$.pipe(ignoreElements()));
+  private writer = this.createWriter();
   private lastScrub = Promise.resolve();
   /** The scrub that has not begun. */
   private nextScrub: Promise<void> | undefined;
@@ -68,28 +71,7 @@ export class StoreQueue implements DeliveryQueue {
   constructor(
     private readonly store: DeliveryStore,
     private readonly retention: Retention,
-  ) {
-    this.turn = new AddTurn(this.insert, store.fullTurn);
-    this.clock = new SteadyClock(store.now?.bind(store));
-    this.others$ = (store.due$ ?? NEVER).pipe(
-      tap((name) => this.wake(name)),
-      share(),
-    );
-    this.due$ = merge(this.due, this.others$.pipe(ignoreElements()));
-    this.writer = this.createWriter();
-  }
-
-  get registry(): RegistryStore {
-    return this.store.registry;
-  }
-
-  get series(): SeriesStore | undefined {
-    return this.store.series;
-  }
-
-  get peers(): PeerChannel | undefined {
-    return this.store.peers;
-  }
+  ) {}
 
   now(): number {
     return this.clock.now();
