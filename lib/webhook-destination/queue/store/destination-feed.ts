@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Subscriber } from 'rxjs';
 
 import { Fifo } from '../../../client/delivery/fifo.js';
@@ -69,8 +71,8 @@ export class DestinationFeed {
   private claiming = false;
   private timer: NodeJS.Timeout | undefined;
   private timerDueAt = Infinity;
-  /** Runs during the wait after a failed read of the store. */
-  private retryTimer: NodeJS.Timeout | undefined;
+  /** Ends the wait after a failed read of the store, which is part of the claim. */
+  private retryWait: AbortController | undefined;
   private stopped = false;
   private idleWaiters: (() => void)[] = [];
 
@@ -134,7 +136,7 @@ export class DestinationFeed {
 
   /** To be called when the store has been reopened after a failure. */
   restart(): void {
-    this.endRetryTimer();
+    this.retryWait?.abort();
     this.wake();
   }
 
@@ -150,7 +152,7 @@ export class DestinationFeed {
   stop(): void {
     this.stopped = true;
     clearTimeout(this.timer);
-    this.endRetryTimer();
+    this.retryWait?.abort();
     this.pump();
   }
 
@@ -236,7 +238,7 @@ export class DestinationFeed {
   private refill(): void {
     const { destination, concurrency, windowBefore, now } = this.options;
     const room = this.window - this.held;
-    if (this.stopped || this.claiming || !this.backlog || this.retryTimer) return;
+    if (this.stopped || this.claiming || !this.backlog) return;
     if (room < concurrency || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
@@ -249,15 +251,13 @@ export class DestinationFeed {
           this.backlog ||= more;
           if (nextDueAt !== undefined && !this.isFinite) this.wakeAt(nextDueAt);
         },
-        (error: unknown) => {
+        async (error: unknown) => {
           if (this.stopped) return;
           this.logger.failed(`Due deliveries could not be read, trying again: ${errorMessage(error)}`);
           this.backlog = true;
-          this.retryTimer = setTimeout(() => {
-            this.endRetryTimer();
-            this.refill();
-          }, STORE_RETRY_DELAY);
-          this.retryTimer.unref();
+          this.retryWait = new AbortController();
+          const { signal } = this.retryWait;
+          await sleep(STORE_RETRY_DELAY, undefined, { ref: false, signal }).catch(() => undefined);
         },
       )
       .finally(() => {
@@ -266,10 +266,5 @@ export class DestinationFeed {
         this.pump();
       });
     this.options.claims.add(claim);
-  }
-
-  private endRetryTimer(): void {
-    clearTimeout(this.retryTimer);
-    this.retryTimer = undefined;
   }
 }
