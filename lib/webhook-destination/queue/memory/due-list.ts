@@ -27,12 +27,13 @@ export class DueList {
     return this.entries[this.head];
   }
 
-  /** Removes and returns due entries that are wanted, at most `limit`. */
-  take(limit: number, now: number, isWanted: (entry: Entry) => boolean): Entry[] {
+  /** Removes and returns due entries, at most `limit`; see `ClaimLimit` for `windowBefore`. */
+  take(limit: number, now: number, windowBefore: number): Entry[] {
     const taken: Entry[] = [];
     const passed: Entry[] = [];
     for (; taken.length < limit && this.next && this.next.dueAt <= now; this.head++) {
-      (isWanted(this.next) ? taken : passed).push(this.next);
+      const { firstAttemptAt, acceptedAt } = this.next.delivery;
+      ((firstAttemptAt ?? acceptedAt) <= windowBefore ? taken : passed).push(this.next);
     }
     // Not every time, because this moves all remaining entries.
     if (passed.length > 0 || this.head * 2 >= this.entries.length) {

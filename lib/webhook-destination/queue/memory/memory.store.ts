@@ -54,13 +54,11 @@ export class MemoryStore implements DeliveryStore {
       const accepted = this.accepted.add(deliveries, now);
       const added = accepted.map((delivery) => toDelivery(delivery, String(++this.lastId)));
       for (const delivery of added) {
-        const leasedAt = leased ? now : undefined;
-        const dueAt = delivery.acceptedAt;
         const entry: Entry = {
           delivery,
           state: 'delivering',
-          dueAt,
-          leasedAt,
+          dueAt: delivery.acceptedAt,
+          leasedAt: leased ? now : undefined,
           reason: undefined,
           lastAttempt: undefined,
           settledAt: 0,
@@ -75,11 +73,7 @@ export class MemoryStore implements DeliveryStore {
 
   claim(destination: string, { deliveries: limit, windowBefore }: ClaimLimit, now: number): Promise<Claim> {
     const due = this.dueOf(destination);
-    const claimed = due.take(
-      limit,
-      now,
-      ({ delivery }) => (delivery.firstAttemptAt ?? delivery.acceptedAt) <= windowBefore,
-    );
+    const claimed = due.take(limit, now, windowBefore);
     for (const entry of claimed) {
       entry.state = 'delivering';
       entry.leasedAt = now;
