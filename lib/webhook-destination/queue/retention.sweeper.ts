@@ -36,7 +36,11 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
     this.timer = setInterval(() => void this.sweep(), SWEEP_INTERVAL);
     this.timer.unref();
     this.registry = findSchedulerRegistry(this.modules);
-    if (this.registry) this.register(this.registry, this.timer);
+    // An application may import this package's module more than once.
+    for (let count = 2; this.registry?.doesExist('interval', this.name); count++) {
+      this.name = `${SWEEP_INTERVAL_NAME}:${count}`;
+    }
+    this.registry?.addInterval(this.name, this.timer);
   }
 
   onModuleDestroy(): void {
@@ -57,13 +61,5 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
     } finally {
       this.sweeping = false;
     }
-  }
-
-  /** Registers the timer under a free name: an application may import this package's module more than once. */
-  private register(registry: SchedulerRegistry, timer: NodeJS.Timeout): void {
-    for (let count = 2; registry.doesExist('interval', this.name); count++) {
-      this.name = `${SWEEP_INTERVAL_NAME}:${count}`;
-    }
-    registry.addInterval(this.name, timer);
   }
 }
