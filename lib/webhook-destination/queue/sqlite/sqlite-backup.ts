@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ArgumentError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { backupMark, keepMark } from './backup-mark.js';
 import { isFaultOfPlace, reasonOf } from './sqlite-fault.util.js';
+import { isFolder } from './sqlite-file.util.js';
 import type { CopyCheck } from './sqlite-worker.interface.js';
 import { startWorker } from './worker.factory.js';
 
@@ -76,8 +77,7 @@ async function checkTarget(source: string, target: string, overwrites: boolean):
   }
   const found = [target, ...companionsOf(target)].find((file) => existsSync(file));
   if (found !== undefined && !overwrites) throw alreadyExists(found);
-  const isFolder = statSync(real, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (isFolder) throw new ArgumentError(`${target} is a folder; name a file in it`);
+  if (isFolder(real)) throw new ArgumentError(`${target} is a folder; name a file in it`);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { isFolder } from './sqlite-file.util.js';
+
 const { R_OK, W_OK, X_OK } = constants;
 
 /** Codes of the file system and the driver for an unusable path; the driver has no code for a failure to open. */
@@ -39,21 +41,21 @@ function findFault(path: string): string | undefined {
   const folders = ancestorsOf(path);
   let parent = folders[0]!;
   for (const folder of folders) {
-    const found = statOf(folder);
-    if (found === 'ENOENT') break;
-    if (found === 'EACCES')
+    const code = codeOf(() => statSync(folder));
+    if (code === 'ENOENT') break;
+    if (code === 'EACCES')
       return `${forbids(`enter the folder ${parent}`)}; change its permissions, or use another path`;
-    if (typeof found !== 'string' && !found.isDirectory()) return `${folder} is not a folder; use another path`;
+    if (code === undefined && !isFolder(folder)) return `${folder} is not a folder; use another path`;
     parent = folder;
   }
-  const file = statOf(path);
-  if (typeof file !== 'string' && file.isDirectory()) return 'it is a folder; use a file in it';
+  const isThere = codeOf(() => statSync(path)) === undefined;
+  if (isThere && isFolder(path)) return 'it is a folder; use a file in it';
   const checks: [target: string, mode: number, action: string][] = [
     [parent, W_OK | X_OK, `write to the folder ${parent}`],
   ];
-  if (typeof file !== 'string') checks.unshift([path, R_OK | W_OK, 'read and write the file']);
+  if (isThere) checks.unshift([path, R_OK | W_OK, 'read and write the file']);
   for (const [target, mode, action] of checks) {
-    const code = accessOf(target, mode);
+    const code = codeOf(() => accessSync(target, mode));
     if (code === 'EROFS') return `${target} is on a read-only file system; mount it writable, or use another path`;
     if (code !== undefined) return `${forbids(action)}; change its permissions, or use another path`;
   }
@@ -72,19 +74,12 @@ function forbids(action: string): string {
   return `${uid === undefined ? 'this process' : `user ${uid}`} cannot ${action}`;
 }
 
-function statOf(path: string): { isDirectory(): boolean } | string {
+/** Returns the code of the error of a call; undefined if there is none. */
+function codeOf(call: () => unknown): string | undefined {
   try {
-    return statSync(path);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? '';
-  }
-}
-
-function accessOf(path: string, mode: number): string | undefined {
-  try {
-    accessSync(path, mode);
+    call();
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code;
+    return (error as NodeJS.ErrnoException).code ?? '';
   }
 }
