@@ -8,27 +8,24 @@ import type { CopyCheck } from './sqlite-worker.interface.js';
 /** Maximum number of problems listed for a damaged file. */
 const MAX_PROBLEMS = 3;
 
-/** Merges a copied file with its log, and checks the result. */
-function check(path: string): void {
-  const db = new Database(path);
+/**
+ * Merges a copied file with its log, and checks the result. Returns what is wrong, because errors lose their codes on
+ * the way to another thread.
+ */
+export function checkCopy(path: string): CopyCheck {
+  let db: Database.Database | undefined;
   try {
+    db = new Database(path);
     db.exec('PRAGMA locking_mode = EXCLUSIVE');
     if (layoutOf(db) === 0) throw new QueueUnavailableError('the file does not contain a queue yet');
     db.exec('PRAGMA journal_mode = DELETE');
     const rows = db.pragma(`integrity_check(${MAX_PROBLEMS})`) as { integrity_check: string }[];
     const problems = rows.map((row) => row.integrity_check).join('; ');
     if (problems !== 'ok') throw new QueueUnavailableError(`the file is damaged (${problems})`);
-  } finally {
-    db.close();
-  }
-}
-
-/** As `check`, but returns what is wrong: errors lose their codes on the way to another thread. */
-export function checkCopy(path: string): CopyCheck {
-  try {
-    check(path);
     return {};
   } catch (error) {
     return { reason: reasonOf(error, path), isFaultOfPlace: isFaultOfPlace(error) };
+  } finally {
+    db?.close();
   }
 }
