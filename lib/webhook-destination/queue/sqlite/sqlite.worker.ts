@@ -29,18 +29,6 @@ function open(): void {
   }
 }
 
-/** Runs calls as one durable unit. */
-function runTogether(calls: SqliteCall[]): SqliteAnswer[] {
-  if (!parts) throw openFailure!;
-  const methods = parts as unknown as Record<string, Record<string, (...args: unknown[]) => unknown>>;
-  const answers: SqliteAnswer[] = [];
-  parts.queue.transaction(() => {
-    for (const { id, part, operation, args } of calls)
-      answers.push({ id, result: methods[part]![operation]!(...args) });
-  });
-  return answers;
-}
-
 /** Collects the calls that have arrived since the last commit. */
 function collect(first: SqliteCall[]): SqliteCall[] {
   const calls = [...first];
@@ -50,13 +38,21 @@ function collect(first: SqliteCall[]): SqliteCall[] {
   return calls;
 }
 
-function runAll(calls: SqliteCall[]): SqliteAnswer[] {
+/** Runs calls as one durable unit, or each by itself if one fails: it must not fail the others. */
+function run(calls: SqliteCall[]): SqliteAnswer[] {
+  const answers: SqliteAnswer[] = [];
   try {
-    return runTogether(calls);
+    if (!parts) throw openFailure!;
+    const methods = parts as unknown as Record<string, Record<string, (...args: unknown[]) => unknown>>;
+    parts.queue.transaction(() => {
+      for (const { id, part, operation, args } of calls) {
+        answers.push({ id, result: methods[part]![operation]!(...args) });
+      }
+    });
+    return answers;
   } catch (error) {
     if (calls.length === 1) return [{ id: calls[0]!.id, error: reasonOf(error, data.path) }];
-    // One faulty call must not fail the others.
-    return calls.flatMap((call) => runAll([call]));
+    return calls.flatMap((call) => run([call]));
   }
 }
 
@@ -68,7 +64,7 @@ function serve(): void {
     const calls = collect(first);
     const isLast = calls.some(({ operation }) => operation === 'close');
     lock.acquire();
-    const answers = runAll(calls);
+    const answers = run(calls);
     if (isLast) parts?.file.close();
     lock.release();
     port.postMessage(answers);
