@@ -2,7 +2,7 @@ import type Database from 'libsql';
 
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { CHECKPOINT_PAGES } from './sqlite-log.js';
-import { PAGE_SIZE } from './sqlite-pages.js';
+import { PAGE_SIZE, readPragma } from './sqlite-pages.js';
 import { restrictAccess } from './sqlite-file.util.js';
 import { APPLICATION_ID, MIGRATIONS } from './sqlite.schema.js';
 
@@ -50,7 +50,7 @@ export function prepare(db: Database.Database, path: string, isReadOnly: boolean
   db.exec('BEGIN IMMEDIATE');
   migrate(db, layout);
   db.exec('COMMIT');
-  if (pragma(db, 'auto_vacuum') === INCREMENTAL) return;
+  if (readPragma(db, 'auto_vacuum') === INCREMENTAL) return;
   // The free pages of a file from an earlier version cannot be released, and hold deleted data. To rewrite it takes free
   // disk space of twice its size.
   db.exec('PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = DEFAULT');
@@ -61,8 +61,8 @@ export function prepare(db: Database.Database, path: string, isReadOnly: boolean
  * @throws {QueueUnavailableError} for the file of another application
  */
 export function layoutOf(db: Database.Database): number {
-  const version = pragma(db, 'user_version');
-  const applicationId = pragma(db, 'application_id');
+  const version = readPragma(db, 'user_version');
+  const applicationId = readPragma(db, 'application_id');
   if (applicationId === APPLICATION_ID) return version;
   const names = `SELECT name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`;
   const objects = (db.prepare(names).all() as { name: string }[]).map(({ name }) => name);
@@ -100,9 +100,4 @@ export function migrate(db: Database.Database, layout: number): void {
 /** Writes to a prepared file without changing it. */
 export function rewriteLayout(db: Database.Database): void {
   db.exec(`PRAGMA user_version = ${NEWEST}`);
-}
-
-function pragma(db: Database.Database, name: string): number {
-  const [row] = db.pragma(name) as [Record<string, number>];
-  return row[name]!;
 }

@@ -18,7 +18,6 @@ const ROWS_AT = 3;
 const CONTENT_AT = 5;
 const PLACES_AT = 8;
 
-/** The pages of the file. */
 export class SqlitePages {
   /** Pages in use after the file last shrank. */
   private usedBefore: number | undefined;
@@ -29,7 +28,7 @@ export class SqlitePages {
 
   /** Returns the size of the pages in use, in bytes. */
   usedBytes(): number {
-    return this.used() * this.number('page_size');
+    return this.used() * readPragma(this.db, 'page_size');
   }
 
   /** To be called before records are removed: the pages taken since the file last shrank will soon be taken again. */
@@ -43,7 +42,7 @@ export class SqlitePages {
    */
   shrink(): { pages: number; more: boolean } {
     const kept = Math.max(this.demand ?? 0, this.used() * FREE_PART);
-    const excess = Math.max(Math.ceil(this.number('freelist_count') - kept), 0);
+    const excess = Math.max(Math.ceil(readPragma(this.db, 'freelist_count') - kept), 0);
     const pages = Math.min(excess, SHRINK_PAGES);
     if (pages > 0) this.db.exec(`PRAGMA incremental_vacuum(${pages})`);
     const more = excess > pages;
@@ -73,15 +72,16 @@ export class SqlitePages {
       page.fill(0, start, end);
       write.run(page, pgno);
     }
-    return last < this.number('page_count') ? last + 1 : undefined;
+    return last < readPragma(this.db, 'page_count') ? last + 1 : undefined;
   }
 
   private used(): number {
-    return this.number('page_count') - this.number('freelist_count');
+    return readPragma(this.db, 'page_count') - readPragma(this.db, 'freelist_count');
   }
+}
 
-  private number(pragma: string): number {
-    const [row] = this.db.pragma(pragma) as [Record<string, number>];
-    return row[pragma]!;
-  }
+/** Returns the value of a pragma, which is a number. */
+export function readPragma(db: Database.Database, name: string): number {
+  const [row] = db.pragma(name) as [Record<string, number>];
+  return row[name]!;
 }
