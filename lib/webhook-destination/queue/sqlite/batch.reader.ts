@@ -20,7 +20,6 @@ export interface BatchHead {
 /** State of a delivery without an outcome, by the state of its batch. */
 const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 
-/** Reads the contents of batches. */
 export class BatchReader {
   private readonly statements = {
     head: this.db.prepare(

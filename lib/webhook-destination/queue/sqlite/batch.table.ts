@@ -23,6 +23,9 @@ import {
   type NewBatchRow,
 } from './delivery-rows.js';
 
+/** Maximum number of batches that one call of the thread strips: each is rewritten. */
+export const MAX_STRIPPED = 32;
+
 /** Outcomes of deliveries of one batch, in one group. */
 interface GroupOutcome {
   delivered: number;
@@ -35,46 +38,44 @@ interface GroupOutcome {
  * delivery until no record of it is left, and is removed with its last delivery.
  */
 export class BatchTable {
-  readonly reader: BatchReader;
+  readonly reader = new BatchReader(this.db);
   /** Deliveries without an outcome, by leased batch; batches that are missing here are read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
   /** The batch that a group has read last: deliveries that fail or are returned together are often in one batch. */
   private lastRead: { batch: number; rows: Map<number, DeliveryRow> } | undefined;
   private lastId: number;
-  private readonly statements;
+  private readonly statements = {
+    insert: this.db.prepare(
+      `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    oldest: this.db.prepare(
+      `SELECT id, source, accepted_at AS acceptedAt, items, bodies FROM batch WHERE destination = ? AND state = ?
+       ORDER BY id LIMIT 1`,
+    ),
+    lease: this.db.prepare(`UPDATE batch SET state = 'l', leased_at = iif(state = 'r', leased_at, ?) WHERE id = ?`),
+    note: this.db.prepare(
+      `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET open = excluded.open, ended_at = excluded.ended_at,
+         delivered = delivered + excluded.delivered, gone = gone + excluded.gone,
+         entries = entries || ',' || excluded.entries`,
+    ),
+    rewrite: this.db.prepare('UPDATE batch SET state = ?, size = ?, items = ?, bodies = ? WHERE id = ?'),
+    rewriteOutcome: this.db.prepare(
+      'UPDATE outcome SET open = ?, delivered = ?, gone = ?, entries = ? WHERE batch = ?',
+    ),
+    removeOutcome: this.db.prepare('DELETE FROM outcome WHERE batch = ?'),
+    remove: this.db.prepare('DELETE FROM batch WHERE id = ?'),
+    removeRow: this.db.prepare('DELETE FROM delivery WHERE id = ?'),
+  };
 
   constructor(private readonly db: Database.Database) {
-    this.reader = new BatchReader(db);
-    this.statements = {
-      insert: db.prepare(
-        `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
-      oldest: db.prepare(
-        `SELECT id, source, accepted_at AS acceptedAt, items, bodies FROM batch WHERE destination = ? AND state = ?
-         ORDER BY id LIMIT 1`,
-      ),
-      lease: db.prepare(`UPDATE batch SET state = 'l', leased_at = iif(state = 'r', leased_at, ?) WHERE id = ?`),
-      note: db.prepare(
-        `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET open = excluded.open, ended_at = excluded.ended_at,
-           delivered = delivered + excluded.delivered, gone = gone + excluded.gone,
-           entries = entries || ',' || excluded.entries`,
-      ),
-      rewrite: db.prepare('UPDATE batch SET state = ?, size = ?, items = ?, bodies = ? WHERE id = ?'),
-      rewriteOutcome: db.prepare('UPDATE outcome SET open = ?, delivered = ?, gone = ?, entries = ? WHERE batch = ?'),
-      removeOutcome: db.prepare('DELETE FROM outcome WHERE batch = ?'),
-      remove: db.prepare('DELETE FROM batch WHERE id = ?'),
-      removeRow: db.prepare('DELETE FROM delivery WHERE id = ?'),
-    };
-    const { last } = db
-      .prepare(
-        `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ?,
-           (SELECT coalesce(max(last_batch), 0) FROM accepted)) AS last`,
-      )
-      .get(BATCH_SLOTS) as { last: number };
-    this.lastId = Math.floor(last);
+    const last = db.prepare(
+      `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ${BATCH_SLOTS},
+         (SELECT coalesce(max(last_batch), 0) FROM accepted)) AS id`,
+    );
+    this.lastId = (last.get() as { id: number }).id;
   }
 
   /** Drops the state of a transaction that was rolled back. */

@@ -41,7 +41,6 @@ export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
   }));
 }
 
-/** Whether a row matches a query. */
 export function matchesRow(query: CheckedQuery, row: DeliveryRow): boolean {
   return matches(query, { ...row, id: String(row.id) }, row.state, row.reason);
 }
@@ -103,10 +102,10 @@ export interface SettlementRow {
   /** JSON of the attempt, if one was made. */
   attempt?: string | undefined;
   firstAttemptAt?: number | undefined;
-  dueAt?: number;
+  dueAt?: number | undefined;
   /** JSON of the URLs that failed permanently. */
-  failedUrls?: string;
-  reason?: string;
+  failedUrls?: string | undefined;
+  reason?: string | undefined;
 }
 
 /** A part of a long walk over the file, so that no call holds up the others for long. */

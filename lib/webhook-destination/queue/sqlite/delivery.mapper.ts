@@ -108,15 +108,13 @@ export function toSettlementRows(settlements: Settlement[], now: number): [Deliv
 
 function toSettlementRow(settlement: Settlement, now: number): SettlementRow {
   const { delivery, outcome } = settlement;
-  const row: SettlementRow = {
+  return {
     id: Number(delivery.id),
     state: outcome?.state ?? 'released',
     attempt: outcome?.attempt && JSON.stringify(outcome.attempt),
     firstAttemptAt: firstAttemptAt(settlement, now),
+    dueAt: outcome?.state === 'waiting' ? outcome.nextAttemptAt : undefined,
+    failedUrls: outcome && 'failedUrls' in outcome ? JSON.stringify(outcome.failedUrls) : undefined,
+    reason: outcome?.state === 'dead' ? outcome.reason : undefined,
   };
-  if (outcome === undefined || outcome.state === 'delivered') return row;
-  row.failedUrls = JSON.stringify(outcome.failedUrls);
-  if (outcome.state === 'waiting') row.dueAt = outcome.nextAttemptAt;
-  else row.reason = outcome.reason;
-  return row;
 }

@@ -45,7 +45,6 @@ const OLDEST = `
     FROM alone)
   WHERE acceptedAt IS NOT NULL GROUP BY destination`;
 
-/** Counts deliveries, and finds the oldest open ones. */
 export class SqliteFigures {
   private readonly statements = {
     counts: this.db.prepare(COUNTS),

@@ -4,13 +4,10 @@ import type { Retention } from '../retention.options.js';
 import type { AcceptedTable } from './accepted.table.js';
 import { BATCH_SLOTS, batchOf, toPositions } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
-import type { BatchTable } from './batch.table.js';
+import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
 
 /** Records that one call removes; the last batch may exceed it. */
 const SLICE = 500;
-
-/** Maximum number of batches from which one call removes bodies: each is rewritten. */
-const MAX_STRIPPED = 32;
 
 /** An ended delivery with a row of its own, or all deliveries of a batch that were delivered without one. */
 interface Ended {

@@ -4,7 +4,7 @@ import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-searc
 import type { CheckedQuery } from '../query.util.js';
 import { BATCH_SLOTS, batchOf, decodeBodies, decodeItems, toPositions, unpackBodies } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
-import type { BatchTable } from './batch.table.js';
+import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
@@ -21,9 +21,6 @@ const STEP_ROWS = 200;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
 const CALL_TIME = 10;
-
-/** Maximum number of batches that one call of a deletion rewrites. */
-const MAX_STRIPPED = 32;
 
 /** Earliest time that SQL can compare. */
 const EARLIEST = Number.MIN_SAFE_INTEGER;
@@ -135,20 +132,17 @@ export class SqliteWalk {
       .map(({ id }) => id);
   }
 
-  /** Returns the deliveries of a batch that have no row of their own and match, apart from their bodies. */
-  private batched({ query, acceptedFrom }: CheckedSearch, batch: number, to: number): DeliveryRow[] {
-    const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
-    if (head === undefined || head.accepted_at < acceptedFrom) return [];
-    return toRows(head).filter((row) => row.id < to && matchesRow(query, row));
-  }
-
-  /** Returns the matching deliveries of a batch, newest first, given the rows of its step. */
+  /** Returns the matching deliveries of a batch, newest first, given the matching rows of its step. */
   private select(search: CheckedSearch, batch: number, stepRows: DeliveryRow[], to: number): DeliveryRow[] {
-    const byBody = search.type !== undefined || search.event !== undefined;
+    const { query, type, event, acceptedFrom } = search;
+    const byBody = type !== undefined || event !== undefined;
     const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
     if (byBody && bodies === undefined) return [];
+    const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
+    const others = head === undefined || head.accepted_at < acceptedFrom ? [] : toRows(head);
+    const matching = others.filter((row) => row.id < to && matchesRow(query, row));
     const own = stepRows.filter(({ id }) => batchOf(id) === batch);
-    const rows = [...own, ...this.batched(search, batch, to)].sort((a, b) => b.id - a.id);
+    const rows = [...own, ...matching].sort((a, b) => b.id - a.id);
     return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
   }
 

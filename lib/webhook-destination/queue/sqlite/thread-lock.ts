@@ -7,12 +7,10 @@ const FREE = 1;
  * `process.exit` ends threads wherever they are, so the process takes the lock first, and keeps it.
  */
 export class ThreadLock {
-  private readonly state: Int32Array;
+  private readonly state = new Int32Array(this.memory);
 
   /** @param memory an `Int32`, shared by both threads */
-  constructor(memory: SharedArrayBuffer) {
-    this.state = new Int32Array(memory);
-  }
+  constructor(private readonly memory: SharedArrayBuffer) {}
 
   /** Blocks until the other thread releases the lock, or for at most `maxWait` ms. */
   acquire(maxWait = Infinity): void {
