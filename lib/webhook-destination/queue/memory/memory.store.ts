@@ -32,12 +32,10 @@ export class MemoryStore implements DeliveryStore {
   /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();
   private readonly due = new Map<string, DueList>();
-  private readonly accepted: AcceptedMessages;
+  private readonly accepted = new AcceptedMessages(this.messageIds);
   private lastId = 0;
 
-  constructor(messageIds: Required<RetentionBound>) {
-    this.accepted = new AcceptedMessages(messageIds);
-  }
+  constructor(private readonly messageIds: Required<RetentionBound>) {}
 
   /** Deliveries that were leased before the queue was closed are due again. */
   open(): Promise<void> {

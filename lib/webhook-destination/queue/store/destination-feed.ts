@@ -7,7 +7,8 @@ import { delayUntil } from '../../../client/timer.limits.js';
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
-import type { DeliveryStore, Settlement } from './delivery-store.interface.js';
+import type { DeliveryStore } from './delivery-store.interface.js';
+import type { SettlementWriter } from './settlement.writer.js';
 
 /**
  * Maximum number of leases without a recorded outcome, as a multiple of the concurrency: attempts continue while the
@@ -27,12 +28,6 @@ const WINDOW_BYTES = 16 * 1024 * 1024;
 /** Wait after a failed read of the store, in ms. */
 const STORE_RETRY_DELAY = 1_000;
 
-/**
- * Records the outcome of a leased delivery, or returns the delivery. Calls `onEnd` when the lease has ended, then
- * resolves with whether the delivery was still leased.
- */
-export type Settle = (settlement: Settlement, onEnd: () => void) => Promise<boolean>;
-
 /** Parameters of a feed, besides its store. */
 export interface FeedOptions {
   destination: string;
@@ -40,7 +35,7 @@ export interface FeedOptions {
   /** As in `DeliveryQueue.consume`; Infinity for all deliveries. */
   windowBefore: number;
   subscriber: Subscriber<Lease>;
-  settle: Settle;
+  settle: SettlementWriter['write'];
   /** The queue's deliveries that are ready or handed out, without a recorded outcome. */
   leased: Set<Delivery>;
   /** The claims in progress. */
@@ -54,9 +49,9 @@ export interface FeedOptions {
  * from the store when they are due.
  */
 export class DestinationFeed {
-  private readonly logger: LimitedLogger;
+  private readonly logger = new LimitedLogger(`DeliveryQueue(${this.options.destination})`);
   private readonly ready = new Fifo<Delivery>();
-  private readonly window: number;
+  private readonly window = this.options.concurrency * (this.store.isShared ? SHARED_WINDOW_FACTOR : WINDOW_FACTOR);
   /** Places taken in the window: deliveries being stored, ready, with the consumer, or being recorded. */
   private held = 0;
   /** Total size of their bodies, in bytes. */
@@ -79,10 +74,7 @@ export class DestinationFeed {
   constructor(
     private readonly store: DeliveryStore,
     private readonly options: FeedOptions,
-  ) {
-    this.window = options.concurrency * (store.isShared ? SHARED_WINDOW_FACTOR : WINDOW_FACTOR);
-    this.logger = new LimitedLogger(`DeliveryQueue(${options.destination})`);
-  }
+  ) {}
 
   /** Reserves places for deliveries being stored, unless the window is full or older deliveries wait in the store. */
   reserve(deliveries: NewDelivery[]): boolean {

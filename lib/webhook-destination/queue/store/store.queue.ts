@@ -29,7 +29,7 @@ import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } 
 import { checkPage, checkQuery, matches } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
 import { SteadyClock } from '../steady-clock.js';
-import { DestinationFeed, type Settle } from './destination-feed.js';
+import { DestinationFeed } from './destination-feed.js';
 import { toBatches } from './delivery-batches.js';
 import { AddTurn } from './add-turn.js';
 import type { DeliveryStore } from './delivery-store.interface.js';
@@ -235,7 +235,7 @@ export class StoreQueue implements DeliveryQueue {
   }
 
   /** Creates the function that settles leases granted while the queue is open this time. */
-  private createSettle(): Settle {
+  private createSettle(): SettlementWriter['write'] {
     const { writer } = this;
     return (settlement, onEnd) =>
       writer.write(settlement, () => {
