@@ -7,7 +7,6 @@ import { RelayError } from '../../client/relay.error.js';
 import { errorMessage } from '../../common/error.util.js';
 import { OptionsError } from '../../common/options.error.js';
 import { toOptions } from '../../common/options.rules.js';
-import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
 import { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
@@ -17,7 +16,6 @@ import type {
   RegistryChange,
 } from './destination-registry.interface.js';
 import type { AnyDocument, EntryDocuments } from './entry.document.js';
-import { findEntryFaults } from './entry.rules.js';
 import { type LiveEntries, subjectOf } from './live-entries.js';
 import { type RegisteredEntry, Registry } from './registry.js';
 import { resolveRegistry } from './registry.resolver.js';
@@ -29,13 +27,11 @@ const PORTION = 200;
 export class ApplicationRegistry extends Registry {
   readonly origin = 'application';
   readonly #entries = { source: new Map<string, AnyDocument>(), destination: new Map<string, AnyDocument>() };
-  readonly #delivery: DeliveryOptions;
   readonly #provider: DestinationRegistryProvider | undefined;
   private changes: Subscription | undefined;
 
-  constructor(entries: LiveEntries, delivery: DeliveryOptions, provider: DestinationRegistryProvider | undefined) {
+  constructor(entries: LiveEntries, provider: DestinationRegistryProvider | undefined) {
     super(entries);
-    this.#delivery = delivery;
     this.#provider = provider;
   }
 
@@ -118,7 +114,7 @@ export class ApplicationRegistry extends Registry {
     const options = toOptions<object>(kind === 'source' ? SourceOptions : DestinationOptions, given);
     const document = { options } as AnyDocument;
     const name = isObject ? document.options.name : undefined;
-    const faults = findEntryFaults(kind, document, this.#delivery);
+    const faults = this.entries.findFaults(kind, document);
     if (faults.length === 0 && place && this.#entries[kind].has(name!)) {
       faults.push(`name must differ from that of every other ${kind}`);
     }

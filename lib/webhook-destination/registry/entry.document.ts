@@ -37,19 +37,13 @@ export function toLiveSource({ options, previous }: EntryDocuments['source']): K
   return { ...options, ...(previous && { previousKey: previous.value }) };
 }
 
-export function toLiveDestination({
-  options,
-  previous,
-  pauses = [],
-}: EntryDocuments['destination']): PausableDestination {
-  return Object.assign(toOptions(DestinationOptions, toSigned(options, previous)), { pauses });
+/** Returns the options of a destination with their defaults, and with both secrets during a rotation. */
+export function toDestinationOptions({ options, previous }: EntryDocuments['destination']): DestinationOptions {
+  const [secret] = [options.sharedSecret].flat();
+  const both = previous && secret !== undefined && { sharedSecret: [secret, previous.value] };
+  return toOptions(DestinationOptions, { ...options, ...both });
 }
 
-/** Returns the options of a destination, with both secrets during a rotation. */
-export function toSigned(
-  options: GivenDestination,
-  previous: EntryDocuments['destination']['previous'],
-): GivenDestination {
-  const [secret] = [options.sharedSecret].flat();
-  return previous && secret !== undefined ? { ...options, sharedSecret: [secret, previous.value] } : options;
+export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
+  return Object.assign(toDestinationOptions(document), { pauses: document.pauses ?? [] });
 }

@@ -1,15 +1,25 @@
 import { LimitedLogger } from '../../common/limited.logger.js';
+import { findOptionFaults, toOptions } from '../../common/options.rules.js';
+import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DestinationOptions } from '../dispatch/destination.options.js';
-import type { SourceOptions } from '../ingest/source.options.js';
+import { findDeliveryFaults } from '../dispatch/destination.rules.js';
+import { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
-import { type AnyDocument, type EntryDocuments, toLiveDestination, toLiveSource } from './entry.document.js';
+import {
+  type AnyDocument,
+  type EntryDocuments,
+  toDestinationOptions,
+  toLiveDestination,
+  toLiveSource,
+} from './entry.document.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 import type { RegistryListener } from './registry-listener.interface.js';
 
-/** The entries that the module's options declare. */
-export interface FixedEntries {
+/** The module's options that entries must agree with. */
+export interface EntrySettings {
   sources: SourceOptions[];
   destinations: DestinationOptions[];
+  delivery: DeliveryOptions;
 }
 
 /** Fault of a source whose write key belongs to another source, which may release it later. */
@@ -18,22 +28,34 @@ export const KEY_TAKEN = 'writeKey must differ from that of every other source';
 /** The entries that the relay uses: the fixed entries, which take precedence, and those of the registry. */
 export class LiveEntries {
   readonly logger = new LimitedLogger('WebhookDestination');
-  readonly #fixed: FixedEntries;
+  readonly #settings: EntrySettings;
   readonly #fixedNames: Record<RegistryKind, Set<string>>;
   readonly #sources = new Map<string, KeyedSource>();
   /** Name of the source of each write key, including previous keys. */
   readonly #keys = new Map<string, string>();
 
   constructor(
-    fixed: FixedEntries,
+    settings: EntrySettings,
     private readonly listener: RegistryListener,
   ) {
-    this.#fixed = fixed;
+    this.#settings = settings;
     this.#fixedNames = {
-      source: new Set(fixed.sources.map(({ name }) => name)),
-      destination: new Set(fixed.destinations.map(({ name }) => name)),
+      source: new Set(settings.sources.map(({ name }) => name)),
+      destination: new Set(settings.destinations.map(({ name }) => name)),
     };
-    for (const source of fixed.sources) this.takeKeys(source);
+    for (const source of settings.sources) this.takeKeys(source);
+  }
+
+  /** Returns the rules of the module's options that an entry breaks on its own, each as `path rule`. */
+  findFaults(kind: RegistryKind, document: AnyDocument): string[] {
+    const { options } = document;
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) return ['must be an object'];
+    if (kind === 'source') return findOptionFaults(toOptions(SourceOptions, options));
+    const destination = toDestinationOptions(document as EntryDocuments['destination']);
+    const faults = findOptionFaults(destination);
+    if (faults.length > 0) return faults;
+    const { delivery } = this.#settings;
+    return findDeliveryFaults([destination], delivery).map((fault) => fault.replace(/^destinations\[0\]\./, ''));
   }
 
   /** Returns the fault of a source whose write key belongs to another source. */
@@ -80,7 +102,7 @@ export class LiveEntries {
 
   /** Warns of fixed destinations that name sources that do not exist. Called once all entries are loaded. */
   warnOfUnknownSources(): void {
-    for (const options of this.#fixed.destinations) {
+    for (const options of this.#settings.destinations) {
       for (const fault of this.findUnknownSources('destination', { options })) {
         this.logger.once(`Destination "${options.name}": ${fault}`);
       }

@@ -1,16 +1,16 @@
 import { OptionsError } from '../../common/options.error.js';
-import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { RegistryOption } from './destination-registry.interface.js';
-import { type FixedEntries, LiveEntries } from './live-entries.js';
 import { ApplicationRegistry } from './application-registry.js';
+import { DocumentCipher } from './document.cipher.js';
+import { EntryCodec } from './entry.codec.js';
+import { type EntrySettings, LiveEntries } from './live-entries.js';
 import type { RegistryListener } from './registry-listener.interface.js';
 import type { Registry } from './registry.js';
 import { StoredRegistry } from './stored.registry.js';
 
 /** The part of the module's options that concerns the registry. */
-export interface RegistrySettings extends FixedEntries {
-  delivery: DeliveryOptions;
+export interface RegistrySettings extends EntrySettings {
   registry?: RegistryOption;
   registrySecret?: string | string[];
 }
@@ -22,8 +22,9 @@ export interface RegistrySettings extends FixedEntries {
 export function createRegistry(settings: RegistrySettings, queue: DeliveryQueue, listener: RegistryListener): Registry {
   const { delivery, registry, registrySecret } = settings;
   const entries = new LiveEntries(settings, listener);
-  if (registry !== 'store') return new ApplicationRegistry(entries, delivery, registry);
-  if (queue.registry) return new StoredRegistry(queue.registry, entries, delivery, registrySecret);
+  if (registry !== 'store') return new ApplicationRegistry(entries, registry);
+  const createCodec = async () => new EntryCodec(await DocumentCipher.create(registrySecret), delivery);
+  if (queue.registry) return new StoredRegistry(queue.registry, entries, createCodec);
   throw new OptionsError('WebhookDestinationModule', [
     "registry must not be 'store' with this queue, which cannot store a registry",
   ]);

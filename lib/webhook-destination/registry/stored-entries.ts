@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { errorMessage } from '../../common/error.util.js';
-import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { RegistryKind, RegistryRecord } from '../queue/registry-store.interface.js';
 import type { EntryCodec } from './entry.codec.js';
 import { type AnyDocument, withoutExpired } from './entry.document.js';
-import { findEntryFaults } from './entry.rules.js';
 import { KEY_TAKEN, type LiveEntries, subjectOf } from './live-entries.js';
 import type { RegisteredEntry } from './registry.js';
 
@@ -28,15 +26,11 @@ export class StoredEntries {
   readonly #rotating = new Set<StoredEntry>();
   /** Sources whose write key belongs to another source, which may release it. */
   readonly #conflicts = new Set<StoredEntry>();
-  readonly #delivery: DeliveryOptions;
 
   constructor(
     private readonly inUse: LiveEntries,
     private readonly codec: EntryCodec,
-    delivery: DeliveryOptions,
-  ) {
-    this.#delivery = delivery;
-  }
+  ) {}
 
   /**
    * Entries that the store should keep in another form: without an expired secret, or encoded with the current key and
@@ -117,7 +111,7 @@ export class StoredEntries {
       const stored = this.codec.decode(kind, name, text);
       entry.document = withoutExpired(stored, Date.now());
       if (entry.document !== stored || (isOpening && !this.codec.isCurrent(text, stored))) this.#stale.add(entry);
-      this.use(entry, this.codec.isChecked(stored) ? [] : findEntryFaults(kind, stored, this.#delivery));
+      this.use(entry, this.codec.isChecked(stored) ? [] : this.inUse.findFaults(kind, stored));
     } catch (error) {
       entry.fault = errorMessage(error);
     }

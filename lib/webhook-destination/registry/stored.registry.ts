@@ -3,12 +3,9 @@ import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
 import { OptionsError } from '../../common/options.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
-import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { RegistryKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
-import { DocumentCipher } from './document.cipher.js';
-import { EntryCodec } from './entry.codec.js';
+import type { EntryCodec } from './entry.codec.js';
 import type { AnyDocument, EntryDocuments } from './entry.document.js';
-import { findEntryFaults } from './entry.rules.js';
 import { type LiveEntries, subjectOf } from './live-entries.js';
 import { type EntryChange, type RegisteredEntry, Registry } from './registry.js';
 import { StoreFollower } from './store.follower.js';
@@ -23,8 +20,6 @@ const MAX_TRIES = 20;
 /** Registry of the sources and destinations that the queue's store keeps. */
 export class StoredRegistry extends Registry {
   readonly origin = 'store';
-  readonly #delivery: DeliveryOptions;
-  readonly #secrets: string | string[] | undefined;
   private readonly follower: StoreFollower;
   private codec!: EntryCodec;
   private stored: StoredEntries | undefined;
@@ -36,12 +31,9 @@ export class StoredRegistry extends Registry {
   constructor(
     private readonly store: RegistryStore,
     entries: LiveEntries,
-    delivery: DeliveryOptions,
-    secrets: string | string[] | undefined,
+    private readonly createCodec: () => Promise<EntryCodec>,
   ) {
     super(entries);
-    this.#delivery = delivery;
-    this.#secrets = secrets;
     this.follower = new StoreFollower(store, (records) => this.apply(records));
   }
 
@@ -77,8 +69,8 @@ export class StoredRegistry extends Registry {
   }
 
   protected async start(): Promise<void> {
-    this.codec = new EntryCodec(await DocumentCipher.create(this.#secrets), this.#delivery);
-    this.stored = new StoredEntries(this.entries, this.codec, this.#delivery);
+    this.codec = await this.createCodec();
+    this.stored = new StoredEntries(this.entries, this.codec);
     await this.follower.start();
     this.isOpening = false;
     void this.rewrite();
@@ -91,7 +83,7 @@ export class StoredRegistry extends Registry {
 
   /** @throws {OptionsError} */
   private check(kind: RegistryKind, next: AnyDocument, current: AnyDocument | undefined): void {
-    const faults = [...findEntryFaults(kind, next, this.#delivery), ...this.entries.findConflicts(kind, next)];
+    const faults = [...this.entries.findFaults(kind, next), ...this.entries.findConflicts(kind, next)];
     // A source that no longer exists must not block other changes to its destinations.
     const isNew = sourcesOf(next) !== (current && sourcesOf(current));
     if (faults.length === 0 && isNew) faults.push(...this.entries.findUnknownSources(kind, next));
