@@ -1,10 +1,10 @@
 import { RelayError } from '../../client/relay.error.js';
-import { OptionsError } from '../../common/options.error.js';
+import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { isNonEmptyString, isPositiveInteger } from '../../common/value.util.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { EntryDocuments } from './entry.document.js';
-import { subjectOf } from './live-entries.js';
+import { invalidEntry } from './live-entries.js';
 import { findPatchFaults, patched, type PatchRules } from './options-patch.js';
 import type { EntryOrigin, EntryQuery } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
@@ -170,7 +170,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   }
 
   protected refusal(name: unknown, faults: string[]): OptionsError {
-    return new OptionsError(subjectOf(this.#kind, String(name)), faults, { field: faults[0]!.split(' ', 1)[0] });
+    return invalidEntry(this.#kind, String(name), faults);
   }
 
   private find(name: string): ShownEntry<K> | undefined {

@@ -1,4 +1,5 @@
 import { LimitedLogger } from '../../common/limited.logger.js';
+import { OptionsError } from '../../common/options.error.js';
 import { findOptionFaults, toOptions } from '../../common/options.rules.js';
 import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DestinationOptions } from '../dispatch/destination.options.js';
@@ -127,4 +128,9 @@ function keysOf({ writeKey, previousKey = writeKey }: KeyedSource): string[] {
 /** Returns how errors and log lines name an entry. */
 export function subjectOf(kind: RegistryKind, name: string): string {
   return `${kind === 'source' ? 'Source' : 'Destination'} "${name}"`;
+}
+
+/** Creates the error for an entry with faults; its `field` is that of the first. */
+export function invalidEntry(kind: RegistryKind, name: string, faults: string[]): OptionsError {
+  return new OptionsError(subjectOf(kind, name), faults, { field: faults[0]!.split(' ', 1)[0] });
 }

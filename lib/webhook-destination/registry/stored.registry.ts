@@ -1,12 +1,11 @@
 import { RelayError } from '../../client/relay.error.js';
 import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
-import { OptionsError } from '../../common/options.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import type { RegistryKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 import type { EntryCodec } from './entry.codec.js';
 import type { AnyDocument, EntryDocuments } from './entry.document.js';
-import { type LiveEntries, subjectOf } from './live-entries.js';
+import { invalidEntry, type LiveEntries } from './live-entries.js';
 import { type EntryChange, type RegisteredEntry, Registry } from './registry.js';
 import { StoreFollower } from './store.follower.js';
 import { StoredEntries, type StoredEntry } from './stored-entries.js';
@@ -60,7 +59,7 @@ export class StoredRegistry extends Registry {
       if (entry?.revision !== written || entry.fault === undefined) return;
       // Another process gave the write key to another source first.
       await this.write(kind, name, document, written);
-      return throwFaults(kind, name, [entry.fault]);
+      throw invalidEntry(kind, name, [entry.fault]);
     }
     throw new RelayError(
       'registry_conflict',
@@ -87,7 +86,7 @@ export class StoredRegistry extends Registry {
     // A source that no longer exists must not block other changes to its destinations.
     const isNew = sourcesOf(next) !== (current && sourcesOf(current));
     if (faults.length === 0 && isNew) faults.push(...this.entries.findUnknownSources(kind, next));
-    throwFaults(kind, next.options.name, faults);
+    if (faults.length > 0) throw invalidEntry(kind, next.options.name, faults);
   }
 
   /**
@@ -162,10 +161,4 @@ export class StoredRegistry extends Registry {
 
 function sourcesOf({ options }: AnyDocument): string[] | undefined {
   return (options as EntryDocuments['destination']['options']).sources;
-}
-
-/** @throws {OptionsError} when there are any faults */
-function throwFaults(kind: RegistryKind, name: string, faults: string[]): void {
-  const [first] = faults;
-  if (first !== undefined) throw new OptionsError(subjectOf(kind, name), faults, { field: first.split(' ', 1)[0] });
 }
