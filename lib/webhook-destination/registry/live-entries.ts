@@ -4,6 +4,7 @@ import { findOptionFaults, toOptions } from '../../common/options.rules.js';
 import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DestinationOptions } from '../dispatch/destination.options.js';
 import { findDeliveryFaults } from '../dispatch/destination.rules.js';
+import type { PausableDestination } from '../dispatch/pause.util.js';
 import { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import {
@@ -14,13 +15,24 @@ import {
   toLiveSource,
 } from './entry.document.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
-import type { RegistryListener } from './registry-listener.interface.js';
 
 /** The module's options that entries must agree with. */
 export interface EntrySettings {
   sources: SourceOptions[];
   destinations: DestinationOptions[];
   delivery: DeliveryOptions;
+}
+
+/**
+ * Applies changes of the registry to the relay. A `put` replaces the entry with the same name. A `remove` may name an
+ * entry that was never put: at start, entries removed in the last 30 days are reported, because an earlier process may
+ * have left deliveries for them.
+ */
+export interface RegistryListener {
+  putSource(source: KeyedSource): void;
+  removeSource(name: string): void;
+  putDestination(destination: PausableDestination): void;
+  removeDestination(name: string): void;
 }
 
 /** Fault of a source whose write key belongs to another source, which may release it later. */

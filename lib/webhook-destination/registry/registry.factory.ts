@@ -4,8 +4,7 @@ import type { RegistryOption } from './destination-registry.interface.js';
 import { ApplicationRegistry } from './application-registry.js';
 import { DocumentCipher } from './document.cipher.js';
 import { EntryCodec } from './entry.codec.js';
-import { type EntrySettings, LiveEntries } from './live-entries.js';
-import type { RegistryListener } from './registry-listener.interface.js';
+import { type EntrySettings, LiveEntries, type RegistryListener } from './live-entries.js';
 import type { Registry } from './registry.js';
 import { StoredRegistry } from './stored.registry.js';
 

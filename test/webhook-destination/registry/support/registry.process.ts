@@ -18,7 +18,7 @@ import type {
   RegistryOption,
 } from '../../../../lib/webhook-destination/registry/destination-registry.interface.js';
 import { DestinationManager, type SendTest } from '../../../../lib/webhook-destination/registry/destination.manager.js';
-import type { RegistryListener } from '../../../../lib/webhook-destination/registry/registry-listener.interface.js';
+import type { RegistryListener } from '../../../../lib/webhook-destination/registry/live-entries.js';
 import { createRegistry } from '../../../../lib/webhook-destination/registry/registry.factory.js';
 import type { Registry } from '../../../../lib/webhook-destination/registry/registry.js';
 import { SourceManager } from '../../../../lib/webhook-destination/registry/source.manager.js';
