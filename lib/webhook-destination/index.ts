@@ -37,7 +37,7 @@ export type {
   QueueCondition,
 } from './queue/delivery-queue.interface.js';
 export type { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
-export type { RouteReason } from './routing/route.reason.js';
+export type { RouteReason } from './routing/destination.router.js';
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
 export { QueueFullError } from './queue/queue-full.error.js';
 export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';

@@ -7,8 +7,7 @@ import type { RejectedMessage } from './ingest/ingest.result.js';
 import type { SourceRegistry } from './ingest/source.registry.js';
 import { type Delivery, type DeliveryQueue, type DeliveryRecord } from './queue/delivery-queue.interface.js';
 import { timeOf } from './queue/steady-clock.js';
-import { findRouteReason, type RoutableMessage } from './routing/destination.router.js';
-import type { RouteReason } from './routing/route.reason.js';
+import { findRouteReason, type RoutableMessage, type RouteReason } from './routing/destination.router.js';
 import { toWebhookBodies } from './routing/webhook-body.util.js';
 
 /** Maximum number of destinations in an explanation. */

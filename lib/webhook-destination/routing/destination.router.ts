@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import { EventFilter } from './event-filter.js';
-import type { RouteReason } from './route.reason.js';
 import type { RoutingOptions } from './routing.options.js';
 import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.util.js';
 
@@ -19,6 +18,9 @@ export interface RoutableMessage extends MessageJson {
   /** Returns the message's value for a name, or for `All`, in `integrations`; null and undefined count as unset. */
   integration(name: string): unknown;
 }
+
+/** Why a destination does not receive a message. */
+export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integrations';
 
 /** The routing options of a destination, with its event filter compiled. */
 interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'sources' | 'types'> {
@@ -44,10 +46,11 @@ export class DestinationRouter {
   }
 
   /** Adds a destination, or replaces the one with the same name. */
-  put({ name, integration, enabled, sources, types, events }: RoutingOptions): void {
+  put(options: RoutingOptions): void {
+    const { name, enabled, sources } = options;
     this.remove(name);
     if (!enabled) return;
-    const destination = toRouted({ name, integration, enabled, sources, types, events });
+    const destination = toRouted(options);
     this.destinations.set(name, destination);
     for (const source of sources ?? [undefined]) {
       const wanting = this.wanting.get(source);

@@ -1,2 +1,0 @@
-/** Why a destination does not receive a message. */
-export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integrations';
