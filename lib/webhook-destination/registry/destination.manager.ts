@@ -173,8 +173,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     await this.get('');
     return this.all()
       .filter(({ fault }) => fault === undefined)
-      .map(({ document }) => toLiveDestination(document))
-      .sort((one, other) => (one.name < other.name ? -1 : 1));
+      .map(({ document }) => toLiveDestination(document));
   }
 
   protected show({ document, ...state }: ShownEntry<'destination'>): DestinationEntry {

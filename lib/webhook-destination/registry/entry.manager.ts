@@ -50,7 +50,6 @@ export abstract class EntryManager<K extends RegistryKind, E> {
         const { metadata: own } = document.options as { metadata?: Record<string, string> };
         return wanted.every(([key, value]) => own?.[key] === value);
       })
-      .sort((one, other) => (one.document.options.name < other.document.options.name ? -1 : 1))
       .slice(0, limit)
       .map((entry) => this.show(entry));
   }
@@ -75,10 +74,11 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     });
   }
 
-  /** Returns the readable entries whose names pass. */
+  /** Returns the readable entries whose names pass, sorted by name. */
   protected all(isWanted: (name: string) => boolean = () => true): ShownEntry<K>[] {
     return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])]
       .filter(isWanted)
+      .sort()
       .flatMap((name) => this.find(name) ?? []);
   }
 
