@@ -161,7 +161,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    */
   async importFixed(): Promise<ImportResult> {
     const refused: string[] = [];
-    const sources = await this.sources.importFixed();
+    const sources = await this.sources.copyFixed();
     const destinations = await this.copyFixed(
       ({ name, transform }) => transform !== undefined && refused.push(name) > 0,
     );

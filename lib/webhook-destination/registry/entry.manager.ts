@@ -152,10 +152,8 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     return { ...entry, ...(value === undefined && ({ [field]: current } as { [K in F]?: string })) };
   }
 
-  /** Copies the fixed entries that the store lacks; resolves with their names. */
-  protected async copyFixed(
-    skips: (options: EntryDocuments[K]['options']) => boolean = () => false,
-  ): Promise<string[]> {
+  /** @internal Copies the fixed entries that the store lacks; resolves with their names. */
+  async copyFixed(skips: (options: EntryDocuments[K]['options']) => boolean = () => false): Promise<string[]> {
     const copied: string[] = [];
     for (const [name, { options }] of this.#fixed) {
       if (skips(options)) continue;

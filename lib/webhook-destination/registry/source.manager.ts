@@ -64,11 +64,6 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
     return this.rotate(name, 'writeKey', 'key', rotation, generateKey);
   }
 
-  /** @internal */
-  importFixed(): Promise<string[]> {
-    return this.copyFixed();
-  }
-
   protected show({ document, ...state }: ShownEntry<'source'>): SourceEntry {
     const { options, previous, createdAt, updatedAt } = document;
     return { name: options.name, ...state, createdAt, updatedAt, previousKeyUntil: previous?.until };
