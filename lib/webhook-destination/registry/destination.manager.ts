@@ -84,7 +84,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    * @throws {RelayError} `destination_exists`, or `registry_read_only` without `registry: 'store'`
    */
   async create(destination: NewDestination): Promise<CreatedDestination> {
-    const given = toObject(destination);
+    const given = Object(destination) as Record<string, unknown>;
     const { name = new DestinationOptions().name } = given;
     if (given.transform !== undefined) throw this.refusal(name, [`transform ${IN_CODE}`]);
     const generated = Object.hasOwn(given, 'sharedSecret') ? {} : { sharedSecret: generateSecret() };
@@ -142,7 +142,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    */
   async test(name: string, message: object = {}): Promise<AttemptRecord> {
     const { document } = await this.known(name);
-    const given = toObject(message);
+    const given = Object(message) as Record<string, unknown>;
     const anonymousId = given.userId === undefined ? { anonymousId: 'test' } : {};
     const messageId = `test-${randomUUID()}`;
     const posted = new ParsedMessage({ type: 'track', event: 'Test Event', ...anonymousId, messageId, ...given });
@@ -212,10 +212,6 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       return { ...changed, pauses: recentPauses(changed.pauses, this.retryWindow, Date.now()) };
     });
   }
-}
-
-function toObject(given: unknown): Record<string, unknown> {
-  return Object(given) as Record<string, unknown>;
 }
 
 function generateSecret(): string {

@@ -18,9 +18,9 @@ export async function resolveRegistry(
   throw new OptionsError('WebhookDestinationModule', ['registry must have a load() method']);
 }
 
-async function instantiate(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<DestinationRegistry> {
+async function instantiate(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<unknown> {
   if ('useValue' in provider) return provider.useValue;
-  if ('useExisting' in provider) return find<DestinationRegistry>(provider.useExisting, moduleRef);
+  if ('useExisting' in provider) return find(provider.useExisting, moduleRef);
   if ('useClass' in provider) {
     try {
       return moduleRef.get(provider.useClass, { strict: false });
@@ -30,21 +30,16 @@ async function instantiate(provider: DestinationRegistryProvider, moduleRef: Mod
   }
   const dependencies = (provider.inject ?? []).map((dependency): unknown => {
     const isDetailed = typeof dependency === 'object' && 'token' in dependency;
-    if (!isDetailed) return find(dependency, moduleRef);
-    try {
-      return find(dependency.token, moduleRef);
-    } catch (error) {
-      if (dependency.optional) return undefined;
-      throw error;
-    }
+    return isDetailed ? find(dependency.token, moduleRef, dependency.optional) : find(dependency, moduleRef);
   });
   return provider.useFactory(...dependencies);
 }
 
-function find<T>(token: InjectionToken, moduleRef: ModuleRef): T {
+function find(token: InjectionToken, moduleRef: ModuleRef, isOptional = false): unknown {
   try {
-    return moduleRef.get<T>(token, { strict: false });
+    return moduleRef.get(token, { strict: false });
   } catch (error) {
+    if (isOptional) return undefined;
     const name = typeof token === 'function' ? token.name : String(token);
     throw new OptionsError('WebhookDestinationModule', [`registry needs ${name}, which no module provides`], {
       cause: error,
