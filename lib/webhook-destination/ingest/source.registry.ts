@@ -35,6 +35,10 @@ export class SourceRegistry {
     this.digests.delete(name);
   }
 
+  has(name: string): boolean {
+    return this.digests.has(name);
+  }
+
   /** Returns the name of the source with this write key; undefined if there is none. */
   find(writeKey: string): string | undefined {
     return this.byKey.get(digest(writeKey));

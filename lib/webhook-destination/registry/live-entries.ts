@@ -14,7 +14,7 @@ import {
   toLiveDestination,
   toLiveSource,
 } from './entry.document.js';
-import type { KeyedSource } from '../ingest/source.registry.js';
+import { type KeyedSource, SourceRegistry } from '../ingest/source.registry.js';
 
 /** The module's options that entries must agree with. */
 export interface EntrySettings {
@@ -43,9 +43,7 @@ export class LiveEntries {
   readonly logger = new LimitedLogger('WebhookDestination');
   readonly #settings: EntrySettings;
   readonly #fixedNames: Record<RegistryKind, Set<string>>;
-  readonly #sources = new Map<string, KeyedSource>();
-  /** Name of the source of each write key, including previous keys. */
-  readonly #keys = new Map<string, string>();
+  readonly #sources: SourceRegistry;
 
   constructor(
     settings: EntrySettings,
@@ -56,7 +54,7 @@ export class LiveEntries {
       source: new Set(settings.sources.map(({ name }) => name)),
       destination: new Set(settings.destinations.map(({ name }) => name)),
     };
-    for (const source of settings.sources) this.takeKeys(source);
+    this.#sources = new SourceRegistry(settings.sources);
   }
 
   /** Returns the rules of the module's options that an entry breaks on its own, each as `path rule`. */
@@ -75,8 +73,9 @@ export class LiveEntries {
   findConflicts(kind: RegistryKind, document: AnyDocument): string[] {
     if (kind === 'destination') return [];
     const { name, writeKey, previousKey = writeKey } = toLiveSource(document as EntryDocuments['source']);
-    const isFree = [writeKey, previousKey].every((key) => (this.#keys.get(key) ?? name) === name);
-    return isFree ? [] : [KEY_TAKEN];
+    // In an invalid document, a key may be anything.
+    const keys = [writeKey, previousKey].filter((key) => typeof key === 'string');
+    return keys.every((key) => (this.#sources.find(key) ?? name) === name) ? [] : [KEY_TAKEN];
   }
 
   /** Returns the faults of a destination that names sources that do not exist. */
@@ -97,8 +96,7 @@ export class LiveEntries {
       );
     } else if (kind === 'source') {
       const source = toLiveSource(document as EntryDocuments['source']);
-      this.releaseKeys(name);
-      this.takeKeys(source);
+      this.#sources.put(source);
       this.listener.putSource(source);
     } else {
       this.listener.putDestination(toLiveDestination(document as EntryDocuments['destination']));
@@ -108,8 +106,7 @@ export class LiveEntries {
   remove(kind: RegistryKind, name: string): void {
     if (this.#fixedNames[kind].has(name)) return;
     if (kind === 'destination') return this.listener.removeDestination(name);
-    this.releaseKeys(name);
-    this.#sources.delete(name);
+    this.#sources.remove(name);
     this.listener.removeSource(name);
   }
 
@@ -121,20 +118,6 @@ export class LiveEntries {
       }
     }
   }
-
-  private takeKeys(source: KeyedSource): void {
-    this.#sources.set(source.name, source);
-    for (const key of keysOf(source)) this.#keys.set(key, source.name);
-  }
-
-  private releaseKeys(name: string): void {
-    const source = this.#sources.get(name);
-    if (source) keysOf(source).forEach((key) => this.#keys.delete(key));
-  }
-}
-
-function keysOf({ writeKey, previousKey = writeKey }: KeyedSource): string[] {
-  return [writeKey, previousKey];
 }
 
 /** Returns how errors and log lines name an entry. */
