@@ -28,7 +28,9 @@ export function proxyConnector(
 
   async function connect({ hostname, port, protocol }: buildConnector.Options): Promise<Socket> {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-    const refused = await refusedAddress(policy, new URL(`${protocol}//${host}`));
+    // The proxy may use any of the addresses, and may know a name that is unknown here.
+    const addresses = await policy.addressesOf(new URL(`${protocol}//${host}`)).catch((): string[] => []);
+    const refused = addresses.find((address) => !policy.allows(address));
     if (refused !== undefined) throw policy.refusal(refused);
     return tunnel(proxy, toProxy, `${host}:${port || (protocol === 'https:' ? 443 : 80)}`, timeout);
   }
@@ -42,15 +44,6 @@ export function proxyConnector(
       (error: Error) => callback(error, null),
     );
   };
-}
-
-/**
- * Returns an address of a host that the policy refuses, because the proxy may use any; undefined for a name that is
- * unknown here.
- */
-async function refusedAddress(policy: NetworkPolicy, url: URL): Promise<string | undefined> {
-  const addresses = await policy.addressesOf(url).catch((): string[] => []);
-  return addresses.find((address) => !policy.allows(address));
 }
 
 /** Opens a connection to `authority` through the proxy. */

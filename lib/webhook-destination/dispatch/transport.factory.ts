@@ -13,16 +13,14 @@ import { proxyChoice } from './egress-proxy.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
 import { proxyConnector } from './proxy.connector.js';
+import type { ConnectionTransport } from './receiver-connection.js';
 import { socketBudget } from './socket-budget.js';
-import { isWebhookTransport, type TargetTransport } from './webhook-transport.interface.js';
+import { isWebhookTransport } from './webhook-transport.interface.js';
 import { UndiciTransport } from './undici.transport.js';
 import type { WebhookTarget } from './webhook-target.js';
 
 /** Creates the connections to one URL: `size` at most. */
 export type PoolFactory = (target: WebhookTarget, size: number) => ConnectionPool;
-
-/** Creates the transport of one connection to a URL, which gets its socket from the connector. */
-type TransportFactory = (target: WebhookTarget, connect: buildConnector.connector) => TargetTransport;
 
 /**
  * Loads the transport that the options select, and returns the factory of its connections.
@@ -33,19 +31,20 @@ type TransportFactory = (target: WebhookTarget, connect: buildConnector.connecto
 export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
   const transport = await loadTransport(options, moduleRef);
   const connector = connectorFactory(options);
-  return (target, size) => {
-    const create = (connect: buildConnector.connector) => transport(target, connect);
-    return new ConnectionPool(socketBudget(), connector(target), create, size, options.timeout);
-  };
+  return (target, size) =>
+    new ConnectionPool(socketBudget(), connector(target), transport(target), size, options.timeout);
 }
 
-async function loadTransport({ transport }: DeliveryOptions, moduleRef: ModuleRef): Promise<TransportFactory> {
-  if (isWebhookTransport(transport)) return ({ url }) => new BoundedTransport(transport, url);
-  if (transport === 'undici') return (target, connect) => new UndiciTransport(target, connect);
+async function loadTransport(
+  { transport }: DeliveryOptions,
+  moduleRef: ModuleRef,
+): Promise<(target: WebhookTarget) => ConnectionTransport> {
+  if (isWebhookTransport(transport)) return (target) => () => new BoundedTransport(transport, target.url);
+  if (transport === 'undici') return (target) => (connect) => new UndiciTransport(target, connect);
 
   const [create, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
   const http = transport === 'axios' ? create() : findHttpService(transport.axios, moduleRef);
-  return (target, connect) => {
+  return (target) => (connect) => {
     const connection = new UndiciTransport(target, connect);
     return new BoundedTransport(new AxiosTransport(http, connection), target.url, () => connection.close());
   };
