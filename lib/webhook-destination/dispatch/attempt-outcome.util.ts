@@ -4,9 +4,6 @@ import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../que
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
 
-/** Reason of a delivery whose destination was removed. */
-const DESTINATION_REMOVED = 'destination removed';
-
 /** Reason of a delivery whose retry window has ended. */
 export const WINDOW_OVER = 'the retry window is over';
 
@@ -59,7 +56,7 @@ export function judgeAttempt(
 export function endOfRemoved({ failedUrls }: Readonly<Delivery>, outcome?: DeliveryOutcome): DeliveryOutcome {
   if (outcome && outcome.state !== 'waiting') return outcome;
   const attempt = outcome?.attempt && { attempt: outcome.attempt };
-  return { state: 'dead', reason: DESTINATION_REMOVED, failedUrls: outcome?.failedUrls ?? failedUrls, ...attempt };
+  return { state: 'dead', reason: 'destination removed', failedUrls: outcome?.failedUrls ?? failedUrls, ...attempt };
 }
 
 /** Whether the network policy stopped a request of the attempt. */

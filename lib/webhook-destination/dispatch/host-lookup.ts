@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 import { isLocalhost, LOCALHOST_ADDRESSES } from '../../common/network.util.js';
-import { processWide } from '../../common/process-wide.util.js';
 import { DnsClient, isUnknown } from './dns.client.js';
 import { systemFile } from './system-file.js';
 
@@ -71,9 +70,4 @@ function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
     }
   }
   return hosts;
-}
-
-/** Returns the look-up that the process shares. */
-export function hostLookup(): HostLookup {
-  return processWide('host-lookup', () => new HostLookup());
 }

@@ -11,9 +11,10 @@ import {
   toBlockList,
   toCidr,
 } from '../../common/network.util.js';
+import { processWide } from '../../common/process-wide.util.js';
 import { AddressNotAllowedError } from '../../common/relay.errors.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/delivery-queue.interface.js';
-import { type HostLookup, hostLookup } from './host-lookup.js';
+import { HostLookup } from './host-lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
@@ -49,12 +50,12 @@ export class NetworkPolicy {
   /**
    * @param allowedNetworks allowed even if not public: CIDRs, addresses, `localhost`
    * @param deniedNetworks always refused, in the same notation
-   * @param hosts resolves names
+   * @param hosts resolves names; shared by the process
    */
   constructor(
     private readonly allowedNetworks: string[],
     deniedNetworks: string[] = [],
-    private readonly hosts: Pick<HostLookup, 'addressesOf'> = hostLookup(),
+    private readonly hosts: Pick<HostLookup, 'addressesOf'> = processWide('host-lookup', () => new HostLookup()),
   ) {
     this.allowed = toBlockList(allowedNetworks);
     this.denied = deniedNetworks.length > 0 ? toBlockList(deniedNetworks) : undefined;
