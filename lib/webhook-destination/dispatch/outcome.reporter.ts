@@ -1,9 +1,10 @@
 import type { Subject } from 'rxjs';
 
+import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import type { LogFields } from '../../common/line.logger.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
-import { attemptFields } from './log-fields.util.js';
 
 /** Reports the outcomes of a destination's deliveries as events, and failures also as log lines. */
 export class OutcomeReporter {
@@ -29,6 +30,21 @@ export class OutcomeReporter {
   end(): void {
     this.logger.end();
   }
+}
+
+/** Returns the fields of a log line about a delivery. */
+export function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {
+  return { messageId, deliveryId: id, destination, traceId: trace && fromTraceText(trace).traceparent.split('-')[1] };
+}
+
+/** Of several URLs, the fields are the first status answered and the duration of the slowest request. */
+function attemptFields(delivery: Readonly<Delivery>, { attempt, results }: DeliveryEvent): LogFields {
+  return {
+    ...deliveryFields(delivery),
+    attempt,
+    status: results.find(({ status }) => status !== undefined)?.status,
+    latencyMs: results.length === 0 ? undefined : Math.max(...results.map(({ duration }) => duration)),
+  };
 }
 
 function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {
