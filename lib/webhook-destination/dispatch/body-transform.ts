@@ -27,12 +27,13 @@ export interface TransformedMessage {
  */
 export type BodyTransform = (body: Record<string, unknown>, message: TransformedMessage) => object | undefined;
 
-/** Returns the body that is sent instead of the delivery's, or the outcome of the delivery if nothing is sent. */
-export function transformBody(
-  transform: BodyTransform,
+/** Returns the body that is sent, transformed if there is a transform; or the delivery's outcome if nothing is sent. */
+export function bodyToSend(
+  transform: BodyTransform | undefined,
   delivery: Readonly<Delivery>,
   now: number,
 ): Buffer | DeliveryOutcome {
+  if (!transform) return delivery.body;
   const { source, destination, messageId, userId, failedUrls } = delivery;
   try {
     const body = JSON.parse(delivery.body.toString()) as Record<string, unknown>;

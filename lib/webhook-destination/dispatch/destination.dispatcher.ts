@@ -15,7 +15,7 @@ import {
   type Lease,
 } from '../queue/delivery-queue.interface.js';
 import { endOfRemoved, judgeAttempt, WINDOW_OVER } from './attempt-outcome.util.js';
-import { transformBody } from './body-transform.js';
+import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DestinationSender, SendResult } from './destination.sender.js';
@@ -184,7 +184,6 @@ export class DestinationDispatcher {
     const { failedUrls } = delivery;
     const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
     const firstAttemptAt = begunAt ?? now;
-    const { transform } = this.#destination;
     const { retryWindow } = this.options;
     const windowStart = firstAttemptAt + this.pausedSince(firstAttemptAt);
     const giveUp = (reason: string): DeliveryOutcome => ({
@@ -194,7 +193,7 @@ export class DestinationDispatcher {
     });
     if (now >= windowStart + retryWindow) return giveUp(WINDOW_OVER);
     // Transformed before the circuit is asked: a delivery that sends nothing must not become its probe.
-    const body = transform ? transformBody(transform, delivery, now) : delivery.body;
+    const body = bodyToSend(this.#destination.transform, delivery, now);
     if (!Buffer.isBuffer(body)) return body;
     const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
     if (this.circuit.admits(now, now >= last)) {

@@ -1,5 +1,5 @@
 import type { Delivery } from '../queue/delivery-queue.interface.js';
-import { transformBody } from './body-transform.js';
+import { bodyToSend } from './body-transform.js';
 import type { DestinationOptions } from './destination.options.js';
 import { WebhookHeaders } from './webhook-headers.js';
 import { toWebhookTarget } from './webhook-target.js';
@@ -28,8 +28,7 @@ export interface RequestPreview {
 /** Returns the request that a delivery would make now, without sending it. */
 export function previewRequest(destination: DestinationOptions, delivery: Delivery, now: number): RequestPreview {
   const targets = destination.urls.map(toWebhookTarget);
-  const { transform } = destination;
-  const body = transform ? transformBody(transform, delivery, now) : delivery.body;
+  const body = bodyToSend(destination.transform, delivery, now);
   const urls = targets.map(({ shown }) => shown);
   if (!Buffer.isBuffer(body)) {
     const note = body.state === 'dead' ? body.reason : 'transform sends nothing';

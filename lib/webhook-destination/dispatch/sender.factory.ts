@@ -1,6 +1,6 @@
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
-import { transformBody } from './body-transform.js';
+import { bodyToSend } from './body-transform.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { DestinationSender } from './destination.sender.js';
@@ -47,9 +47,8 @@ export class SenderFactory {
     messageId: string,
     startedAt: number,
   ): Promise<AttemptRecord> {
-    const { name, transform } = destination;
     const delivery: Delivery = {
-      destination: name,
+      destination: destination.name,
       source: TEST_SOURCE,
       messageId,
       userId: undefined,
@@ -60,7 +59,7 @@ export class SenderFactory {
       attempts: [],
       failedUrls: [],
     };
-    const made = transform ? transformBody(transform, delivery, startedAt) : body;
+    const made = bodyToSend(destination.transform, delivery, startedAt);
     if (!Buffer.isBuffer(made)) return { startedAt, results: [] };
     const sender = this.create(destination);
     try {
