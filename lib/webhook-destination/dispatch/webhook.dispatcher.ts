@@ -22,7 +22,7 @@ import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { isPaused, type PausableDestination } from './pause.util.js';
 import { RemovedDestination } from './removed-destination.js';
-import { SenderFactory } from './sender.factory.js';
+import { createSender, sendTest } from './sender.factory.js';
 import { socketBudget } from './socket-budget.js';
 import type { PoolFactory } from './transport.factory.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
@@ -50,7 +50,7 @@ export class WebhookDispatcher {
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
   private readonly scope = new AsyncResource('WebhookDispatcher');
   /** Set while this process delivers. */
-  #senders: SenderFactory | undefined;
+  #createPool: PoolFactory | undefined;
   /** Destinations with deliveries that became due before the start. */
   private readonly due = new Set<string>();
   private dueSubscription: Subscription | undefined;
@@ -102,13 +102,13 @@ export class WebhookDispatcher {
     this.#destinations.delete(name);
     this.removedNames.add(name);
     this.leave(name, true);
-    if (this.#senders) this.end(name);
+    if (this.#createPool) this.end(name);
   }
 
   /** Starts recording which destinations have due deliveries. */
   follow(): void {
     this.dueSubscription = this.queue.due$.subscribe((name) => {
-      if (this.#senders) this.wake(name);
+      if (this.#createPool) this.wake(name);
       else this.due.add(name);
     });
   }
@@ -121,7 +121,7 @@ export class WebhookDispatcher {
   start(createPool: PoolFactory, counts?: DeliveryCount[]): void {
     const { delivery } = this.options.reveal();
     this.leaveBudget = this.joinBudget();
-    this.#senders = new SenderFactory(createPool, delivery);
+    this.#createPool = createPool;
     // A custom transport is responsible for its connections.
     if (!isWebhookTransport(delivery.transport)) {
       const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
@@ -143,15 +143,16 @@ export class WebhookDispatcher {
    * @throws {RelayError} if this process does not deliver
    */
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
-    if (!this.#senders)
+    if (!this.#createPool)
       throw new RelayError('not_delivering', 'this process does not deliver, so it cannot test a destination');
-    return this.#senders.test(destination, body, messageId, timeOf(this.queue));
+    const sender = createSender(destination, this.options.reveal().delivery, this.#createPool);
+    return sendTest(sender, destination, body, messageId, timeOf(this.queue));
   }
 
   /** Sends due deliveries for a limited time; the rest stays in the queue. */
   async stop(): Promise<void> {
     this.#check?.stop();
-    this.#senders = undefined;
+    this.#createPool = undefined;
     this.dueSubscription?.unsubscribe();
     for (const removed of this.removed.values()) removed.stop();
     const abort = new AbortController();
@@ -176,18 +177,17 @@ export class WebhookDispatcher {
 
   private open(destination: PausableDestination): void {
     this.leave(destination.name);
-    const senders = this.#senders;
-    if (senders && isActive(destination)) this.scope.runInAsyncScope(() => this.dispatch(destination, senders));
-  }
-
-  private dispatch(destination: PausableDestination, senders: SenderFactory): void {
-    const { delivery } = this.options.reveal();
-    const sender = senders.create(destination);
-    const now = () => timeOf(this.queue);
-    const dispatcher = new DestinationDispatcher(destination, sender, delivery, this.events, now, this.telemetry);
-    this.#dispatchers.set(destination.name, dispatcher);
-    dispatcher.start(this.queue);
-    this.#check?.add([destination], false);
+    const createPool = this.#createPool;
+    if (!createPool || !isActive(destination)) return;
+    this.scope.runInAsyncScope(() => {
+      const { delivery } = this.options.reveal();
+      const sender = createSender(destination, delivery, createPool);
+      const now = () => timeOf(this.queue);
+      const dispatcher = new DestinationDispatcher(destination, sender, delivery, this.events, now, this.telemetry);
+      this.#dispatchers.set(destination.name, dispatcher);
+      dispatcher.start(this.queue);
+      this.#check?.add([destination], false);
+    });
   }
 
   private leave(name: string, isRemoved = false): void {
