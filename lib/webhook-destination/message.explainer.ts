@@ -5,6 +5,7 @@ import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import type { RejectedMessage } from './ingest/ingest.result.js';
 import type { SourceRegistry } from './ingest/source.registry.js';
+import { toDelivery } from './queue/delivery.factory.js';
 import { type Delivery, type DeliveryQueue, type DeliveryRecord } from './queue/delivery-queue.interface.js';
 import { timeOf } from './queue/steady-clock.js';
 import { findRouteReason, type RoutableMessage, type RouteReason } from './routing/destination.router.js';
@@ -70,9 +71,13 @@ export class MessageExplainer {
     const fault = findPostedFault(posted);
     if (fault) return { source: name, accepted: false, fault, destinations: [], left: 0 };
     const accepted = new AcceptedMessage(posted, Date.now());
-    const delivery = this.toDelivery(name, accepted);
+    const { messageId, userId } = accepted;
+    const [body] = toWebhookBodies([accepted]);
+    const acceptedAt = timeOf(this.queue);
+    const given = { destination: '', source: name, messageId, userId, body: body!, acceptedAt };
+    const delivery = toDelivery(given, messageId);
     const explained = await this.routes(name, accepted, delivery);
-    return { source: name, accepted: true, messageId: accepted.messageId, ...explained };
+    return { source: name, accepted: true, messageId, ...explained };
   }
 
   /** Explains how the current options would handle a queued message, whose `integrations` are no longer known. */
@@ -107,21 +112,5 @@ export class MessageExplainer {
 
   private preview(options: DestinationOptions, delivery: Delivery): RequestPreview {
     return previewRequest(options, delivery, timeOf(this.queue));
-  }
-
-  private toDelivery(source: string, accepted: AcceptedMessage): Delivery {
-    const { messageId, userId } = accepted;
-    return {
-      destination: '',
-      source,
-      messageId,
-      userId,
-      body: toWebhookBodies([accepted])[0]!,
-      acceptedAt: timeOf(this.queue),
-      id: messageId,
-      firstAttemptAt: undefined,
-      attempts: [],
-      failedUrls: [],
-    };
   }
 }

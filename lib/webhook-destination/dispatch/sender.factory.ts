@@ -1,5 +1,5 @@
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
-import type { Delivery } from '../queue/delivery-queue.interface.js';
+import { toDelivery } from '../queue/delivery.factory.js';
 import { bodyToSend } from './body-transform.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -38,18 +38,8 @@ export async function sendTest(
   messageId: string,
   startedAt: number,
 ): Promise<AttemptRecord> {
-  const delivery: Delivery = {
-    destination: name,
-    source: 'test',
-    messageId,
-    userId: undefined,
-    body,
-    acceptedAt: startedAt,
-    id: messageId,
-    firstAttemptAt: undefined,
-    attempts: [],
-    failedUrls: [],
-  };
+  const message = { destination: name, source: 'test', messageId, userId: undefined, body, acceptedAt: startedAt };
+  const delivery = toDelivery(message, messageId);
   try {
     const made = bodyToSend(transform, delivery, startedAt);
     const sent = Buffer.isBuffer(made) ? await sender.send(delivery, made, () => true) : undefined;

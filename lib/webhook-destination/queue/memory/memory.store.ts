@@ -8,6 +8,7 @@ import type {
   OldestDelivery,
   QueueCondition,
 } from '../delivery-queue.interface.js';
+import { toDelivery } from '../delivery.factory.js';
 import {
   type Claim,
   type ClaimLimit,
@@ -15,7 +16,6 @@ import {
   firstAttemptAt,
   type Settlement,
   type StoreBatch,
-  toDelivery,
 } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';

@@ -28,32 +28,10 @@ export interface StoreBatch {
   leased: boolean;
 }
 
-/** Empty list that all deliveries without attempts share; never modified. */
-const NONE: never[] = [];
-
 /** Outcome of a leased delivery, undefined if it is returned without an attempt. */
 export interface Settlement {
   delivery: Delivery;
   outcome: DeliveryOutcome | undefined;
-}
-
-/** Creates a delivery without attempts. It copies field by field because that is fastest. */
-export function toDelivery(accepted: NewDelivery, id: string): Delivery {
-  const { destination, source, messageId, userId, body, acceptedAt, trace, recordedBy } = accepted;
-  return {
-    destination,
-    source,
-    messageId,
-    userId,
-    body,
-    acceptedAt,
-    trace,
-    recordedBy,
-    id,
-    firstAttemptAt: undefined,
-    attempts: NONE,
-    failedUrls: NONE,
-  };
 }
 
 /** Returns when a settled delivery's retry window began; undefined if it was never attempted or put back. */
