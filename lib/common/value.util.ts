@@ -5,6 +5,15 @@ export const isPositiveNumber = (value: unknown): value is number => Number.isFi
 export const isPositiveInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
 
+/** Whether a value is an object of strings, each of which passes with its name. */
+export function isStringMap(
+  value: unknown,
+  passes: (name: string, text: string) => boolean,
+): value is Record<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(([name, text]) => typeof text === 'string' && passes(name, text));
+}
+
 /** Parses JSON; returns undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
-import { isPositiveInteger } from '../../common/value.util.js';
+import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
 import type { BodyTransform } from './body-transform.js';
@@ -17,18 +17,9 @@ const MAX_METADATA_NAME = 40;
 const MAX_METADATA_VALUE = 500;
 
 function isMetadata(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const entries = Object.entries(value);
-  return (
-    entries.length <= MAX_METADATA &&
-    entries.every(
-      ([name, text]: [string, unknown]) =>
-        name !== '' &&
-        name.length <= MAX_METADATA_NAME &&
-        typeof text === 'string' &&
-        text.length <= MAX_METADATA_VALUE,
-    )
-  );
+  const isPair = (name: string, text: string) =>
+    name !== '' && name.length <= MAX_METADATA_NAME && text.length <= MAX_METADATA_VALUE;
+  return isStringMap(value, isPair) && Object.keys(value).length <= MAX_METADATA;
 }
 
 function isSharedSecret(value: unknown): boolean {

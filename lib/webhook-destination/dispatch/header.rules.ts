@@ -1,3 +1,5 @@
+import { isStringMap } from '../../common/value.util.js';
+
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -15,13 +17,5 @@ export function isReserved(name: string): boolean {
 
 /** Returns whether a value is an object of headers that a destination may add to its requests. */
 export function areHeaders(value: unknown): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.entries(value).every(
-      ([name, text]: [string, unknown]) =>
-        TOKEN.test(name) && !isReserved(name) && typeof text === 'string' && FIELD_VALUE.test(text),
-    )
-  );
+  return isStringMap(value, (name, text) => TOKEN.test(name) && !isReserved(name) && FIELD_VALUE.test(text));
 }
