@@ -1,4 +1,4 @@
-import type { Subscription } from 'rxjs';
+import { firstValueFrom, type Observable, Subject, type Subscription, timeout } from 'rxjs';
 
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -27,9 +27,10 @@ export class StoreFollower {
 
   /** Resolves once all records are applied. Later changes are applied as they occur. */
   async start(): Promise<void> {
-    await this.listen();
+    const { changed$ } = this.store;
+    if (changed$) await this.listen(changed$);
     await this.read();
-    if (this.store.changed$ && !this.isStopped) {
+    if (changed$ && !this.isStopped) {
       this.poll = setInterval(() => this.readSoon(), POLL_INTERVAL).unref();
     }
   }
@@ -60,29 +61,18 @@ export class StoreFollower {
    * Resolves at the first signal, once changes of other processes are received; after a timeout, startup goes on
    * without them.
    */
-  private listen(): Promise<void> {
-    const { changed$ } = this.store;
-    if (!changed$) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, LISTEN_TIMEOUT);
-      const begin = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      this.signals = changed$.subscribe({
-        next: () => {
-          begin();
-          this.readSoon();
-        },
-        error: (error) => {
-          begin();
-          this.logger.error(
-            `Change signals of the registry failed; it is polled every ${POLL_INTERVAL / 1_000} s: ${errorMessage(error)}`,
-          );
-        },
-        complete: begin,
-      });
+  private async listen(changed$: Observable<void>): Promise<void> {
+    const signals$ = new Subject<void>();
+    signals$.subscribe({
+      next: () => this.readSoon(),
+      error: (error) =>
+        this.logger.error(
+          `Change signals of the registry failed; it is polled every ${POLL_INTERVAL / 1_000} s: ${errorMessage(error)}`,
+        ),
     });
+    const first = firstValueFrom(signals$.pipe(timeout(LISTEN_TIMEOUT)), { defaultValue: undefined });
+    this.signals = changed$.subscribe(signals$);
+    await first.catch(() => undefined);
   }
 
   private readSoon(): void {
