@@ -166,11 +166,8 @@ export class DestinationDispatcher {
     if (!this.queue || moment >= this.resumesAt) return;
     this.rest();
     this.resumesAt = moment;
-    this.restTimer = setTimeout(
-      () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency),
-      delayUntil(moment, this.now()),
-    );
-    this.restTimer.unref();
+    const resume = () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency);
+    this.restTimer = setTimeout(resume, delayUntil(moment, this.now())).unref();
     // The windows of more deliveries may have ended, if they began after a pause; those are given up when they are due.
     const over = this.now() - this.options.retryWindow - this.pausedSince(0);
     if (this.circuit.isOpenSince(over)) this.subscribe(PROBE_CONCURRENCY, over);

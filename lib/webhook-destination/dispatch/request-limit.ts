@@ -109,13 +109,10 @@ export class RequestLimit {
     }
     const oldest = this.made.peek();
     if (this.timer || !oldest) return;
-    this.timer = setTimeout(
-      () => {
-        this.timer = undefined;
-        this.admitWaiting();
-      },
-      Math.ceil(oldest.endsAt - now),
-    );
-    this.timer.unref();
+    const wait = Math.ceil(oldest.endsAt - now);
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.admitWaiting();
+    }, wait).unref();
   }
 }
