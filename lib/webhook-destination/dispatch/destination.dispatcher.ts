@@ -30,7 +30,6 @@ import { isFailure } from './url-outcome.js';
  */
 const PROBE_CONCURRENCY = 8;
 
-/** What a dispatcher needs to know of its destination. */
 type DispatchedDestination = Pick<PausableDestination, 'name' | 'concurrency' | 'transform' | 'pauses'>;
 
 /**
@@ -45,6 +44,7 @@ export class DestinationDispatcher {
   /** Async context of its deliveries: the one in which the dispatcher was created. */
   private readonly scope = new AsyncResource('DestinationDispatcher');
   private readonly reporter: OutcomeReporter;
+  private readonly concurrency: number;
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
   /** Runs while no deliveries are leased. */
@@ -69,6 +69,7 @@ export class DestinationDispatcher {
     this.#destination = destination;
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(events);
+    this.concurrency = destination.concurrency ?? options.concurrency;
   }
 
   /** Whether deliveries are held back because the destination is down. */
@@ -76,7 +77,6 @@ export class DestinationDispatcher {
     return this.circuit.isOpen;
   }
 
-  /** Starts leasing deliveries. */
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
     this.queue = queue;
     this.take(this.concurrency);
@@ -127,10 +127,6 @@ export class DestinationDispatcher {
     this.logger.end();
     this.reporter.end();
     await this.sender.close();
-  }
-
-  private get concurrency(): number {
-    return this.#destination.concurrency ?? this.options.concurrency;
   }
 
   private take(concurrency: number): void {
