@@ -4,7 +4,6 @@ import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../que
 import type { SendResult } from './destination.sender.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
 
-/** Reason of a delivery whose retry window has ended. */
 export const WINDOW_OVER = 'the retry window is over';
 
 /**

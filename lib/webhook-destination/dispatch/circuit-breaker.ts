@@ -29,7 +29,6 @@ export class CircuitBreaker {
     private readonly maxInterval: number,
   ) {}
 
-  /** Whether deliveries are held back. */
   get isOpen(): boolean {
     return this.interval > 0;
   }

@@ -7,9 +7,7 @@ import { type ConnectionTransport, ReceiverConnection } from './receiver-connect
 import type { SocketBudget } from './socket-budget.js';
 import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
 
-/**
- * Creates the request once there is a connection for it. `waited` is the part of the timeout that has elapsed, in ms.
- */
+/** Creates the request once there is a connection for it. `waited`: how much of the timeout has elapsed, in ms. */
 export type PrepareRequest = (waited: number) => TargetRequest;
 
 /** A request that waits for a connection or is in progress. */
@@ -22,7 +20,6 @@ interface PendingRequest {
   /** Set while its timeout runs. */
   deadline: NodeJS.Timeout | undefined;
   expired: boolean;
-  /** The connection that it uses. */
   connection: ReceiverConnection | undefined;
 }
 
@@ -96,7 +93,6 @@ export class ConnectionPool {
     return this.idle.length > 0;
   }
 
-  /** Whether it has more than one connection. */
   get hasSpare(): boolean {
     return this.connections.size > 1;
   }

@@ -225,9 +225,7 @@ export class DestinationDispatcher {
     return outcome;
   }
 
-  /**
-   * Returns how long the destination was paused since a moment, in ms. Paused time does not count towards the window.
-   */
+  /** Returns how long the destination was paused since a moment, in ms, which does not count towards the window. */
   private pausedSince(moment: number): number {
     const { pauses = [] } = this.#destination;
     return pauses.length === 0 ? 0 : pausedTime(pauses, moment, this.now());

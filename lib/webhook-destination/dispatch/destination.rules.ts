@@ -5,10 +5,7 @@ import { ENVIRONMENT, findEnvironmentFaults } from './egress-proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
 
-/**
- * Returns the faults between options that are each valid on their own: of the destinations, and of how they are
- * reached.
- */
+/** Returns the faults between options of destinations and of delivery that are each valid on their own. */
 export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
   return [
     ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>

@@ -29,9 +29,7 @@ export function isUnknown(error: unknown): boolean {
   return UNKNOWN.has(String((error as { code?: unknown }).code));
 }
 
-/**
- * Queries the DNS servers of `dns.setServers()` or of the system over sockets, so an unresponsive one blocks no thread.
- */
+/** Queries the DNS servers of `dns.setServers()` or of the system over sockets: an unresponsive one blocks no thread. */
 export class DnsClient {
   private readonly search: () => SearchRules;
   /** The servers of the system when this client was made; any others in `getServers()` were set by the application. */
@@ -42,9 +40,7 @@ export class DnsClient {
     this.search = systemFile(resolvConf, parseSearchRules);
   }
 
-  /**
-   * Returns all addresses of a name, in order of preference. Rejects with an error that has the code of the failure.
-   */
+  /** Returns all addresses of a name, in order of preference; rejects with an error that has the failure's code. */
   async addressesOf(hostname: string): Promise<LookupAddress[]> {
     const rules = this.search();
     const resolver = this.currentResolver(rules);

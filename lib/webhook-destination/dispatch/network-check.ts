@@ -28,8 +28,7 @@ interface Check {
  */
 export class NetworkCheck {
   private readonly logger = new LimitedLogger('WebhookDestination');
-  /** Addresses by host name. */
-  private readonly answers = new Map<string, Promise<string[]>>();
+  private readonly addresses = new Map<string, Promise<string[]>>();
   private readonly warned = new Set<string>();
   private readonly known = new WeakSet<DestinationOptions>();
   private readonly added = new Subject<Check>();
@@ -76,7 +75,7 @@ export class NetworkCheck {
       const what = `Dead deliveries to ${destination.name} with the reason "${ADDRESS_NOT_ALLOWED}"`;
       this.logger.warn(`${what} cannot be replayed: ${errorMessage(error)}`, { destination: destination.name });
     } finally {
-      if (--this.waiting === 0) this.answers.clear(); // a later check resolves names again
+      if (--this.waiting === 0) this.addresses.clear(); // a later check resolves names again
     }
   }
 
@@ -101,8 +100,8 @@ export class NetworkCheck {
   /** Returns no addresses for an unknown name. */
   private addressesOf(url: URL): Promise<string[]> {
     const hostname = toHostname(url);
-    let answer = this.answers.get(hostname);
-    if (!answer) this.answers.set(hostname, (answer = this.policy.addressesOf(url).catch(() => [])));
+    let answer = this.addresses.get(hostname);
+    if (!answer) this.addresses.set(hostname, (answer = this.policy.addressesOf(url).catch(() => [])));
     return answer;
   }
 

@@ -61,9 +61,7 @@ export class NetworkPolicy {
     this.denied = deniedNetworks.length > 0 ? toBlockList(deniedNetworks) : undefined;
   }
 
-  /**
-   * Returns whether connections to an IP address are allowed. An IPv4-mapped IPv6 address counts as the IPv4 address.
-   */
+  /** Returns whether an IP address is allowed. An IPv4-mapped IPv6 address counts as the IPv4 address. */
   allows(address: string): boolean {
     return !this.denies(address) && (contains(this.allowed, address) || isPublic(address));
   }
@@ -79,9 +77,7 @@ export class NetworkPolicy {
     return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: ${address} ${reason}`);
   }
 
-  /**
-   * Returns whether a URL's host is allowed, judged by the URL alone. Any name passes, because it is resolved later.
-   */
+  /** Returns whether a URL's host is allowed. Any name passes, because it is resolved later. */
   allowsHost(url: URL): boolean {
     const addresses = knownAddresses(url);
     return addresses.length === 0 || addresses.some((address) => this.allows(address));

@@ -32,7 +32,6 @@ export class OutcomeReporter {
   }
 }
 
-/** Returns the fields of a log line about a delivery. */
 export function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {
   return { messageId, deliveryId: id, destination, traceId: trace && fromTraceText(trace).traceparent.split('-')[1] };
 }

@@ -7,10 +7,7 @@ import { toWebhookTarget } from './webhook-target.js';
 /** Replaces a secret. */
 const MASK = '***';
 
-/**
- * Headers whose values are shown. Signatures are hidden: a caller who may preview any body could otherwise have it
- * signed.
- */
+/** Headers whose values are shown. Signatures are not: a caller who may preview any body could have it signed. */
 const SHOWN = ['content-type', 'user-agent', 'x-message-id', 'webhook-id', 'webhook-timestamp'];
 
 /** The request that a delivery would make. */

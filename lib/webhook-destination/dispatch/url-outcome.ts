@@ -12,7 +12,6 @@ const NOT_TRUSTED = new RegExp(
 /** Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: all except 2xx. */
 export type RetryOn = 'spec' | 'any-failure';
 
-/** Returns whether a value is a {@link RetryOn}. */
 export function isRetryOn(value: unknown): value is RetryOn {
   return value === 'spec' || value === 'any-failure';
 }

@@ -33,9 +33,7 @@ const DRAIN_TIME = 2_000;
 /** Total time limit of a shutdown, in ms; deliveries in flight are then released. */
 const STOP_TIME = 5_000;
 
-/**
- * Maximum number of destinations whose host names are resolved at start; others are resolved at their first delivery.
- */
+/** Maximum number of destinations whose host names are resolved at start, not at their first delivery. */
 const MAX_CHECKED = 100;
 
 /** Sends due deliveries from the queue, to each destination at its own pace and over its own connections. */

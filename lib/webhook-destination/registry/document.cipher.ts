@@ -28,10 +28,7 @@ export interface DocumentOwner {
   name: string;
 }
 
-/**
- * Encrypts registry documents with the first secret, and decrypts them with any. Without secrets, documents stay plain
- * JSON.
- */
+/** Encrypts documents with the first secret, and decrypts them with any. Without secrets, they stay plain JSON. */
 export class DocumentCipher {
   readonly #keys: Key[];
 

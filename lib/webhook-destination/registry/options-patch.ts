@@ -1,10 +1,7 @@
 /** For each field: true if it may be changed, or else the rule that forbids it. */
 export type PatchRules<T> = Record<keyof T, true | string>;
 
-/**
- * Returns the options with a patch applied. `undefined` leaves a field unchanged; `null` removes it, so its default
- * applies.
- */
+/** Returns the options with a patch applied. `undefined` leaves a field unchanged; `null` restores its default. */
 export function patched<T extends object>(options: T, patch: object): T {
   const changed = {
     ...options,

@@ -32,10 +32,7 @@ export class StoredEntries {
     private readonly codec: EntryCodec,
   ) {}
 
-  /**
-   * Entries that the store should keep in another form: without an expired secret, or encoded with the current key and
-   * rules.
-   */
+  /** Entries to store in another form: without an expired secret, or encoded with the current key and rules. */
   get stale(): Set<StoredEntry> {
     return this.#stale;
   }
