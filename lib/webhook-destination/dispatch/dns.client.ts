@@ -16,11 +16,9 @@ const OTHER_FAMILY_TIMEOUT = 500;
 /** Error codes for a name that DNS does not know; other failures may be temporary. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
 
-/** The default of `ndots`: a name with fewer dots is looked up in the search domains first. */
-const DEFAULT_NDOTS = 1;
-
 interface SearchRules {
   domains: string[];
+  /** A name with fewer dots is looked up in the domains first. */
   ndots: number;
 }
 
@@ -29,7 +27,7 @@ export function isUnknown(error: unknown): boolean {
   return UNKNOWN.has(String((error as { code?: unknown }).code));
 }
 
-/** Queries the DNS servers of `dns.setServers()` or of the system over sockets: an unresponsive one blocks no thread. */
+/** Queries the DNS servers of `dns.setServers()` or of the system over sockets, which block no thread. */
 export class DnsClient {
   private readonly search: () => SearchRules;
   /** The servers of the system when this client was made; any others in `getServers()` were set by the application. */
@@ -106,7 +104,7 @@ function candidates(hostname: string, { domains, ndots }: SearchRules): string[]
 }
 
 function parseSearchRules(lines: string[][]): SearchRules {
-  const rules: SearchRules = { domains: [], ndots: DEFAULT_NDOTS };
+  const rules: SearchRules = { domains: [], ndots: 1 };
   for (const [keyword, ...values] of lines) {
     if (keyword === 'search' || keyword === 'domain') rules.domains = values.filter((domain) => domain !== '.');
     if (keyword !== 'options') continue;

@@ -67,13 +67,17 @@ export class NetworkCheck {
 
   /** Never rejects. */
   private async check({ destination, replays, end }: Check): Promise<void> {
+    const { name } = destination;
     try {
       if (this.stopped || Date.now() > end) return;
-      if ((await this.allowsAll(destination)) && replays) await this.replay(destination);
+      if (!(await this.allowsAll(destination)) || !replays) return;
+      const count = await this.queue.replay({ destination: name, reason: ADDRESS_NOT_ALLOWED });
+      if (count === 0) return;
+      this.logger.log(`Destination ${name} is now allowed. Dead deliveries replayed: ${count}`, { destination: name });
     } catch (error) {
       if (this.stopped) return; // the queue is closing
-      const what = `Dead deliveries to ${destination.name} with the reason "${ADDRESS_NOT_ALLOWED}"`;
-      this.logger.warn(`${what} cannot be replayed: ${errorMessage(error)}`, { destination: destination.name });
+      const what = `Dead deliveries to ${name} with the reason "${ADDRESS_NOT_ALLOWED}"`;
+      this.logger.warn(`${what} cannot be replayed: ${errorMessage(error)}`, { destination: name });
     } finally {
       if (--this.waiting === 0) this.addresses.clear(); // a later check resolves names again
     }
@@ -132,13 +136,5 @@ export class NetworkCheck {
 
   private isRepeated(subject: string): boolean {
     return this.warned.size === this.warned.add(subject).size;
-  }
-
-  private async replay({ name }: DestinationOptions): Promise<void> {
-    const count = await this.queue.replay({ destination: name, reason: ADDRESS_NOT_ALLOWED });
-    if (count === 0) return;
-    this.logger.log(`Destination ${name} is now allowed. Dead deliveries replayed: ${count}`, {
-      destination: name,
-    });
   }
 }

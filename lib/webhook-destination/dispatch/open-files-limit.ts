@@ -1,7 +1,3 @@
-interface ProcessReport {
-  userLimits?: { open_files?: { soft?: number | string } };
-}
-
 /** Returns how many files and sockets the process may open; `Infinity` if the system sets or reports no limit. */
 export function openFilesLimit(): number {
   const { report } = process as { report?: NodeJS.ProcessReport & { excludeNetwork?: boolean } };
@@ -10,7 +6,8 @@ export function openFilesLimit(): number {
   // Otherwise the report would block while it looks up the names of all peers.
   report.excludeNetwork = true;
   try {
-    const soft = Number((report.getReport() as ProcessReport).userLimits?.open_files?.soft);
+    const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
+    const soft = Number(userLimits?.open_files?.soft);
     return soft > 0 ? soft : Infinity;
   } catch {
     return Infinity;

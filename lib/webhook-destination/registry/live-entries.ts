@@ -50,10 +50,8 @@ export class LiveEntries {
     private readonly listener: RegistryListener,
   ) {
     this.#settings = settings;
-    this.#fixedNames = {
-      source: new Set(settings.sources.map(({ name }) => name)),
-      destination: new Set(settings.destinations.map(({ name }) => name)),
-    };
+    const names = (entries: { name: string }[]) => new Set(entries.map(({ name }) => name));
+    this.#fixedNames = { source: names(settings.sources), destination: names(settings.destinations) };
     this.#sources = new SourceRegistry(settings.sources);
   }
 
