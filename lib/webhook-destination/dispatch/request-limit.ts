@@ -58,10 +58,7 @@ export class RequestLimit {
     return true;
   }
 
-  /**
-   * Resolves with true once this number of requests is admitted, in the order of the calls; with false if waits are
-   * ended.
-   */
+  /** Resolves with true once this number of requests is admitted, in the order of calls; with false if waits end. */
   wait(count: number): Promise<boolean> {
     return new Promise((resolve) => {
       this.waiting.push({ count, resolve });

@@ -24,10 +24,7 @@ function toPart(text: string): string {
   return PART_SAFE.test(text) ? text : encode(text).replaceAll('.', '%2E');
 }
 
-/**
- * Same as `encodeURIComponent`, except that lone surrogates, which it refuses, become the bytes that UTF-8 reserves for
- * them.
- */
+/** Encodes as `encodeURIComponent` does. Lone surrogates, which it refuses, become the bytes UTF-8 reserves for them. */
 function encode(text: string): string {
   const parts = text.split(/(\p{Cs})/u);
   return parts.map((part, index) => (index % 2 === 0 ? encodeURIComponent(part) : encodeSurrogate(part))).join('');

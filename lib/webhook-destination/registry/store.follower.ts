@@ -57,10 +57,7 @@ export class StoreFollower {
     await this.inOrder(() => this.apply([record]));
   }
 
-  /**
-   * Resolves at the first signal, once changes of other processes are received; after a timeout, startup goes on
-   * without them.
-   */
+  /** Resolves at the first signal: changes of other processes are received from now on. Gives up after a timeout. */
   private async listen(changed$: Observable<void>): Promise<void> {
     const signals$ = new Subject<void>();
     signals$.subscribe({

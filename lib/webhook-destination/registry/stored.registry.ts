@@ -89,10 +89,7 @@ export class StoredRegistry extends Registry {
     if (faults.length > 0) throw invalidEntry(kind, next.options.name, faults);
   }
 
-  /**
-   * Resolves with the new revision once the document is in use; with undefined if another process changed the entry
-   * meanwhile.
-   */
+  /** Resolves with the new revision once the document is in use; with undefined if the entry was changed meanwhile. */
   private async write(
     kind: RegistryKind,
     name: string,
