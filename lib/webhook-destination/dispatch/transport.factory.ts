@@ -1,7 +1,6 @@
 import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { HttpService } from '@nestjs/axios';
-import type { buildConnector } from 'undici';
 
 import { OptionsError } from '../../common/options.error.js';
 import { checkPeer } from '../../common/peer.check.js';
@@ -30,9 +29,15 @@ export type PoolFactory = (target: WebhookTarget, size: number) => ConnectionPoo
  */
 export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
   const transport = await loadTransport(options, moduleRef);
-  const connector = connectorFactory(options);
-  return (target, size) =>
-    new ConnectionPool(socketBudget(), connector(target), transport(target), size, options.timeout);
+  const { allowedNetworks, deniedNetworks, ca, proxy, timeout } = options;
+  const policy = new NetworkPolicy(allowedNetworks, deniedNetworks);
+  const direct = guardedConnector(policy, timeout, ca);
+  const proxyFor = proxyChoice(proxy);
+  return (target, size) => {
+    const chosen = proxyFor(new URL(target.url));
+    const connector = chosen ? proxyConnector(chosen, policy, options) : direct;
+    return new ConnectionPool(socketBudget(), connector, transport(target), size, timeout);
+  };
 }
 
 async function loadTransport(
@@ -47,18 +52,6 @@ async function loadTransport(
   return (target) => (connect) => {
     const connection = new UndiciTransport(target, connect);
     return new BoundedTransport(new AxiosTransport(http, connection), target.url, () => connection.close());
-  };
-}
-
-/** Returns the connector for a URL: direct, or through the proxy for the URL. */
-function connectorFactory(options: DeliveryOptions): (target: WebhookTarget) => buildConnector.connector {
-  const { allowedNetworks, deniedNetworks, ca, proxy, timeout } = options;
-  const policy = new NetworkPolicy(allowedNetworks, deniedNetworks);
-  const direct = guardedConnector(policy, timeout, ca);
-  const proxyFor = proxyChoice(proxy);
-  return ({ url }) => {
-    const chosen = proxyFor(new URL(url));
-    return chosen ? proxyConnector(chosen, policy, options) : direct;
   };
 }
 

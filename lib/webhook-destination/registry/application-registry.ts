@@ -104,7 +104,7 @@ export class ApplicationRegistry extends Registry {
     // The source comes first, because the destination may name it.
     for (const [kind, value] of parts.sort(([kind]) => (kind === 'source' ? -1 : 1)) as [RegistryKind, unknown][]) {
       if (put) this.put(kind, value);
-      else this.remove(kind, value as string);
+      else if (this.#entries[kind].delete(value as string)) this.entries.remove(kind, value as string);
     }
   }
 
@@ -128,9 +128,5 @@ export class ApplicationRegistry extends Registry {
     }
     this.#entries[kind].set(name!, document);
     this.entries.put(kind, document);
-  }
-
-  private remove(kind: RegistryKind, name: string): void {
-    if (this.#entries[kind].delete(name)) this.entries.remove(kind, name);
   }
 }
