@@ -15,21 +15,16 @@ export interface DeletionRequest {
   sources?: string[] | undefined;
 }
 
-/** A validated request. */
-interface CheckedDeletion {
-  /** Users, each once. */
-  userIds: string[];
-  /** Affected sources, each once; undefined for all sources. */
-  sources: string[] | undefined;
-}
-
 /**
- * Validates a deletion request.
+ * Validates a deletion request. Returns the users, each once, and the affected sources, each once; undefined for all.
  *
  * @param known names of all sources
  * @throws {RequestError} 400 that names the invalid field
  */
-export function checkDeletion(request: unknown, known: string[]): CheckedDeletion {
+export function checkDeletion(
+  request: unknown,
+  known: string[],
+): { userIds: string[]; sources: string[] | undefined } {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     const rule = 'a deletion must be an object with userId or userIds';
     throw new RequestError(400, 'body_not_object', rule, 'body');

@@ -10,9 +10,12 @@ import { answerError, answerJson } from '../ingest/json-answer.js';
 import { admitRequest } from '../ingest/pipelining-limit.js';
 import type { AdminGate } from './admin.gate.js';
 import type { AuditLog } from './audit.log.js';
-import { toDeletionEntry } from './deletion.audit.js';
+import type { DeletionRequest } from './deletion-request.js';
 import { checkContentType, checkSite } from './request.rules.js';
 import type { UserDeletion } from './user-deletion.js';
+
+/** Maximum number of users named in an audit entry. */
+const MAX_NAMED = 10;
 
 /** Answers `POST /v1/delete`. */
 export class DeletionEndpoint {
@@ -34,10 +37,14 @@ export class DeletionEndpoint {
     try {
       checkSite(request);
       checkContentType(request);
-      const caller = await this.gate.authorize(context);
+      const { by, user } = await this.gate.authorize(context);
       const deletion = parseBody(await readBody(request));
       const result = await this.deletion.request(deletion);
-      this.audit.record(toDeletionEntry(caller, this.gate.addressOf(request), deletion, result));
+      const { userId, userIds = [], sources } = deletion as DeletionRequest;
+      const users = userId === undefined ? userIds : [userId, ...userIds];
+      const details = { users: users.length, userIds: users.slice(0, MAX_NAMED), sources, ...result };
+      const address = this.gate.addressOf(request);
+      this.audit.record({ action: 'user.delete', by, user, address, target: users[0], details });
       answerJson(request, response, 200, { success: true, ...result });
     } catch (error) {
       const refusal = this.toRequestError(error);
