@@ -21,10 +21,7 @@ export interface DeletionRequest {
  * @param known names of all sources
  * @throws {RequestError} 400 that names the invalid field
  */
-export function checkDeletion(
-  request: unknown,
-  known: string[],
-): { userIds: string[]; sources: string[] | undefined } {
+export function checkDeletion(request: unknown, known: string[]): { userIds: string[]; sources: string[] | undefined } {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
     const rule = 'a deletion must be an object with userId or userIds';
     throw new RequestError(400, 'body_not_object', rule, 'body');
