@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionContext } from '@nestjs/common';
 
 import { isPlainObject } from '../../../client/message/message.rules.js';
-import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { parseBody, readBody } from '../../ingest/body.reader.js';
 import { answerError, answerJson } from '../../ingest/json-answer.js';
@@ -14,8 +13,8 @@ import type { AdminGate } from '../admin.gate.js';
 import type { AuditLog } from '../audit.log.js';
 import { checkContentType, checkSite } from '../request.rules.js';
 import { toRefusal } from './api.errors.js';
-import type { ApiRoute } from './api.route.js';
 import type { ApiRouter } from './api.router.js';
+import { QueryReader } from './query.reader.js';
 
 /** Caller of the routes that anyone may use. */
 const NOBODY: AdminCaller = { access: 'read', by: 'token' };
@@ -49,7 +48,7 @@ export class ApiEndpoint {
       const answer = await this.answer(target, request, response, context);
       if (answer) answerJson(request, response, 200, answer);
     } catch (error) {
-      const refusal = toRefusal(error) ?? this.toFault(error);
+      const refusal = toRefusal(error, this.logger, 'to the API');
       if (response.headersSent) return void response.end();
       if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
       answerError(request, response, refusal);
@@ -68,16 +67,16 @@ export class ApiEndpoint {
   ): Promise<object | undefined> {
     checkSite(request);
     const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
-    const found = this.find(request.method, path);
-    const isOpen = 'route' in found && found.route.access === 'anyone';
+    const found = this.router.find(request.method, path);
+    const needed = found instanceof RequestError ? 'read' : found.route.access;
     // Only authenticated callers may learn that a route does not exist.
-    const caller = isOpen ? NOBODY : await this.gate.authorize(context, neededBy(found));
-    if (!('route' in found)) throw found;
+    const caller = needed === 'anyone' ? NOBODY : await this.gate.authorize(context, needed);
+    if (found instanceof RequestError) throw found;
     if (request.method !== 'GET') checkContentType(request);
     return found.route.handle({
       caller,
       params: found.params,
-      query: new URLSearchParams(query),
+      query: new QueryReader(new URLSearchParams(query), found.route.query),
       body: request.method === 'GET' ? {} : await readObject(request),
       request,
       response,
@@ -85,23 +84,6 @@ export class ApiEndpoint {
         this.audit.record({ ...entry, by: caller.by, user: caller.user, address: this.gate.addressOf(request) }),
     });
   }
-
-  private find(method = '', path: string) {
-    try {
-      return this.router.find(method, path);
-    } catch (error) {
-      return error as RequestError;
-    }
-  }
-
-  private toFault(error: unknown): RequestError {
-    this.logger.limited('error', `A request to the API failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
-  }
-}
-
-function neededBy(found: { route: ApiRoute } | RequestError): 'read' | 'write' {
-  return 'route' in found && found.route.access === 'write' ? 'write' : 'read';
 }
 
 /** @throws {RequestError} 400 for a body that is not an object */

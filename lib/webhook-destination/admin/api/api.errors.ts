@@ -1,4 +1,6 @@
 import { RelayError } from '../../../client/relay.error.js';
+import { errorMessage } from '../../../common/error.util.js';
+import type { LimitedLogger } from '../../../common/limited.logger.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../../ingest/request.error.js';
 
 /** HTTP status by the code of a `RelayError`; any other code is an internal error. */
@@ -18,16 +20,14 @@ const STATUSES: Record<string, number> = {
   starting: 503,
 };
 
-/** Returns the answer to an error of a route; undefined for an internal error, whose message must not be shown. */
-export function toRefusal(error: unknown): RequestError | undefined {
-  if (isRequestError(error)) return error;
-  if (!(error instanceof RelayError)) return undefined;
-  const status = STATUSES[error.code];
-  if (status === undefined) return undefined;
-  const { field } = error as { field?: string };
-  return new RequestError(status, error.code, error.message, field, status === 503 ? QUEUE_RETRY_AFTER : undefined);
-}
-
-function isRequestError(error: unknown): error is RequestError {
-  return error instanceof RequestError;
+/** Returns the answer to an error of a request. The message of an internal error is logged, and not shown. */
+export function toRefusal(error: unknown, logger: LimitedLogger, what: string): RequestError {
+  if (error instanceof RequestError) return error;
+  const status = error instanceof RelayError ? STATUSES[error.code] : undefined;
+  if (status === undefined) {
+    logger.limited('error', `A request ${what} failed: ${errorMessage(error)}`);
+    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
+  }
+  const { code, message, field } = error as RelayError & { field?: string };
+  return new RequestError(status, code, message, field, status === 503 ? QUEUE_RETRY_AFTER : undefined);
 }

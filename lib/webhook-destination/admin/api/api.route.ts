@@ -4,6 +4,7 @@ import type { Schema } from '../../../common/openapi.util.js';
 import type { AdminCaller } from '../admin.caller.js';
 import type { AdminAccess } from '../admin.options.js';
 import type { AuditEntry } from '../audit.log.js';
+import type { QueryReader } from './query.reader.js';
 
 export type ApiMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -12,7 +13,7 @@ export interface ApiRequest {
   caller: AdminCaller;
   /** Path parameters of the route, decoded. */
   params: Record<string, string>;
-  query: URLSearchParams;
+  query: QueryReader;
   /** The object in the body; empty if the request has none. */
   body: Record<string, unknown>;
   request: IncomingMessage;
@@ -29,12 +30,12 @@ export interface ApiRoute {
   /** Access that the caller needs; `'anyone'` for the routes that sign in and out. */
   access: AdminAccess | 'anyone';
   summary: string;
-  /** Descriptions of the query fields, by name. */
+  /** Descriptions of the query fields, by name; without it, the query is ignored. */
   query?: Record<string, string>;
   /** Schema of the body. */
   schema?: Schema;
-  /** Resolves with the body of the answer, or with undefined if the handler answers by itself. */
-  handle: (request: ApiRequest) => Promise<object | undefined>;
+  /** Returns the body of the answer, or undefined if the handler answers by itself. */
+  handle: (request: ApiRequest) => object | undefined | Promise<object | undefined>;
 }
 
 /** Creates a route that only reads. */

@@ -3,9 +3,6 @@ import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { PAGE_FIELDS, readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
-import { QueryReader } from './query.reader.js';
-
-const LIST_FIELDS = { ...SEARCH_FIELDS, ...PAGE_FIELDS };
 
 /** Routes of deliveries (search, one delivery, its replay) and of users (their deliveries, their deletion). */
 export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
@@ -18,11 +15,8 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     readRoute(
       'deliveries',
       'Search deliveries, newest first; a portion has the cursor of the next one',
-      async ({ query }) => {
-        const reader = new QueryReader(query, Object.keys(LIST_FIELDS));
-        return showPortion(await relay.search(readSearch(reader), readPage(reader)));
-      },
-      LIST_FIELDS,
+      async ({ query }) => showPortion(await relay.search(readSearch(query), readPage(query))),
+      { ...SEARCH_FIELDS, ...PAGE_FIELDS },
     ),
     readRoute('deliveries/:id', 'One delivery, with its body, attempts, routing and request', async ({ params }) => {
       const record = await find(params.id!);
@@ -45,9 +39,8 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       'users/:userId',
       'Deliveries of a user in the queue, newest first; a portion has the cursor of the next one',
       async ({ params, query }) => {
-        const reader = new QueryReader(query, Object.keys(PAGE_FIELDS));
         const userId = params.userId!;
-        return { userId, ...showPortion(await relay.search({ userId }, readPage(reader))) };
+        return { userId, ...showPortion(await relay.search({ userId }, readPage(query))) };
       },
       PAGE_FIELDS,
     ),
@@ -59,7 +52,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
         const userId = params.userId!;
         const result = await relay.requestDeletion({ ...body, userId });
         audit({ action: 'user.delete', target: userId, details: { ...body, ...result } });
-        return { ...result };
+        return result;
       },
       { type: 'object', properties: { sources: { type: 'array', items: { type: 'string' } } } },
     ),

@@ -1,7 +1,8 @@
+import { parseJson } from '../../../common/value.util.js';
 import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import { RequestError } from '../../ingest/request.error.js';
-import { QueryReader } from './query.reader.js';
+import type { QueryReader } from './query.reader.js';
 
 const STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'] as const;
 
@@ -26,18 +27,18 @@ export const PAGE_FIELDS: Record<string, string> = {
 };
 
 /** @throws {RequestError} 400 that names the invalid field */
-export function readSearch(reader: QueryReader): DeliverySearch {
+export function readSearch(query: QueryReader): DeliverySearch {
   const search: DeliverySearch = {
-    state: reader.oneOf('state', STATES),
-    destination: reader.text('destination'),
-    source: reader.text('source'),
-    type: reader.text('type'),
-    event: reader.text('event'),
-    messageId: reader.text('messageId'),
-    userId: reader.text('userId'),
-    reason: reader.text('reason'),
-    acceptedFrom: reader.time('from'),
-    acceptedBefore: reader.time('to'),
+    state: query.oneOf('state', STATES),
+    destination: query.text('destination'),
+    source: query.text('source'),
+    type: query.text('type'),
+    event: query.text('event'),
+    messageId: query.text('messageId'),
+    userId: query.text('userId'),
+    reason: query.text('reason'),
+    acceptedFrom: query.time('from'),
+    acceptedBefore: query.time('to'),
   };
   if (search.reason !== undefined && (search.state ?? 'dead') !== 'dead') {
     throw new RequestError(400, 'query_invalid', 'state must be dead or omitted if reason is given', 'state');
@@ -46,12 +47,12 @@ export function readSearch(reader: QueryReader): DeliverySearch {
 }
 
 /** @throws {RequestError} 400 that names the invalid field */
-export function readPage(reader: QueryReader): { limit: number; after: string | undefined } {
-  const after = reader.text('cursor');
+export function readPage(query: QueryReader): { limit: number; after: string | undefined } {
+  const after = query.text('cursor');
   if (after !== undefined && !/^[\w:.-]{1,200}$/.test(after)) {
     throw new RequestError(400, 'query_invalid', 'cursor must be the cursor of an answer', 'cursor');
   }
-  return { limit: reader.limit, after };
+  return { limit: query.limit, after };
 }
 
 /** Converts a portion of deliveries to the body of an answer. */
@@ -60,7 +61,7 @@ export function showPortion({ deliveries, next }: DeliveryPortion): object {
 }
 
 /** Converts a delivery for a list: without its body, and with only its last attempt. */
-export function showSummary(record: DeliveryRecord): object {
+function showSummary(record: DeliveryRecord): object {
   const { body, attempts } = record;
   const lastAttempt = attempts.at(-1);
   return { ...record, ...typeOf(body), body: undefined, failedUrls: undefined, attempts: attempts.length, lastAttempt };
@@ -74,10 +75,6 @@ export function showDelivery(record: DeliveryRecord): object {
 }
 
 function typeOf(body: string): { type?: string; event?: string } {
-  try {
-    const { type, event } = JSON.parse(body) as { type?: string; event?: string };
-    return { type, event };
-  } catch {
-    return {};
-  }
+  const { type, event } = Object(parseJson(body)) as { type?: string; event?: string };
+  return { type, event };
 }

@@ -4,7 +4,6 @@ import { EventStream } from '../live/event-stream.js';
 import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
 import { type LiveFeed, MAX_STREAMS } from '../live/live.feed.js';
 import { type ApiRoute, readRoute } from './api.route.js';
-import { QueryReader } from './query.reader.js';
 
 /** Route of the live events, as server-sent events. */
 export function eventRoutes(feed: LiveFeed): ApiRoute[] {
@@ -13,10 +12,9 @@ export function eventRoutes(feed: LiveFeed): ApiRoute[] {
       'events',
       'Messages and outcomes as they happen, as server-sent events; of all processes that share the queue',
       ({ query, response }) => {
-        const reader = new QueryReader(query, [...LIVE_FILTERS]);
-        reader.oneOf('kind', LIVE_KINDS);
+        query.oneOf('kind', LIVE_KINDS);
         const filter = Object.fromEntries(
-          LIVE_FILTERS.flatMap((name) => (reader.text(name) === undefined ? [] : [[name, reader.text(name)]])),
+          LIVE_FILTERS.flatMap((name) => (query.text(name) === undefined ? [] : [[name, query.text(name)]])),
         ) as LiveFilter;
         // The client disconnected during authentication: nothing would remove its stream.
         if (response.destroyed) return Promise.resolve(undefined);

@@ -6,7 +6,6 @@ import type { SeriesRecorder } from '../series/series.recorder.js';
 import { SERIES_TIME } from '../series/interval.counts.js';
 import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
-import { QueryReader } from './query.reader.js';
 
 /** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;
@@ -47,13 +46,12 @@ export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRo
       'timeseries',
       'One point per minute for the last day; minutes in which nothing happened have no point',
       async ({ query }) => {
-        const reader = new QueryReader(query, Object.keys(SERIES_FIELDS));
         const now = Date.now();
-        const from = reader.time('from') ?? now - SERIES_TIME;
-        const to = reader.time('to') ?? now;
+        const from = query.time('from') ?? now - SERIES_TIME;
+        const to = query.time('to') ?? now;
         if (from > to) throw new RequestError(400, 'query_invalid', 'from must not be after to', 'from');
-        const metric = reader.oneOf('metric', METRICS);
-        const points = await series.read(from, to, reader.text('destination'));
+        const metric = query.oneOf('metric', METRICS);
+        const points = await series.read(from, to, query.text('destination'));
         return { from, to, interval: 60_000, points: metric ? points.map((point) => pick(point, metric)) : points };
       },
       SERIES_FIELDS,

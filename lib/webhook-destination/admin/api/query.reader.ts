@@ -8,11 +8,16 @@ const LIMIT = 50;
 
 /** Reads the query of a request. Each error names the field and its rule. */
 export class QueryReader {
-  /** @throws {RequestError} 400 for a field that the route does not have, or a field given twice */
+  /**
+   * @param fields descriptions of the fields of the route, by name; undefined if it ignores its query
+   * @throws {RequestError} 400 for a field that the route does not have, or a field given twice
+   */
   constructor(
     private readonly given: URLSearchParams,
-    known: string[],
+    fields: Record<string, string> | undefined,
   ) {
+    if (!fields) return;
+    const known = Object.keys(fields);
     const names = [...given.keys()];
     for (const name of names) {
       const isKnown = known.some(

@@ -3,7 +3,7 @@ import type { DestinationManager, NewDestination } from '../../registry/destinat
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
 import type { EntryFigures } from './entry.figures.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
-import { QueryReader } from './query.reader.js';
+import type { QueryReader } from './query.reader.js';
 
 const ENTRY_FIELDS = {
   figures: 'true adds recent figures, in the field figures',
@@ -74,14 +74,13 @@ function entryRoutes(
       all,
       `List ${all}, sorted by name`,
       async ({ query }) => {
-        const reader = new QueryReader(query, Object.keys(LIST_FIELDS));
-        const { limit } = reader;
+        const { limit } = query;
         const found = await manager.list({
           limit: limit + 1,
-          after: reader.text('cursor'),
-          metadata: reader.below('metadata'),
+          after: query.text('cursor'),
+          metadata: query.below('metadata'),
         });
-        const entries = await withFigures(found.slice(0, limit), reader, readFigures);
+        const entries = await withFigures(found.slice(0, limit), query, readFigures);
         return { [all]: entries, cursor: found.length > limit ? entries.at(-1)!.name : undefined };
       },
       LIST_FIELDS,
@@ -95,9 +94,8 @@ function entryRoutes(
       one,
       `One ${kind}`,
       async ({ params, query }) => {
-        const reader = new QueryReader(query, Object.keys(ENTRY_FIELDS));
         const entry = await manager.get(params.name!);
-        if (entry) return (await withFigures([entry], reader, readFigures))[0];
+        if (entry) return (await withFigures([entry], query, readFigures))[0];
         throw new RequestError(404, `${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
       },
       ENTRY_FIELDS,
@@ -118,10 +116,10 @@ function entryRoutes(
 /** Returns the entries, with their figures if the query asks for them. */
 async function withFigures<E extends { name: string }>(
   entries: E[],
-  reader: QueryReader,
+  query: QueryReader,
   readFigures: ReadFigures,
 ): Promise<E[]> {
-  if (reader.oneOf('figures', ['true', 'false']) !== 'true') return entries;
+  if (query.oneOf('figures', ['true', 'false']) !== 'true') return entries;
   const figures = await readFigures(entries.map(({ name }) => name));
   return entries.map((entry, index) => ({ ...entry, figures: figures[index] }));
 }

@@ -50,7 +50,7 @@ function toReader(query: unknown): QueryReader {
     }
     params.append(field, String(value));
   }
-  return new QueryReader(params, Object.keys(SEARCH_FIELDS));
+  return new QueryReader(params, SEARCH_FIELDS);
 }
 
 function fieldsOf(fields: Record<string, string>) {

@@ -37,9 +37,10 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
         return { access: caller.access, expiresAt: Date.now() + SESSION_TIME };
       },
     },
-    readRoute('session', 'What the caller may do', ({ caller }) =>
-      Promise.resolve({ ...caller, signIn: gate.hasTokens ? 'token' : 'guard' }),
-    ),
+    readRoute('session', 'What the caller may do', ({ caller }) => ({
+      ...caller,
+      signIn: gate.hasTokens ? 'token' : 'guard',
+    })),
     {
       method: 'DELETE',
       path: 'session',
@@ -47,7 +48,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
       summary: 'Sign out; clears the session cookie',
       handle: (request) => {
         request.response.setHeader('Set-Cookie', toSetCookie(basePath(request), isSecure(request.request)));
-        return Promise.resolve({ signedOut: true });
+        return { signedOut: true };
       },
     },
   ];

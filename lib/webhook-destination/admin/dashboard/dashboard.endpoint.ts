@@ -4,7 +4,6 @@ import { gunzipSync } from 'node:zlib';
 
 import type { ExecutionContext } from '@nestjs/common';
 
-import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { answerError } from '../../ingest/json-answer.js';
 import { admitRequest } from '../../ingest/pipelining-limit.js';
@@ -67,7 +66,7 @@ export class DashboardEndpoint {
       if (!this.gate.hasTokens) await this.gate.authorize(context, 'read');
       this.answer(path, request, response);
     } catch (error) {
-      const refusal = toRefusal(error) ?? this.toFault(error);
+      const refusal = toRefusal(error, this.logger, 'for the dashboard');
       if (response.headersSent) return void response.end();
       response.setHeader('Cache-Control', 'no-store');
       answerError(request, response, refusal);
@@ -101,11 +100,6 @@ export class DashboardEndpoint {
       return send(request, response, 200, { ...headers, 'Content-Encoding': 'gzip' }, zipped);
     }
     send(request, response, 200, headers, gunzipSync(zipped));
-  }
-
-  private toFault(error: unknown): RequestError {
-    this.logger.limited('error', `A request for the dashboard failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
   }
 }
 
