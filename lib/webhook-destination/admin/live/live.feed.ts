@@ -1,15 +1,19 @@
+import type { ServerResponse } from 'node:http';
+
 import { merge, type Observable, Subscription } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 
+import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance } from '../../ingest/message.acceptor.js';
+import { RequestError } from '../../ingest/request.error.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
-import { type LiveEvent, toMessageEvents, toOutcomeEvent } from './live.event.js';
-import type { EventStream } from './event-stream.js';
+import { type LiveEvent, type LiveFilter, toMessageEvents, toOutcomeEvent } from './live.event.js';
+import { EventStream } from './event-stream.js';
 import { LivePeers } from './live.peers.js';
 
 /** Maximum number of streams per process. */
-export const MAX_STREAMS = 50;
+const MAX_STREAMS = 50;
 
 /** Events that happened together; created only once a reader needs them. */
 interface Happening {
@@ -23,7 +27,7 @@ export class LiveFeed {
   private readonly streams = new Set<EventStream>();
   private readonly peers: LivePeers | undefined;
   private subscription: Subscription | undefined;
-  private closed = false;
+  private isClosed = false;
 
   /** @param channel channel to the processes that share the queue; undefined if the queue is not shared */
   constructor(accepted$: Observable<Acceptance>, outcomes$: Observable<DeliveryEvent>, channel?: PeerChannel) {
@@ -41,32 +45,33 @@ export class LiveFeed {
     if (channel) this.peers = new LivePeers(channel, events$, filters);
   }
 
-  /** Whether the events come from this process or from all processes that share the queue. */
-  get scope(): 'process' | 'queue' {
-    return this.peers ? 'queue' : 'process';
-  }
-
-  get isFull(): boolean {
-    return this.streams.size >= MAX_STREAMS;
-  }
-
-  /** Whether the application is shutting down: the server would wait for a new stream. */
-  get isClosed(): boolean {
-    return this.closed;
-  }
-
   /** Answers other processes from now on. Called once the queue is open. */
   open(): void {
     this.peers?.open();
   }
 
-  add(stream: EventStream): void {
+  /**
+   * Answers with a stream of the events that pass the filter.
+   *
+   * @throws {ClosedError} while the application shuts down: the server would wait for the stream
+   * @throws {RequestError} 503 if too many streams are open
+   */
+  stream(response: ServerResponse, filter: LiveFilter): void {
+    // The client disconnected during authentication: nothing would remove its stream.
+    if (response.destroyed) return;
+    if (this.isClosed) throw new ClosedError('the application is shutting down');
+    if (this.streams.size >= MAX_STREAMS) {
+      const rule = `at most ${MAX_STREAMS} streams may be open in a process`;
+      throw new RequestError(503, 'too_many_streams', rule, undefined, 10);
+    }
+    const scope = this.peers ? 'queue' : 'process';
+    const stream: EventStream = new EventStream(response, filter, scope, () => this.remove(stream));
     this.streams.add(stream);
     if (this.subscription) this.peers?.ask();
     else this.subscription = this.follow();
   }
 
-  remove(stream: EventStream): void {
+  private remove(stream: EventStream): void {
     this.streams.delete(stream);
     if (this.streams.size > 0) {
       this.peers?.ask(); // with fewer filters: unwanted events would take the place of others
@@ -97,7 +102,7 @@ export class LiveFeed {
 
   /** Ends all streams. Called before the server closes, because closing waits for them. */
   close(): void {
-    this.closed = true;
+    this.isClosed = true;
     for (const stream of [...this.streams]) stream.end();
     this.peers?.close();
   }
