@@ -1,4 +1,4 @@
-import type { DestinationFigures } from '../../../webhook-destination/admin/api/entry.figures.js';
+import type { DestinationFigures } from '../../../webhook-destination/admin/api/destination.figures.js';
 import type { DestinationEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
 /** A destination as `GET destinations` answers it, with figures. */

@@ -10,7 +10,6 @@ import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { ApiRouter } from './api.router.js';
 import { deliveryRoutes } from './delivery.routes.js';
-import { EntryFigures } from './entry.figures.js';
 import { eventRoutes } from './event.routes.js';
 import { explainRoutes } from './explain.routes.js';
 import { metricsRoutes } from './metrics.routes.js';
@@ -42,7 +41,7 @@ export class AdminApi {
       ...deliveryRoutes(relay, own),
       ...replayRoutes(this.jobs),
       ...explainRoutes(relay),
-      ...registryRoutes(relay.sources, relay.destinations, new EntryFigures(own, series, sources)),
+      ...registryRoutes(relay, own, series, sources),
     ];
     this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, audit);
     this.subscriptions = [

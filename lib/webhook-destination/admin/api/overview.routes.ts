@@ -1,7 +1,7 @@
 import { isOpen } from '../../queue/delivery-queue.interface.js';
 import { firstAcceptedAt } from '../../queue/queue.figures.js';
 import { RequestError } from '../../ingest/request.error.js';
-import { COUNTERS, type SeriesPoint } from '../series/minute-counts.js';
+import { COUNTERS, type SeriesPoint, sumOf } from '../series/minute-counts.js';
 import type { SeriesRecorder } from '../series/series.recorder.js';
 import { SERIES_TIME } from '../series/interval.counts.js';
 import type { AdminProcess } from './admin-services.interface.js';
@@ -36,7 +36,7 @@ export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRo
         counts,
         open,
         oldestAcceptedAt: oldest ?? null,
-        recent: { minutes: RECENT / 60_000, ...sumOf(points), latest: points.at(-1) ?? null },
+        recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
         down: own.downNames(),
         store: { keepsSeries: own.series !== undefined },
         process: { lostBeforeIngest: own.lostCount(), uptime: Math.round(process.uptime()) },
@@ -61,10 +61,4 @@ export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRo
 
 function pick(point: SeriesPoint, metric: (typeof METRICS)[number]): object {
   return { at: point.at, [metric]: point[metric] };
-}
-
-function sumOf(points: SeriesPoint[]): Record<string, number> {
-  return Object.fromEntries(
-    COUNTERS.map((counter) => [counter, points.reduce((sum, point) => sum + point[counter], 0)]),
-  );
 }

@@ -1,8 +1,11 @@
 import { RequestError } from '../../ingest/request.error.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
-import type { EntryFigures } from './entry.figures.js';
+import type { SeriesRecorder } from '../series/series.recorder.js';
+import type { SourceRecorder } from '../series/source.recorder.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
+import { readDestinationFigures } from './destination.figures.js';
 import type { QueryReader } from './query.reader.js';
 
 const ENTRY_FIELDS = {
@@ -19,31 +22,20 @@ const LIST_FIELDS = {
 /** Body fields whose values must not be logged. */
 const SECRETS = ['sharedSecret', 'writeKey', 'secret', 'key', 'urls', 'headers'];
 
-type Manager = SourceManager | DestinationManager;
-
 /** Reads the figures of entries: one object for each name, in the same order. */
 type ReadFigures = (names: string[]) => Promise<object[]>;
 
 /** Routes of sources and destinations. Only the entries of the registry can be changed. */
 export function registryRoutes(
-  sources: SourceManager,
-  destinations: DestinationManager,
-  figures: EntryFigures,
+  { sources, destinations }: AdminRelay,
+  own: AdminProcess,
+  series: SeriesRecorder,
+  sourceSeries: SourceRecorder,
 ): ApiRoute[] {
   return [
-    ...entryRoutes(
-      'destination',
-      destinations,
-      (body) => destinations.create(body as unknown as NewDestination),
-      (names) => figures.ofDestinations(names),
-    ),
-    ...entryRoutes(
-      'source',
-      sources,
-      (body) => sources.create(body as unknown as NewSource),
-      (names) => figures.ofSources(names),
-    ),
-    readRoute('refusals', 'Refused requests of the last day without a known write key', () => figures.ofUnknown()),
+    ...entryRoutes('destination', destinations, (names) => readDestinationFigures(own, series, names)),
+    ...entryRoutes('source', sources, (names) => Promise.all(names.map((name) => sourceSeries.read(name)))),
+    readRoute('refusals', 'Refused requests of the last day without a known write key', () => sourceSeries.read()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
     action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>
@@ -63,8 +55,7 @@ export function registryRoutes(
 
 function entryRoutes(
   kind: 'source' | 'destination',
-  manager: Manager,
-  create: (body: Record<string, unknown>) => Promise<{ name: string }>,
+  manager: SourceManager | DestinationManager,
   readFigures: ReadFigures,
 ): ApiRoute[] {
   const all = `${kind}s`;
@@ -86,7 +77,7 @@ function entryRoutes(
       LIST_FIELDS,
     ),
     changeRoute('POST', all, `Create a ${kind}; a generated key or secret is answered only once`, async (request) => {
-      const entry = await create(request.body);
+      const entry = await manager.create(request.body as unknown as NewDestination & NewSource);
       record(request, `${kind}.create`, entry.name);
       return entry;
     }),

@@ -42,3 +42,9 @@ export function addCounts(sum: MinuteCounts, counts: MinuteCounts): void {
 export function toPoint(at: number, { latencies, ...counts }: MinuteCounts): SeriesPoint {
   return { at, ...counts, p50: percentileOf(latencies, 0.5) ?? null, p95: percentileOf(latencies, 0.95) ?? null };
 }
+
+/** Returns the sums of some counters of the points. */
+export function sumOf<C extends Counter>(points: SeriesPoint[], counters: readonly C[]): Record<C, number> {
+  const sums = counters.map((counter) => [counter, points.reduce((sum, point) => sum + point[counter], 0)]);
+  return Object.fromEntries(sums) as Record<C, number>;
+}

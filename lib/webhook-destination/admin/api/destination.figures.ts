@@ -1,0 +1,41 @@
+import type { DeliveryState } from '../../queue/delivery-queue.interface.js';
+import { sumOf } from '../series/minute-counts.js';
+import type { SeriesRecorder } from '../series/series.recorder.js';
+import type { AdminProcess } from './admin-services.interface.js';
+
+/** Period of a destination's recent outcomes, in ms. */
+const RECENT = 60 * 60_000;
+
+/** Current figures of a destination. */
+export interface DestinationFigures {
+  /** Number of deliveries by state; states without deliveries are omitted. */
+  counts: Partial<Record<DeliveryState, number>>;
+  /** Whether this process has found the destination to be down. */
+  down: boolean;
+  /** Outcomes of the last hour; `failed` counts attempts. */
+  recent: { minutes: number; delivered: number; failed: number; dead: number };
+}
+
+/** Reads the current figures of destinations, in the order of their names. */
+export async function readDestinationFigures(
+  own: AdminProcess,
+  series: SeriesRecorder,
+  names: string[],
+): Promise<DestinationFigures[]> {
+  const now = Date.now();
+  const down = new Set(own.downNames());
+  const [counts, ...points] = await Promise.all([
+    own.figures.counts(),
+    ...names.map((name) => series.read(now - RECENT, now, name)),
+  ]);
+  const byName = new Map<string, DestinationFigures['counts']>(names.map((name) => [name, {}]));
+  for (const { destination, state, count } of counts) {
+    const found = byName.get(destination);
+    if (found) found[state] = count;
+  }
+  return names.map((name, index) => ({
+    counts: byName.get(name)!,
+    down: down.has(name),
+    recent: { minutes: RECENT / 60_000, ...sumOf(points[index]!, ['delivered', 'failed', 'dead']) },
+  }));
+}
