@@ -6,13 +6,9 @@ import { followedByBoth } from '../common/telemetry/followed-by-both.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import { RelayMetrics } from '../common/telemetry/relay-metrics.js';
 import type { AdminApi } from './admin/api/admin-api.js';
-import { AdminGate } from './admin/admin.gate.js';
-import { AdminMount } from './admin/admin.mount.js';
 import { AuditLog } from './admin/audit.log.js';
-import { DeletionEndpoint } from './admin/deletion.endpoint.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
-import { createAddressReader } from './ingest/client-address.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestMount } from './ingest/ingest.mount.js';
 import { IngestOptions } from './ingest/ingest.options.js';
@@ -44,8 +40,6 @@ export class RelaySteps {
   readonly prefix: string;
   /** Undefined if the options disable ingest. */
   readonly ingest: IngestMount | undefined;
-  readonly gate: AdminGate | undefined;
-  readonly admin: AdminMount | undefined;
   readonly audit = new AuditLog();
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
@@ -100,14 +94,6 @@ export class RelaySteps {
         new IngestEndpoint(this.sources, this.acceptor, ingest, metrics),
       );
     }
-    if (!admin) return;
-    this.gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), this.audit);
-    this.admin = new AdminMount(
-      host,
-      this.prefix,
-      new DeletionEndpoint(this.deletion, this.gate, this.audit),
-      this.gate,
-    );
   }
 
   /** Called once the queue is open. */

@@ -32,8 +32,7 @@ export function createRelayController(): RelayController {
 export async function placeRelayController(controller: RelayController, steps: RelaySteps): Promise<void> {
   const routes = [
     ...(steps.ingest ? ingestRoutes(steps.prefix) : []),
-    ...(steps.admin ? [deletionRoute(steps.prefix)] : []),
-    ...(steps.api ? await apiRoutes(steps.api) : []),
+    ...(steps.api ? [deletionRoute(steps.prefix), ...(await apiRoutes(steps.api))] : []),
   ];
   if (routes.length > 0) await placeController(controller, routes);
 }
@@ -53,18 +52,17 @@ function ingestRoutes(prefix: string): Route[] {
 }
 
 function deletionRoute(prefix: string): Route {
-  const handle: Handler = ({ steps: { admin } }, request, response, platform) =>
-    admin!.endpoint.handle(request, response, httpContext(...platform));
+  const handle: Handler = ({ steps: { api } }, request, response, platform) =>
+    api!.deletion.handle(request, response, httpContext(...platform));
   return { name: 'delete', method: 'POST', path: `${prefix}/delete`, handle, description: DELETION_DESCRIPTION };
 }
 
 async function apiRoutes({ endpoint }: AdminApi): Promise<Route[]> {
   const { describeApi } = await import('./admin/api/api.openapi.js');
-  const { API_PATH, toTarget } = await import('./admin/api/api.mount.js');
+  const { API_PATH } = await import('./admin/api/api.mount.js');
   const handle: Handler = ({ steps: { api } }, request, response, platform) => {
-    const { url = '' } = request;
-    const base = url.slice(0, url.indexOf(`/${API_PATH}`) + API_PATH.length + 1);
-    return api!.endpoint.handle(toTarget(url, [base]) ?? '', request, response, httpContext(...platform));
+    const [, target = ''] = (request.url ?? '').split(new RegExp(`/${API_PATH}/(.*)`, 's'), 2);
+    return api!.endpoint.handle(target, request, response, httpContext(...platform));
   };
   return endpoint.router.all.map((route) => ({
     name: `${route.method} ${route.path}`,

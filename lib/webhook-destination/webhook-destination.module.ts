@@ -1,5 +1,5 @@
 import { type DynamicModule, Inject, Module, type NestModule } from '@nestjs/common';
-import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { ApplicationConfig } from '@nestjs/core';
 
 import { concealOptions } from '../common/concealed.value.js';
 import { RelaySteps } from './relay-steps.js';
@@ -17,7 +17,6 @@ import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule {
   constructor(
     @Inject(RelaySteps) private readonly steps: RelaySteps,
-    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
     @Inject(ApplicationConfig) private readonly config: ApplicationConfig,
   ) {
     super();
@@ -25,11 +24,7 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
 
   /** Called by Nest before it registers the application's routes. */
   async configure(): Promise<void> {
-    const { api, gate } = this.steps;
-    if (!api || !gate) return;
-    const { ApiMount } = await import('./admin/api/api.mount.js');
-    const { DashboardEndpoint } = await import('./admin/dashboard/dashboard.endpoint.js');
-    new ApiMount(this.host, this.config, api.endpoint, new DashboardEndpoint(gate)).mount();
+    await this.steps.api?.mount(this.config);
   }
 
   /**

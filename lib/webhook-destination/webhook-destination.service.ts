@@ -196,7 +196,7 @@ export class WebhookDestinationService
     if (this.options.reveal().mode !== 'ingest') {
       this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
     }
-    await this.steps.admin?.mount(this.moduleRef);
+    await this.steps.api?.mountDeletion(this.moduleRef);
     this.resolveOpened(this.open());
     await this.opened;
     this.steps.ingest?.open();
@@ -204,8 +204,7 @@ export class WebhookDestinationService
 
   async onApplicationBootstrap(): Promise<void> {
     try {
-      await this.steps.admin?.open();
-      this.steps.api?.open();
+      await this.steps.api?.open();
     } catch (error) {
       await this.onApplicationShutdown(); // the open queue would keep the process alive
       throw error;

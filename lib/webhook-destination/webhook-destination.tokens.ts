@@ -4,11 +4,8 @@ export const MODULE_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destina
 /** The options after validation, with defaults filled in. */
 export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destination-options');
 
-/** The admin API; undefined without the option `admin`. */
-export const ADMIN_API = Symbol.for('nestjs-analytics-relay:admin-api');
-
 /** The {@link RelayHealth}, for `nestjs-analytics-relay/terminus`. */
 export const RELAY_HEALTH = Symbol.for('nestjs-analytics-relay:relay-health');
 
-/** Resolved once the module's controller has its routes. */
+/** Resolved once the admin API is loaded and the module's controller has its routes. */
 export const CONTROLLER_PLACED = Symbol.for('nestjs-analytics-relay:controller-placed');

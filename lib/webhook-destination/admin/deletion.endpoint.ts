@@ -9,10 +9,10 @@ import { QUEUE_RETRY_AFTER, RequestError } from '../ingest/request.error.js';
 import { answerError, answerJson } from '../ingest/json-answer.js';
 import { admitRequest } from '../ingest/pipelining-limit.js';
 import type { AdminGate } from './admin.gate.js';
+import type { AdminRelay } from './api/admin-services.interface.js';
 import type { AuditLog } from './audit.log.js';
 import type { DeletionRequest } from './deletion-request.js';
 import { checkContentType, checkSite } from './request.rules.js';
-import type { UserDeletion } from './user-deletion.js';
 
 /** Maximum number of users named in an audit entry. */
 const MAX_NAMED = 10;
@@ -22,7 +22,7 @@ export class DeletionEndpoint {
   private readonly logger = new LineLogger('WebhookDestinationAdmin');
 
   constructor(
-    private readonly deletion: UserDeletion,
+    private readonly relay: Pick<AdminRelay, 'requestDeletion'>,
     private readonly gate: AdminGate,
     private readonly audit: AuditLog,
   ) {}
@@ -38,9 +38,9 @@ export class DeletionEndpoint {
       checkSite(request);
       checkContentType(request);
       const { by, user } = await this.gate.authorize(context);
-      const deletion = parseBody(await readBody(request));
-      const result = await this.deletion.request(deletion);
-      const { userId, userIds = [], sources } = deletion as DeletionRequest;
+      const deletion = parseBody(await readBody(request)) as DeletionRequest; // requestDeletion checks it
+      const result = await this.relay.requestDeletion(deletion);
+      const { userId, userIds = [], sources } = deletion;
       const users = userId === undefined ? userIds : [userId, ...userIds];
       const details = { users: users.length, userIds: users.slice(0, MAX_NAMED), sources, ...result };
       const address = this.gate.addressOf(request);

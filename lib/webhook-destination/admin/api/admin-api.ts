@@ -1,13 +1,17 @@
-import type { Subscription } from 'rxjs';
+import type { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core';
+import { Subscription } from 'rxjs';
 
 import type { AdminGate } from '../admin.gate.js';
-import type { AuditLog } from '../audit.log.js';
+import { DeletionEndpoint } from '../deletion.endpoint.js';
+import { mountDeletion } from '../deletion.mount.js';
+import { probeGate } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
 import { SeriesRecorder } from '../series/series.recorder.js';
 import { SeriesWriter } from '../series/series.writer.js';
 import { SourceRecorder } from '../series/source.recorder.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
+import { mountApi } from './api.mount.js';
 import { ApiRouter } from './api.router.js';
 import { deliveryRoutes } from './delivery.routes.js';
 import { eventRoutes } from './event.routes.js';
@@ -19,23 +23,32 @@ import { ReplayJobs } from './replay.jobs.js';
 import { replayRoutes } from './replay.routes.js';
 import { sessionRoutes } from './session.routes.js';
 
-/** The admin API of one module, with its live feed and its figures. */
+/** The admin routes of one module: `POST /<prefix>/delete`, the API with its live feed and its figures, the dashboard. */
 export class AdminApi {
   readonly endpoint: ApiEndpoint;
+  readonly deletion: DeletionEndpoint;
+  private readonly deletionPath: string;
   private readonly writer: SeriesWriter;
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
-  private readonly subscriptions: Subscription[];
+  private readonly subscription = new Subscription();
 
-  constructor(relay: AdminRelay, own: AdminProcess, gate: AdminGate, audit: AuditLog) {
-    this.writer = new SeriesWriter(own.series);
+  constructor(
+    relay: AdminRelay,
+    own: AdminProcess,
+    private readonly host: HttpAdapterHost,
+    private readonly gate: AdminGate,
+  ) {
+    const { accepted$ } = own.acceptor;
+    const { series: store, peers } = own.queue;
+    this.writer = new SeriesWriter(store);
     const series = new SeriesRecorder(this.writer);
     const sources = new SourceRecorder(this.writer);
-    this.feed = new LiveFeed(own.accepted$, relay.events$, own.peers);
-    this.jobs = new ReplayJobs(relay, own.peers);
+    this.feed = new LiveFeed(accepted$, relay.events$, peers);
+    this.jobs = new ReplayJobs(relay, peers);
     const routes = [
       ...sessionRoutes(gate),
-      ...overviewRoutes(own, series),
+      ...overviewRoutes(relay, own, series),
       ...metricsRoutes(own.metrics),
       ...eventRoutes(this.feed),
       ...deliveryRoutes(relay, own),
@@ -43,17 +56,36 @@ export class AdminApi {
       ...explainRoutes(relay),
       ...registryRoutes(relay, own, series, sources),
     ];
-    this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, audit);
-    this.subscriptions = [
-      own.accepted$.subscribe((acceptance) => series.accepted(acceptance)),
-      own.accepted$.subscribe((acceptance) => sources.accepted(acceptance)),
-      own.refused$.subscribe((refusal) => sources.refused(refusal)),
-      relay.events$.subscribe((event) => series.settled(event)),
-    ];
+    this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, own.audit);
+    this.deletion = new DeletionEndpoint(relay, gate, own.audit);
+    this.deletionPath = `/${own.prefix}/delete`;
+    this.subscription.add(accepted$.subscribe((acceptance) => series.accepted(acceptance)));
+    this.subscription.add(accepted$.subscribe((acceptance) => sources.accepted(acceptance)));
+    this.subscription.add(own.ingest?.endpoint.refused$.subscribe((refusal) => sources.refused(refusal)));
+    this.subscription.add(relay.events$.subscribe((event) => series.settled(event)));
   }
 
-  /** Called once the queue is open. */
-  open(): void {
+  /** Serves the API and the dashboard. Called before Nest registers its routes. */
+  async mount(config: ApplicationConfig): Promise<void> {
+    const { DashboardEndpoint } = await import('../dashboard/dashboard.endpoint.js');
+    mountApi(this.host, config, this.endpoint, new DashboardEndpoint(this.gate));
+  }
+
+  /** Serves `POST /<prefix>/delete`. It refuses all requests until {@link open}. */
+  async mountDeletion(moduleRef: ModuleRef): Promise<void> {
+    await this.gate.prepare(moduleRef);
+    mountDeletion(this.host, this.deletionPath, this.deletion);
+  }
+
+  /**
+   * Admits requests from now on. Called once the queue is open and the application has started, because a guard may
+   * depend on the `onModuleInit` of other providers.
+   *
+   * @throws {OptionsError} if the guard admits an anonymous request or does not answer it
+   */
+  async open(): Promise<void> {
+    await probeGate(this.gate, this.host.httpAdapter, this.deletionPath);
+    this.gate.open();
     this.feed.open();
     this.jobs.open();
   }
@@ -66,7 +98,7 @@ export class AdminApi {
   /** Called before the queue closes. */
   async close(): Promise<void> {
     this.jobs.close();
-    for (const subscription of this.subscriptions) subscription.unsubscribe();
+    this.subscription.unsubscribe();
     await this.writer.close();
     this.endpoint.close();
   }

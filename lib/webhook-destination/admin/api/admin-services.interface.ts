@@ -2,15 +2,19 @@ import type { Observable } from 'rxjs';
 
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Refusal } from '../../ingest/ingest.endpoint.js';
-import type { Acceptance } from '../../ingest/message.acceptor.js';
-import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery-queue.interface.js';
+import type { IngestEndpoint } from '../../ingest/ingest.endpoint.js';
+import type { MessageAcceptor } from '../../ingest/message.acceptor.js';
+import type {
+  DeliveryPage,
+  DeliveryQuery,
+  DeliveryQueue,
+  DeliveryRecord,
+} from '../../queue/delivery-queue.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
-import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { QueueFigures } from '../../queue/queue.figures.js';
-import type { SeriesStore } from '../../queue/series-store.interface.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
+import type { AuditLog } from '../audit.log.js';
 import type { DeletionRequest } from '../deletion-request.js';
 import type { DeletionResult } from '../user-deletion.js';
 
@@ -24,23 +28,20 @@ export interface AdminRelay {
   replay(idOrQuery: string | DeliveryQuery): Promise<number>;
   requestDeletion(request: DeletionRequest): Promise<DeletionResult>;
   explain(message: unknown, source?: string): Promise<object>;
+  /** Number of events that in-process recording lost before ingest. */
+  readonly lostCount: number;
 }
 
-/** State and figures of this process. */
+/** The steps of this process, as far as the API uses them. */
 export interface AdminProcess {
-  readonly accepted$: Observable<Acceptance>;
-  /** Ingest requests that were refused as a whole. */
-  readonly refused$: Observable<Refusal>;
-  /** Store of the figures by the minute; undefined if the engine keeps none. */
-  readonly series: SeriesStore | undefined;
-  /** Channel to the processes that share the queue; undefined if the queue is not shared. */
-  readonly peers: PeerChannel | undefined;
+  /** Path prefix of `POST /<prefix>/delete`. */
+  readonly prefix: string;
+  readonly acceptor: Pick<MessageAcceptor, 'accepted$'>;
+  readonly ingest: { readonly endpoint: Pick<IngestEndpoint, 'refused$'> } | undefined;
+  readonly queue: Pick<DeliveryQueue, 'series' | 'peers'>;
   readonly figures: QueueFigures;
-  /** Names of the destinations that are down. */
-  downNames(): string[];
-  /** Number of events that in-process recording lost before ingest. */
-  lostCount(): number;
+  readonly dispatcher: { readonly downNames: string[] };
+  readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };
   readonly metrics: readonly Metric[];
-  /** Explains a queued message by the current options: its routing, and the request its own destination would get. */
-  explainDelivery(record: DeliveryRecord): Promise<object>;
+  readonly audit: AuditLog;
 }

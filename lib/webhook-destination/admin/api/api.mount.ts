@@ -20,68 +20,51 @@ const ORIGIN = /^https?:\/\/[^/?]*/i;
 /** Applications in which a module has already mounted the API. */
 const taken = new WeakSet<HttpAdapterHost>();
 
-/** Endpoint of a request, and the target below its base. */
-interface Found {
-  endpoint: Pick<ApiEndpoint, 'handle'>;
-  target: string;
-}
-
 /**
  * Serves the API and the dashboard ahead of Nest's router. They come after the application's `app.use` middleware, so
  * the guard can rely on sessions. Global guards do not run: the gate authenticates each request. If there is a global
- * prefix, both are also served below it.
+ * prefix, both are also served below it. Called before Nest registers its routes.
+ *
+ * @throws {OptionsError} if another module of the application has already mounted the API
  */
-export class ApiMount {
-  constructor(
-    private readonly host: HttpAdapterHost,
-    private readonly config: ApplicationConfig,
-    private readonly api: ApiEndpoint,
-    private readonly dashboard: DashboardEndpoint,
-  ) {}
-
-  /**
-   * Called before Nest registers its routes.
-   * @throws {OptionsError} if another module of the application has already mounted the API
-   */
-  mount(): void {
-    if (taken.has(this.host)) {
-      throw new OptionsError('WebhookDestinationModule', [
-        `admin must be set in only one module of the application: another module already has /${API_PATH}`,
-      ]);
-    }
-    taken.add(this.host);
-    const { httpAdapter } = this.host;
-    const bases = [`/${DASHBOARD_PATH}`, joinPath(this.config.getGlobalPrefix(), DASHBOARD_PATH)];
-    if (httpAdapter.getType() === 'express') {
-      httpAdapter.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
-        const found = this.find(request.url, bases);
-        if (!found) return next();
-        void found.endpoint.handle(found.target, request, response, httpContext(request, response));
-      });
-    } else if (httpAdapter.getType() === 'fastify') {
-      httpAdapter.getInstance<FastifyInstance>().addHook('preParsing', (request, reply, _payload, next) => {
-        const found = this.find(request.raw.url, bases);
-        if (!found) return next();
-        reply.hijack();
-        void found.endpoint.handle(found.target, request.raw, reply.raw, httpContext(request, reply));
-      });
-    }
+export function mountApi(
+  host: HttpAdapterHost,
+  config: ApplicationConfig,
+  api: ApiEndpoint,
+  dashboard: DashboardEndpoint,
+): void {
+  if (taken.has(host)) {
+    throw new OptionsError('WebhookDestinationModule', [
+      `admin must be set in only one module of the application: another module already has /${API_PATH}`,
+    ]);
   }
-
-  private find(url: string | undefined, bases: string[]): Found | undefined {
+  taken.add(host);
+  const bases = [`/${DASHBOARD_PATH}`, joinPath(config.getGlobalPrefix(), DASHBOARD_PATH)];
+  /** Returns the endpoint of a URL, and the target below its base. */
+  const find = (url: string | undefined) => {
     const rest = below(url, bases);
     if (rest === undefined) return undefined;
-    const target = toTarget(rest, ['/api']);
-    if (target !== undefined) return { endpoint: this.api, target };
+    const target = below(rest, ['/api']);
+    if (target !== undefined) return { endpoint: api, target: target.replace(/^\//, '') };
     const [path = ''] = rest.split('?', 1);
     const isOurs = path === '' || path === '/' || path.startsWith('/assets/'); // others may be the application's own
-    return isOurs ? { endpoint: this.dashboard, target: path } : undefined;
+    return isOurs ? { endpoint: dashboard, target: path } : undefined;
+  };
+  const { httpAdapter } = host;
+  if (httpAdapter.getType() === 'express') {
+    httpAdapter.use((request: IncomingMessage, response: ServerResponse, next: () => void) => {
+      const found = find(request.url);
+      if (!found) return next();
+      void found.endpoint.handle(found.target, request, response, httpContext(request, response));
+    });
+  } else if (httpAdapter.getType() === 'fastify') {
+    httpAdapter.getInstance<FastifyInstance>().addHook('preParsing', (request, reply, _payload, next) => {
+      const found = find(request.raw.url);
+      if (!found) return next();
+      reply.hijack();
+      void found.endpoint.handle(found.target, request.raw, reply.raw, httpContext(request, reply));
+    });
   }
-}
-
-/** Returns the path below one of the bases, with the query; undefined for any other path. */
-export function toTarget(url: string | undefined, bases: string[]): string | undefined {
-  return below(url, bases)?.replace(/^\//, '');
 }
 
 /** Returns the part of the URL after one of the bases, with the query; undefined for any other path. */

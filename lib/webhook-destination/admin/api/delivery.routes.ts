@@ -20,7 +20,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     ),
     readRoute('deliveries/:id', 'One delivery, with its body, attempts, routing and request', async ({ params }) => {
       const record = await find(params.id!);
-      return { ...showDelivery(record), ...(await own.explainDelivery(record)) };
+      return { ...showDelivery(record), ...(await own.explainer.explainDelivery(record)) };
     }),
     changeRoute('POST', 'deliveries/:id/replay', 'Send a dead delivery again', async ({ params, audit }) => {
       const { id, state, destination, messageId } = await find(params.id!);

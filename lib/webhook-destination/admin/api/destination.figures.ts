@@ -23,7 +23,7 @@ export async function readDestinationFigures(
   names: string[],
 ): Promise<DestinationFigures[]> {
   const now = Date.now();
-  const down = new Set(own.downNames());
+  const down = new Set(own.dispatcher.downNames);
   const [counts, ...points] = await Promise.all([
     own.figures.counts(),
     ...names.map((name) => series.read(now - RECENT, now, name)),

@@ -4,7 +4,7 @@ import { RequestError } from '../../ingest/request.error.js';
 import { COUNTERS, type SeriesPoint, sumOf } from '../series/minute-counts.js';
 import type { SeriesRecorder } from '../series/series.recorder.js';
 import { SERIES_TIME } from '../series/interval.counts.js';
-import type { AdminProcess } from './admin-services.interface.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 
 /** Period of the overview's rates, in ms. */
@@ -20,7 +20,7 @@ const SERIES_FIELDS = {
 };
 
 /** Routes of the relay's current state, and of its figures for the last day. */
-export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
+export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
   return [
     readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {
       const now = Date.now();
@@ -37,9 +37,9 @@ export function overviewRoutes(own: AdminProcess, series: SeriesRecorder): ApiRo
         open,
         oldestAcceptedAt: oldest ?? null,
         recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
-        down: own.downNames(),
-        store: { keepsSeries: own.series !== undefined },
-        process: { lostBeforeIngest: own.lostCount(), uptime: Math.round(process.uptime()) },
+        down: own.dispatcher.downNames,
+        store: { keepsSeries: own.queue.series !== undefined },
+        process: { lostBeforeIngest: relay.lostCount, uptime: Math.round(process.uptime()) },
       };
     }),
     readRoute(

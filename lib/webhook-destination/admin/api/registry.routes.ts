@@ -105,11 +105,11 @@ function entryRoutes(
 }
 
 /** Returns the entries, with their figures if the query asks for them. */
-async function withFigures<E extends { name: string }>(
-  entries: E[],
+async function withFigures(
+  entries: { name: string }[],
   query: QueryReader,
   readFigures: ReadFigures,
-): Promise<E[]> {
+): Promise<{ name: string }[]> {
   if (query.oneOf('figures', ['true', 'false']) !== 'true') return entries;
   const figures = await readFigures(entries.map(({ name }) => name));
   return entries.map((entry, index) => ({ ...entry, figures: figures[index] }));
