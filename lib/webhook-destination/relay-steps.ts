@@ -46,8 +46,8 @@ export class RelaySteps {
   readonly explainer: MessageExplainer;
   /** Metrics of this relay and of all clients in the process. */
   readonly metrics: readonly Metric[];
-  private readonly observe: () => (() => void) | void;
-  private unobserve: (() => void) | void = undefined;
+  /** Passes the metrics to the option `telemetry`, until the returned function is called. */
+  readonly observeMetrics: () => (() => void) | void;
 
   constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
@@ -56,10 +56,11 @@ export class RelaySteps {
     this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
-    const metrics = admin || telemetry ? this.createMetrics(options.maxMetricDestinations) : undefined;
+    const figures = { now: () => timeOf(this.queue), ...this.figures, circuits: () => this.dispatcher.circuits };
+    const metrics = admin || telemetry ? new RelayMetrics(figures, options.maxMetricDestinations) : undefined;
     const follower = metrics && followedByBoth(metrics, telemetry);
     this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];
-    this.observe = () => metrics && telemetry?.observe?.(metrics.all);
+    this.observeMetrics = () => metrics && telemetry?.observe?.(metrics.all);
     this.acceptor = new MessageAcceptor(router, this.queue, follower, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, follower);
     for (const destination of destinations) this.dispatcher.put(destination);
@@ -94,24 +95,5 @@ export class RelaySteps {
         new IngestEndpoint(this.sources, this.acceptor, ingest, metrics),
       );
     }
-  }
-
-  /** Called once the queue is open. */
-  startMetrics(): void {
-    this.unobserve = this.observe();
-  }
-
-  /** Called before the queue closes, because a closed queue has no figures. */
-  endMetrics(): void {
-    this.unobserve?.();
-  }
-
-  private createMetrics(maxDestinations: number): RelayMetrics {
-    const figures = {
-      now: () => timeOf(this.queue),
-      ...this.figures,
-      circuits: () => this.dispatcher.circuits,
-    };
-    return new RelayMetrics(figures, maxDestinations);
   }
 }

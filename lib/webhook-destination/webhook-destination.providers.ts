@@ -7,6 +7,7 @@ import { createAddressReader } from './ingest/client-address.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { RelayHealth } from './relay-health.js';
+import { RelayLifecycle } from './relay.lifecycle.js';
 import { RelaySteps } from './relay-steps.js';
 import { createRelayController, placeRelayController } from './webhook-destination.controller.js';
 import {
@@ -37,6 +38,7 @@ export const webhookDestinationProviders: Provider[] = [
       options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules),
     inject: [RelaySteps, CHECKED_OPTIONS, ModulesContainer],
   },
+  RelayLifecycle,
   WebhookDestinationService,
   {
     provide: RELAY_HEALTH,

@@ -1,58 +1,30 @@
-import {
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  type OnModuleDestroy,
-  type OnModuleInit,
-} from '@nestjs/common';
-import { ModuleRef } from '@nestjs/core';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 
 import type { Concealed } from '../common/concealed.value.js';
-import { errorMessage } from '../common/error.util.js';
-import { LineLogger } from '../common/line.logger.js';
-import { ArgumentError, ClosedError, UnknownWriteKeyError } from '../common/relay.errors.js';
+import { ArgumentError, UnknownWriteKeyError } from '../common/relay.errors.js';
 import type { AuditEntry } from './admin/audit.log.js';
 import type { DeletionRequest } from './admin/deletion-request.js';
 import type { DeletionResult } from './admin/user-deletion.js';
-import { checkBun } from './bun-version.util.js';
 import type { DeliveryEvent } from './dispatch/delivery-event.js';
-import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
 import { toJsonText } from './ingest/body.reader.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { readPostedBody } from './ingest/posted-body.js';
 import type { Explanation } from './message.explainer.js';
-import {
-  type DeliveryCount,
-  type DeliveryPage,
-  type DeliveryQuery,
-  type DeliveryRecord,
-  isOpen,
-} from './queue/delivery-queue.interface.js';
+import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery-queue.interface.js';
 import { type DeliveryPortion, type DeliverySearch, searchDeliveries } from './queue/delivery-search.js';
 import type { DestinationManager } from './registry/destination.manager.js';
 import type { SourceManager } from './registry/source.manager.js';
+import { RelayLifecycle } from './relay.lifecycle.js';
 import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
 
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
-export class WebhookDestinationService
-  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown
-{
-  private readonly logger = new LineLogger('WebhookDestination');
-  private readonly producers = new Set<InProcessProducer>();
-  private createPool!: PoolFactory;
-  private resolveOpened!: (opening: Promise<void>) => void;
-  private rejectOpened!: (reason: Error) => void;
-  /** Fulfilled once the queue is open. Events that other providers record during startup wait for it. */
-  private readonly opened: Promise<void>;
-  private stopped: Promise<void> | undefined;
-
+export class WebhookDestinationService {
   /** Emits the outcome of each delivery attempt; completes when the application closes. */
   readonly events$: Observable<DeliveryEvent>;
 
@@ -65,15 +37,10 @@ export class WebhookDestinationService
   constructor(
     @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
     private readonly steps: RelaySteps,
-    private readonly moduleRef: ModuleRef,
+    private readonly lifecycle: RelayLifecycle,
   ) {
     this.events$ = steps.dispatcher.events$;
     this.audit$ = steps.audit.entries$;
-    this.opened = new Promise((resolve, reject) => {
-      this.resolveOpened = resolve;
-      this.rejectOpened = reject;
-    });
-    this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
   }
 
   /**
@@ -128,7 +95,7 @@ export class WebhookDestinationService
    * @throws {RelayError} `argument_invalid`
    */
   async explain(message: unknown, source?: string): Promise<Explanation> {
-    await this.opened;
+    await this.lifecycle.opened;
     return this.steps.explainer.explain(message, source);
   }
 
@@ -175,7 +142,7 @@ export class WebhookDestinationService
 
   /** @internal Number of events that in-process recording lost before they reached ingest. */
   get lostCount(): number {
-    return [...this.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
+    return [...this.lifecycle.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
   }
 
   /** @internal */
@@ -187,109 +154,15 @@ export class WebhookDestinationService
   attach(writeKey: string, producer: InProcessProducer): boolean {
     // The registry may have the key, which is known only once it is open.
     if (this.steps.sources.find(writeKey) === undefined && !this.options.reveal().registry) return false;
-    this.producers.add(producer);
+    this.lifecycle.producers.add(producer);
     return true;
   }
 
-  async onModuleInit(): Promise<void> {
-    checkBun();
-    if (this.options.reveal().mode !== 'ingest') {
-      this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
-    }
-    await this.steps.api?.mountDeletion(this.moduleRef);
-    this.resolveOpened(this.open());
-    await this.opened;
-    this.steps.ingest?.open();
-  }
-
-  async onApplicationBootstrap(): Promise<void> {
-    try {
-      await this.steps.api?.open();
-    } catch (error) {
-      await this.onApplicationShutdown(); // the open queue would keep the process alive
-      throw error;
-    }
-    if (this.options.reveal().mode === 'ingest') return;
-    this.steps.dispatcher.follow();
-    this.steps.dispatcher.start(this.createPool, await this.count());
-  }
-
-  /** Called before the server closes. */
-  onModuleDestroy(): void {
-    this.rejectOpened(new ClosedError('the application closed before its queue was open'));
-    this.steps.ingest?.endpoint.close();
-    this.steps.api?.endStreams();
-  }
-
-  onApplicationShutdown(): Promise<void> {
-    this.stopped ??= this.stop();
-    return this.stopped;
-  }
-
-  private async open(): Promise<void> {
-    await this.steps.queue.open();
-    try {
-      await this.steps.registry.open(this.moduleRef);
-      this.steps.startMetrics();
-    } catch (error) {
-      this.steps.registry.close();
-      await this.steps.queue.close(); // the open queue would keep the process alive
-      throw error;
-    }
-  }
-
   private async sourceOf(writeKey: unknown): Promise<string> {
-    if (this.options.reveal().registry) await this.opened; // its sources are known only once it is open
-    const source = this.find(writeKey);
-    await this.opened;
-    return source;
-  }
-
-  private find(writeKey: unknown): string {
-    const source = typeof writeKey === 'string' ? this.steps.sources.find(writeKey) : undefined;
+    if (this.options.reveal().registry) await this.lifecycle.opened; // its sources are known only once it is open
+    const source = typeof writeKey === 'string' ? this.sourceNameOf(writeKey) : undefined;
     if (source === undefined) throw new UnknownWriteKeyError();
+    await this.lifecycle.opened;
     return source;
-  }
-
-  private async stop(): Promise<void> {
-    await Promise.all([...this.producers].map((producer) => producer.drain()));
-    this.steps.registry.close();
-    await this.steps.dispatcher.stop();
-    await this.steps.api?.close();
-    await this.reportQueued().catch(() => undefined); // the queue has logged why it cannot be read
-    this.steps.endMetrics();
-    await this.steps.queue.close();
-    this.steps.audit.close();
-  }
-
-  /** Warns of deliveries left in an embedded queue, which are not delivered until the next start. */
-  private async reportQueued(): Promise<void> {
-    if (this.options.reveal().queue.isShared) return;
-    const open = (await this.steps.queue.counts()).filter(isOpen);
-    const count = open.reduce((sum, row) => sum + row.count, 0);
-    if (count === 0) return;
-    this.logger.warn(
-      `Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`,
-    );
-  }
-
-  /**
-   * Warns of deliveries to destinations that are not enabled. Resolves with the queue's counts; undefined if they
-   * cannot be read.
-   */
-  private async count(): Promise<DeliveryCount[] | undefined> {
-    const served = this.steps.dispatcher.servedNames;
-    try {
-      const counts = await this.steps.queue.counts([...served]);
-      for (const { destination, count } of counts.filter(isOpen)) {
-        if (served.has(destination)) continue;
-        const line = `Destination "${destination}" is disabled or no longer declared, but has queued deliveries: ${count}`;
-        this.logger.warn(`${line}. Declare and enable it to send them`, { destination });
-      }
-      return counts;
-    } catch (error) {
-      this.logger.warn(`Deliveries to disabled or undeclared destinations cannot be counted: ${errorMessage(error)}`);
-      return undefined;
-    }
   }
 }

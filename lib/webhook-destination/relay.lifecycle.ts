@@ -1,0 +1,138 @@
+import {
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+
+import type { Concealed } from '../common/concealed.value.js';
+import { errorMessage } from '../common/error.util.js';
+import { LineLogger } from '../common/line.logger.js';
+import { ClosedError } from '../common/relay.errors.js';
+import { checkBun } from './bun-version.util.js';
+import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
+import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
+import { type DeliveryCount, isOpen } from './queue/delivery-queue.interface.js';
+import { RelaySteps } from './relay-steps.js';
+import type { WebhookDestinationOptions } from './webhook-destination.options.js';
+import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
+
+/** Starts and stops the steps of the relay with the application. */
+@Injectable()
+export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
+  private readonly logger = new LineLogger('WebhookDestination');
+  private createPool!: PoolFactory;
+  private resolveOpened!: (opening: Promise<void>) => void;
+  private rejectOpened!: (reason: Error) => void;
+  private endMetrics: (() => void) | void = undefined;
+  private stopped: Promise<void> | undefined;
+
+  /** Fulfilled once the queue is open. Events that other providers record during startup wait for it. */
+  readonly opened: Promise<void>;
+  /** They pass on their last events before the relay stops. */
+  readonly producers = new Set<InProcessProducer>();
+
+  constructor(
+    @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
+    private readonly steps: RelaySteps,
+    private readonly moduleRef: ModuleRef,
+  ) {
+    this.opened = new Promise((resolve, reject) => {
+      this.resolveOpened = resolve;
+      this.rejectOpened = reject;
+    });
+    this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
+  }
+
+  async onModuleInit(): Promise<void> {
+    checkBun();
+    if (this.options.reveal().mode !== 'ingest') {
+      this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
+    }
+    await this.steps.api?.mountDeletion(this.moduleRef);
+    this.resolveOpened(this.open());
+    await this.opened;
+    this.steps.ingest?.open();
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    try {
+      await this.steps.api?.open();
+    } catch (error) {
+      await this.onApplicationShutdown(); // the open queue would keep the process alive
+      throw error;
+    }
+    if (this.options.reveal().mode === 'ingest') return;
+    this.steps.dispatcher.follow();
+    this.steps.dispatcher.start(this.createPool, await this.count());
+  }
+
+  /** Called before the server closes. */
+  onModuleDestroy(): void {
+    this.rejectOpened(new ClosedError('the application closed before its queue was open'));
+    this.steps.ingest?.endpoint.close();
+    this.steps.api?.endStreams();
+  }
+
+  onApplicationShutdown(): Promise<void> {
+    this.stopped ??= this.stop();
+    return this.stopped;
+  }
+
+  private async open(): Promise<void> {
+    await this.steps.queue.open();
+    try {
+      await this.steps.registry.open(this.moduleRef);
+      this.endMetrics = this.steps.observeMetrics();
+    } catch (error) {
+      this.steps.registry.close();
+      await this.steps.queue.close(); // the open queue would keep the process alive
+      throw error;
+    }
+  }
+
+  private async stop(): Promise<void> {
+    await Promise.all([...this.producers].map((producer) => producer.drain()));
+    this.steps.registry.close();
+    await this.steps.dispatcher.stop();
+    await this.steps.api?.close();
+    await this.reportQueued().catch(() => undefined); // the queue has logged why it cannot be read
+    this.endMetrics?.(); // a closed queue has no figures
+    await this.steps.queue.close();
+    this.steps.audit.close();
+  }
+
+  /** Warns of deliveries left in an embedded queue, which are not delivered until the next start. */
+  private async reportQueued(): Promise<void> {
+    if (this.options.reveal().queue.isShared) return;
+    const open = (await this.steps.queue.counts()).filter(isOpen);
+    const count = open.reduce((sum, row) => sum + row.count, 0);
+    if (count === 0) return;
+    this.logger.warn(
+      `Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`,
+    );
+  }
+
+  /**
+   * Warns of deliveries to destinations that are not enabled. Resolves with the queue's counts; undefined if they
+   * cannot be read.
+   */
+  private async count(): Promise<DeliveryCount[] | undefined> {
+    const served = this.steps.dispatcher.servedNames;
+    try {
+      const counts = await this.steps.queue.counts([...served]);
+      for (const { destination, count } of counts.filter(isOpen)) {
+        if (served.has(destination)) continue;
+        const line = `Destination "${destination}" is disabled or no longer declared, but has queued deliveries: ${count}`;
+        this.logger.warn(`${line}. Declare and enable it to send them`, { destination });
+      }
+      return counts;
+    } catch (error) {
+      this.logger.warn(`Deliveries to disabled or undeclared destinations cannot be counted: ${errorMessage(error)}`);
+      return undefined;
+    }
+  }
+}
