@@ -19,6 +19,8 @@ const TOO_SLOW = `the body arrived too slowly (minimum ${STALL_BYTES.toLocaleStr
 /** Time limit for a whole body, in ms. */
 const MAX_TIME = 30_000;
 
+const TOO_LATE = `the body must arrive within ${MAX_TIME / 1_000} s`;
+
 /** Bytes by which gzip may exceed its content: a header with names, and incompressible data. */
 const GZIP_OVERHEAD = 4_096;
 
@@ -57,7 +59,7 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const bytes = await readBytes(request);
   const json = toJsonText(bytes);
   if (json.isAscii || isUtf8(bytes)) return json;
-  throw new RequestError(400, 'body_not_utf8', 'the body must be UTF-8', 'body');
+  throw bodyFault(400, 'body_not_utf8', 'the body must be UTF-8');
 }
 
 /** @throws {RequestError} 400 if the body is not JSON. */
@@ -66,7 +68,7 @@ export function parseBody(body: RequestBody): unknown {
   try {
     return JSON.parse(body.isAscii ? body.text : body.bytes.toString().replace(BYTE_ORDER_MARK, ''));
   } catch {
-    throw new RequestError(400, 'body_not_json', 'the body must be JSON', 'body');
+    throw bodyFault(400, 'body_not_json', 'the body must be JSON');
   }
 }
 
@@ -98,26 +100,25 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
       request.off('data', take).off('end', succeed).off('close', cutOff);
       outcome();
     };
-    const fail = (status: number, code: string, message: string) =>
-      finish(() => reject(new RequestError(status, code, message, 'body')));
+    const fail = (fault: RequestError) => finish(() => reject(fault));
 
-    const stall = setTimeout(() => fail(408, 'body_timeout', TOO_SLOW), STALL_TIME);
+    const stall = setTimeout(() => fail(bodyFault(408, 'body_timeout', TOO_SLOW)), STALL_TIME);
     const take = (chunk: Buffer) => {
       const received = body.size + chunk.length;
       if (received >= expected) {
         expected = received + STALL_BYTES;
         stall.refresh();
       }
-      if (Date.now() > end) fail(408, 'body_timeout', `the body must arrive within ${MAX_TIME / 1_000} s`);
-      else if (received > most) finish(() => reject(tooLarge()));
+      if (Date.now() > end) fail(bodyFault(408, 'body_timeout', TOO_LATE));
+      else if (received > most) fail(tooLarge());
       else body.add(chunk);
     };
     const succeed = () => finish(() => resolve(body.content()));
     const cutOff = () => {
-      if (!request.complete) fail(400, 'body_incomplete', 'the body must be complete');
+      if (!request.complete) fail(bodyFault(400, 'body_incomplete', 'the body must be complete'));
     };
 
-    if (Number(request.headers['content-length']) > most) return finish(() => reject(tooLarge()));
+    if (Number(request.headers['content-length']) > most) return fail(tooLarge());
     request.on('data', take).on('end', succeed).on('close', cutOff).on('error', ignore);
   });
 }
@@ -131,22 +132,17 @@ async function inflate(bytes: Buffer): Promise<Buffer> {
     return await gunzipWhole(bytes, { maxOutputLength: MAX_BATCH_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw new RequestError(
-      400,
-      'body_not_gzip',
-      'the body must be valid gzip, as declared by Content-Encoding',
-      'body',
-    );
+    throw bodyFault(400, 'body_not_gzip', 'the body must be valid gzip, as declared by Content-Encoding');
   }
 }
 
-const tooLarge = () =>
-  new RequestError(
-    413,
-    'body_too_large',
-    `the body must not exceed ${MAX_BATCH_BYTES} bytes after decompression`,
-    'body',
-  );
+function bodyFault(status: number, code: string, rule: string): RequestError {
+  return new RequestError(status, code, rule, 'body');
+}
+
+function tooLarge(): RequestError {
+  return bodyFault(413, 'body_too_large', `the body must not exceed ${MAX_BATCH_BYTES} bytes after decompression`);
+}
 
 function isGzipped(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
