@@ -24,8 +24,8 @@ const MAX_PAIRS = 10_000;
 export class RequestAdmission {
   private readonly addressOf: AddressReader;
   private readonly sourceLimiter: RateLimiter | undefined;
-  private readonly wrongKeyLimiter: RateLimiter;
-  private readonly keylessLimiter: RateLimiter;
+  private readonly wrongKeyLimiter = new RateLimiter(WRONG_KEYS);
+  private readonly keylessLimiter = new RateLimiter(KEYLESS);
   private readonly isByAddress: boolean;
   private readonly hasClientAddress: boolean;
   /**
@@ -40,8 +40,6 @@ export class RequestAdmission {
   ) {
     this.addressOf = createAddressReader(clientAddress);
     this.sourceLimiter = rateLimit && new RateLimiter(rateLimit);
-    this.wrongKeyLimiter = new RateLimiter(WRONG_KEYS);
-    this.keylessLimiter = new RateLimiter(KEYLESS);
     this.isByAddress = rateLimit?.by === 'address';
     this.hasClientAddress = clientAddress !== undefined;
   }
