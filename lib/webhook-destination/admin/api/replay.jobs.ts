@@ -45,7 +45,7 @@ export class ReplayJobs {
     private readonly relay: Pick<AdminRelay, 'search' | 'replay'>,
     channel?: PeerChannel,
   ) {
-    if (channel) this.peers = new ReplayPeers(channel, (id, cancel) => this.find(id, cancel));
+    if (channel) this.peers = new ReplayPeers(channel, (id, cancel) => this.findOwn(id, cancel));
   }
 
   /** Starts answering other processes. Call it once the queue is open. */
@@ -87,17 +87,16 @@ export class ReplayJobs {
     return shown;
   }
 
-  /** @throws {RequestError} 404 */
-  get(id: string): Promise<ReplayProgress> {
-    return this.findAnywhere(id, false);
-  }
-
   /**
-   * Stops the replay. Deliveries already replayed stay replayed.
+   * Returns a replay of this process, or of another that shares the queue.
+   *
+   * @param cancel whether to stop it first; deliveries already replayed stay replayed
    * @throws {RequestError} 404
    */
-  cancel(id: string): Promise<ReplayProgress> {
-    return this.findAnywhere(id, true);
+  async find(id: string, cancel = false): Promise<ReplayProgress> {
+    const job = this.findOwn(id, cancel) ?? (await this.peers?.ask(id, cancel));
+    if (job) return job;
+    throw new RequestError(404, 'replay_unknown', 'no process that shares the queue has a replay of this id', 'id');
   }
 
   close(): void {
@@ -105,14 +104,8 @@ export class ReplayJobs {
     this.peers?.close();
   }
 
-  private async findAnywhere(id: string, cancel: boolean): Promise<ReplayProgress> {
-    const job = this.find(id, cancel) ?? (await this.peers?.ask(id, cancel));
-    if (job) return job;
-    throw new RequestError(404, 'replay_unknown', 'no process that shares the queue has a replay of this id', 'id');
-  }
-
   /** Returns a replay of this process, cancelled on request. */
-  private find(id: string, cancel: boolean): ReplayProgress | undefined {
+  private findOwn(id: string, cancel: boolean): ReplayProgress | undefined {
     const job = this.jobs.get(id);
     if (cancel && job?.state === 'running') this.end(job, 'cancelled');
     return job;

@@ -30,9 +30,9 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
         },
       },
     ),
-    readRoute('replays/:id', 'Progress of a replay of many', ({ params }) => jobs.get(params.id!)),
+    readRoute('replays/:id', 'Progress of a replay of many', ({ params }) => jobs.find(params.id!)),
     changeRoute('DELETE', 'replays/:id', 'Cancel a replay of many', async ({ params, audit }) => {
-      const job = await jobs.cancel(params.id!);
+      const job = await jobs.find(params.id!, true);
       audit({ action: 'deliveries.replay.cancel', target: job.id, details: { done: job.done, left: job.left } });
       return job;
     }),
