@@ -37,16 +37,22 @@ export class RelayHealth {
     private readonly countDown: () => number,
   ) {}
 
-  async check({ oldestWaiting, dead, freeDisk }: HealthBounds): Promise<HealthReport> {
+  async check({ oldestWaiting, dead, freeDisk: leastFree = 0 }: HealthBounds): Promise<HealthReport> {
     const written = this.run('a write to the queue', () => this.write());
     const figures = [
       oldestWaiting !== undefined && this.findAge(oldestWaiting),
       dead !== undefined && this.findDead(dead),
     ];
     try {
-      const [condition, ...found] = await Promise.all([written, ...figures]);
-      const impairments = [this.findDown(), ...found, ...findFaults(condition, freeDisk)];
-      return { impairments: impairments.filter((text): text is string => typeof text === 'string') };
+      const [{ isFull, freeDisk = Infinity }, ...found] = await Promise.all([written, ...figures]);
+      const down = this.countDown();
+      const impairments = [
+        down > 0 && `destinations down: ${down}`,
+        ...found,
+        isFull && 'the queue is full: it has reached maxBytes',
+        freeDisk < leastFree && `free disk space: ${freeDisk} bytes (bound: ${leastFree} bytes)`,
+      ];
+      return { impairments: impairments.filter((text) => typeof text === 'string') };
     } catch (error) {
       return { fault: errorMessage(error), impairments: [] };
     }
@@ -56,11 +62,6 @@ export class RelayHealth {
     if (this.queue.check) return this.queue.check();
     await this.queue.counts(); // not the shared figures, which may predate an outage
     return { isFull: false, freeDisk: undefined };
-  }
-
-  private findDown(): string | undefined {
-    const count = this.countDown();
-    return count > 0 ? `destinations down: ${count}` : undefined;
   }
 
   private findAge(bound: number): Promise<string | undefined> {
@@ -104,15 +105,6 @@ export class RelayHealth {
     }
     return within(TIMEOUT, running, what);
   }
-}
-
-function findFaults({ isFull, freeDisk }: QueueCondition, leastFree = 0): (string | undefined)[] {
-  return [
-    isFull ? 'the queue is full: it has reached maxBytes' : undefined,
-    freeDisk !== undefined && freeDisk < leastFree
-      ? `free disk space: ${freeDisk} bytes (bound: ${leastFree} bytes)`
-      : undefined,
-  ];
 }
 
 function seconds(duration: number): string {
