@@ -85,10 +85,9 @@ export class MessageExplainer {
     const options = (await this.destinations()).find(({ name }) => name === record.destination);
     const request = options && this.preview(options, { ...record, body: Buffer.from(record.body) });
     const { type, event } = JSON.parse(record.body) as { type?: string; event?: string };
-    if (type === 'delete') return { routing: [], ...(request && { request }) };
     const message = { ...record, type, event, integration: () => undefined } as unknown as RoutableMessage;
-    const { destinations } = await this.routes(record.source, message);
-    return { routing: destinations, ...(request && { request }) };
+    const routing = type === 'delete' ? [] : (await this.routes(record.source, message)).destinations;
+    return { routing, ...(request && { request }) };
   }
 
   private async routes(
