@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { filter, map, type Observable, type Subscription, using } from 'rxjs';
+import { filter, map, Observable, type Subscription } from 'rxjs';
 
 import { isPlainObject } from '../../../client/message/message.rules.js';
 import { parseJson } from '../../../common/value.util.js';
@@ -71,14 +71,12 @@ export class LivePeers {
       filter((text) => text !== undefined),
     );
     const answers$ = this.received$.pipe(filter((text) => 'events' in text));
-    this.events$ = using(
-      () => {
-        this.ask();
-        const timer = setInterval(() => this.ask(), ASK_INTERVAL).unref();
-        return { unsubscribe: () => clearInterval(timer) };
-      },
-      () => answers$,
-    );
+    this.events$ = new Observable((subscriber) => {
+      this.ask();
+      const timer = setInterval(() => this.ask(), ASK_INTERVAL).unref();
+      subscriber.add(() => clearInterval(timer));
+      return answers$.subscribe(subscriber);
+    });
   }
 
   /** Answers other processes from now on. Called once the queue is open. */
