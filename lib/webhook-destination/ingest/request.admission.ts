@@ -26,8 +26,6 @@ export class RequestAdmission {
   private readonly sourceLimiter: RateLimiter | undefined;
   private readonly wrongKeyLimiter = new RateLimiter(WRONG_KEYS);
   private readonly keylessLimiter = new RateLimiter(KEYLESS);
-  private readonly isByAddress: boolean;
-  private readonly hasClientAddress: boolean;
   /**
    * Sources that an address has posted to. It may continue while another client at the address, or behind its proxy,
    * guesses keys.
@@ -36,12 +34,10 @@ export class RequestAdmission {
 
   constructor(
     private readonly sources: SourceRegistry,
-    { rateLimit, clientAddress }: Pick<IngestOptions, 'rateLimit' | 'clientAddress'>,
+    private readonly options: Pick<IngestOptions, 'rateLimit' | 'clientAddress'>,
   ) {
-    this.addressOf = createAddressReader(clientAddress);
-    this.sourceLimiter = rateLimit && new RateLimiter(rateLimit);
-    this.isByAddress = rateLimit?.by === 'address';
-    this.hasClientAddress = clientAddress !== undefined;
+    this.addressOf = createAddressReader(options.clientAddress);
+    this.sourceLimiter = options.rateLimit && new RateLimiter(options.rateLimit);
   }
 
   /**
@@ -68,10 +64,9 @@ export class RequestAdmission {
 
   /** @throws {RequestError} 429 above the limit of a source. */
   admit(source: string, request: IncomingMessage): void {
-    refuseUntil(
-      this.sourceLimiter?.count(this.isByAddress ? `${this.addressOf(request)} ${source}` : source),
-      'the rate limit of the source is exceeded',
-    );
+    if (!this.sourceLimiter) return;
+    const key = this.options.rateLimit?.by === 'address' ? `${this.addressOf(request)} ${source}` : source;
+    refuseUntil(this.sourceLimiter.count(key), 'the rate limit of the source is exceeded');
   }
 
   /** @throws {RequestError} 429 above the limit of requests without a key. */
@@ -85,7 +80,7 @@ export class RequestAdmission {
    */
   private isOneClient({ socket }: IncomingMessage): boolean {
     const address = socket?.remoteAddress;
-    return this.hasClientAddress || (address !== undefined && isPublic(address));
+    return this.options.clientAddress !== undefined || (address !== undefined && isPublic(address));
   }
 }
 
