@@ -16,8 +16,7 @@ interface Ask {
 
 /** Lets the processes that share a queue show and cancel each other's replays. */
 export class ReplayPeers {
-  private readonly asks$: Observable<Ask>;
-  private readonly answers$: Observable<ReplayProgress>;
+  private readonly received$: Observable<Record<string, unknown>>;
   private subscription: Subscription | undefined;
 
   /** @param find returns a replay of this process, cancelled on request */
@@ -25,17 +24,12 @@ export class ReplayPeers {
     private readonly channel: PeerChannel,
     private readonly find: (id: string, cancel: boolean) => ReplayProgress | undefined,
   ) {
-    const received$ = channel.received$.pipe(map(parseJson), filter(isPlainObject));
-    this.asks$ = received$.pipe(filter(isAsk));
-    this.answers$ = received$.pipe(
-      map(({ replayed }) => replayed),
-      filter(isProgress),
-    );
+    this.received$ = channel.received$.pipe(map(parseJson), filter(isPlainObject));
   }
 
   /** Starts answering other processes. Call it once the queue is open. */
   open(): void {
-    this.subscription = this.asks$.subscribe(({ replay, cancel }) => {
+    this.subscription = this.received$.pipe(filter(isAsk)).subscribe(({ replay, cancel }) => {
       const replayed = this.find(replay, cancel);
       if (replayed) this.send({ replayed });
     });
@@ -47,7 +41,9 @@ export class ReplayPeers {
 
   /** Resolves with undefined when no other process answers in time. */
   ask(replay: string, cancel: boolean): Promise<ReplayProgress | undefined> {
-    const answer$ = this.answers$.pipe(
+    const answer$ = this.received$.pipe(
+      map(({ replayed }) => replayed),
+      filter(isProgress),
       // A running one answers another process that asked for the progress only.
       filter(({ id, state }) => id === replay && !(cancel && state === 'running')),
       timeout({ first: ANSWER_TIME, with: () => [undefined] }),
