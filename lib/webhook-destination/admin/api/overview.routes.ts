@@ -1,7 +1,7 @@
 import { isOpen } from '../../queue/delivery-queue.interface.js';
 import { firstAcceptedAt } from '../../queue/queue.figures.js';
 import { RequestError } from '../../ingest/request.error.js';
-import { COUNTERS, type SeriesPoint, sumOf } from '../series/minute-counts.js';
+import { COUNTERS, sumOf } from '../series/minute-counts.js';
 import type { SeriesRecorder } from '../series/series.recorder.js';
 import { SERIES_TIME } from '../series/interval.counts.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
@@ -52,13 +52,10 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Ser
         if (from > to) throw new RequestError(400, 'query_invalid', 'from must not be after to', 'from');
         const metric = query.oneOf('metric', METRICS);
         const points = await series.read(from, to, query.text('destination'));
-        return { from, to, interval: 60_000, points: metric ? points.map((point) => pick(point, metric)) : points };
+        const shown = metric ? points.map((point) => ({ at: point.at, [metric]: point[metric] })) : points;
+        return { from, to, interval: 60_000, points: shown };
       },
       SERIES_FIELDS,
     ),
   ];
-}
-
-function pick(point: SeriesPoint, metric: (typeof METRICS)[number]): object {
-  return { at: point.at, [metric]: point[metric] };
 }
