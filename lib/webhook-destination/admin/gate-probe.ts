@@ -25,12 +25,10 @@ export async function probeGate(
     () => true,
     () => false, // any error counts as a refusal
   );
-  let isOpen: boolean;
-  try {
-    isOpen = await within(PROBE_TIME, Promise.race([admitted, answered.then(() => false)]), 'admin.guard');
-  } catch {
+  const decided = Promise.race([admitted, answered.then(() => false)]);
+  const isOpen = await within(PROBE_TIME, decided, 'admin.guard').catch(() => {
     throw fault(`must answer an anonymous request within ${PROBE_TIME / 1_000} s`);
-  }
+  });
   if (isOpen) {
     throw fault(
       'must refuse an anonymous request, but admitted one. A guard that reads roles from metadata finds none on the ' +
