@@ -39,7 +39,8 @@ export function mountApi(
     ]);
   }
   taken.add(host);
-  const bases = [`/${DASHBOARD_PATH}`, joinPath(config.getGlobalPrefix(), DASHBOARD_PATH)];
+  const prefix = config.getGlobalPrefix().replace(/^\/+|\/+$/g, '');
+  const bases = [`/${DASHBOARD_PATH}`, ...(prefix === '' ? [] : [`/${prefix}/${DASHBOARD_PATH}`])];
   /** Returns the endpoint of a URL, and the target below its base. */
   const find = (url: string | undefined) => {
     const rest = below(url, bases);
@@ -73,11 +74,4 @@ function below(url = '', bases: string[]): string | undefined {
   const [path = ''] = whole.split('?', 1);
   const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
   return base === undefined ? undefined : whole.slice(base.length);
-}
-
-function joinPath(...parts: string[]): string {
-  return `/${parts
-    .map((part) => part.replace(/^\/+|\/+$/g, ''))
-    .filter((part) => part !== '')
-    .join('/')}`;
 }
