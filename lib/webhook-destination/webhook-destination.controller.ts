@@ -5,7 +5,7 @@ import type { AdminApi } from './admin/api/admin-api.js';
 import { DELETION_DESCRIPTION } from './admin/deletion.openapi.js';
 import { httpContext } from './admin/http-context.util.js';
 import { describeIngest } from './ingest/ingest.openapi.js';
-import { INGEST_PATHS, type IngestRoute } from './ingest/ingest.routes.js';
+import { INGEST_ROUTES } from './ingest/ingest.routes.js';
 import { RelaySteps } from './relay-steps.js';
 
 /** A controller class with the steps that its routes call. */
@@ -38,17 +38,13 @@ export async function placeRelayController(controller: RelayController, steps: R
 }
 
 function ingestRoutes(prefix: string): Route[] {
-  return (Object.entries(INGEST_PATHS) as [IngestRoute, string[]][]).flatMap(([route, paths]) => {
-    const handle: Handler = ({ steps: { ingest } }, request, response) =>
-      ingest!.endpoint.handle(route, request, response);
-    return paths.map((name) => ({
-      name,
-      method: 'POST' as const,
-      path: `${prefix}/${name}`,
-      handle,
-      description: describeIngest(route, name),
-    }));
-  });
+  return INGEST_ROUTES.map(({ path: name, route }) => ({
+    name,
+    method: 'POST',
+    path: `${prefix}/${name}`,
+    handle: ({ steps: { ingest } }, request, response) => ingest!.endpoint.handle(route, request, response),
+    description: describeIngest(route, name),
+  }));
 }
 
 function deletionRoute(prefix: string): Route {

@@ -6,8 +6,7 @@ export type MessageRoute = 'batch' | MessageType;
 /** A route of the endpoint: for messages, or for an SDK's metrics about itself. */
 export type IngestRoute = MessageRoute | 'metrics';
 
-/** The paths of each route, after the prefix. */
-export const INGEST_PATHS: Record<IngestRoute, string[]> = {
+const PATHS: Record<IngestRoute, string[]> = {
   batch: ['batch', 'import', 'b'],
   metrics: ['m'],
   identify: ['identify', 'i'],
@@ -18,12 +17,16 @@ export const INGEST_PATHS: Record<IngestRoute, string[]> = {
   alias: ['alias', 'a'],
 };
 
+/** Each path of the endpoint, after the prefix, and its route. */
+export const INGEST_ROUTES = (Object.entries(PATHS) as [IngestRoute, string[]][]).flatMap(([route, paths]) =>
+  paths.map((path) => ({ path, route })),
+);
+
 /** Returns the route of each full path of the endpoint, with and without a trailing slash. */
 export function ingestRoutes(prefix: string): Map<string, IngestRoute> {
-  const routes = Object.entries(INGEST_PATHS) as [IngestRoute, string[]][];
   return new Map(
-    routes.flatMap(([route, paths]) =>
-      paths.flatMap((path) => [`/${prefix}/${path}`, `/${prefix}/${path}/`].map((whole) => [whole, route] as const)),
+    INGEST_ROUTES.flatMap(({ path, route }) =>
+      [`/${prefix}/${path}`, `/${prefix}/${path}/`].map((whole) => [whole, route] as const),
     ),
   );
 }
