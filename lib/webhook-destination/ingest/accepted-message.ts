@@ -53,9 +53,7 @@ export class AcceptedMessage implements RoutableMessage {
   readonly type: MessageType;
   readonly messageId: string;
   readonly userId: string | undefined;
-  /** The trace in which the message was recorded; see `NewDelivery`. */
   readonly trace: string | undefined;
-  /** The method or route that recorded the message; see `NewDelivery`. */
   readonly recordedBy: string | undefined;
   private readonly fields: Record<string, unknown>;
   /** JSON of the message's context, without the trace. */
