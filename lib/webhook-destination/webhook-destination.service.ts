@@ -34,6 +34,18 @@ export class WebhookDestinationService {
    */
   readonly audit$: Observable<AuditEntry>;
 
+  /**
+   * Manager of the destinations: those of the options, and those of the registry, which can be changed.
+   * @see docs/destinations.md
+   */
+  readonly destinations: DestinationManager;
+
+  /**
+   * Manager of the sources: those of the options, and those of the registry, which can be changed.
+   * @see docs/destinations.md
+   */
+  readonly sources: SourceManager;
+
   constructor(
     @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
     private readonly steps: RelaySteps,
@@ -41,6 +53,8 @@ export class WebhookDestinationService {
   ) {
     this.events$ = steps.dispatcher.events$;
     this.audit$ = steps.audit.entries$;
+    this.destinations = steps.destinationManager;
+    this.sources = steps.sourceManager;
   }
 
   /**
@@ -110,22 +124,6 @@ export class WebhookDestinationService {
   /** Returns the number of deliveries for each destination and state. */
   stats(): Promise<DeliveryCount[]> {
     return this.steps.queue.counts();
-  }
-
-  /**
-   * Manager of the destinations: those of the options, and those of the registry, which can be changed.
-   * @see docs/destinations.md
-   */
-  get destinations(): DestinationManager {
-    return this.steps.destinationManager;
-  }
-
-  /**
-   * Manager of the sources: those of the options, and those of the registry, which can be changed.
-   * @see docs/destinations.md
-   */
-  get sources(): SourceManager {
-    return this.steps.sourceManager;
   }
 
   /** @internal */
