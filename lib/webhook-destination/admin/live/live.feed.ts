@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { merge, type Observable, Subscription } from 'rxjs';
+import { merge, type Observable, type Subscription } from 'rxjs';
 import { map, mergeMap } from 'rxjs/operators';
 
 import { ClosedError } from '../../../common/relay.errors.js';
@@ -82,7 +82,6 @@ export class LiveFeed {
   }
 
   private follow(): Subscription {
-    const subscription = new Subscription();
     const send = ({ count, toEvents }: Happening) => {
       let events: LiveEvent[] | undefined;
       for (const reader of this.streams) {
@@ -90,7 +89,7 @@ export class LiveFeed {
         for (const event of (events ??= toEvents())) reader.send(event);
       }
     };
-    subscription.add(this.happenings$.subscribe(send));
+    const subscription = this.happenings$.subscribe(send);
     subscription.add(
       this.peers?.events$.subscribe(({ events, missed }) => {
         send({ count: events.length, toEvents: () => events });
