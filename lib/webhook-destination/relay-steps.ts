@@ -1,4 +1,5 @@
-import type { HttpAdapterHost } from '@nestjs/core';
+import { Inject, Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
 
 import type { Concealed } from '../common/concealed.value.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
@@ -24,8 +25,10 @@ import { createRegistry } from './registry/registry.factory.js';
 import { SourceManager } from './registry/source.manager.js';
 import { DestinationRouter } from './routing/destination.router.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
+import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
 
 /** The steps of a message through the relay (source, rules, routing, queue, dispatch), and the entry points. */
+@Injectable()
 export class RelaySteps {
   readonly queue: DeliveryQueue;
   readonly figures: QueueFigures;
@@ -49,7 +52,7 @@ export class RelaySteps {
   /** Passes the metrics to the option `telemetry`, until the returned function is called. */
   readonly observeMetrics: () => (() => void) | void;
 
-  constructor(concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
+  constructor(@Inject(CHECKED_OPTIONS) concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
     const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
     this.queue = queue();

@@ -27,11 +27,7 @@ export const webhookDestinationProviders: Provider[] = [
       new Concealed(checkOptions(options.reveal())),
     inject: [MODULE_OPTIONS],
   },
-  {
-    provide: RelaySteps,
-    useFactory: (options: CheckedOptions, host: HttpAdapterHost) => new RelaySteps(options, host),
-    inject: [CHECKED_OPTIONS, HttpAdapterHost],
-  },
+  RelaySteps,
   {
     provide: RetentionSweeper,
     useFactory: ({ queue }: RelaySteps, options: CheckedOptions, modules: ModulesContainer) =>
