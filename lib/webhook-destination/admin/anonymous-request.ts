@@ -5,12 +5,6 @@ import { PassThrough } from 'node:stream';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
-/** The parts of an Express application used here: the prototypes of its requests and responses. */
-interface Express {
-  request: object;
-  response: object;
-}
-
 /** Properties that middleware adds to a request, with their values for an anonymous caller. */
 const NOTHING_KNOWN = { body: {}, params: {}, cookies: {}, signedCookies: {}, session: {} };
 
@@ -26,16 +20,14 @@ const HEADERS = {
   'content-length': '2',
 };
 
-/** Creates a simulated request without credentials, to test a guard. */
+/** Request and response as the HTTP platform passes them to guards. */
+type PlatformPair = [request: unknown, response: unknown];
+
+/** Creates a simulated request without credentials, to test a guard; `answered` resolves once it has been answered. */
 export function createAnonymousRequest(
   adapter: HttpAdapterHost['httpAdapter'] | undefined,
   path: string,
-): {
-  /** Request and response as the HTTP platform passes them to guards. */
-  platform: [request: unknown, response: unknown];
-  /** Resolves once the request has been answered. */
-  answered: Promise<unknown>;
-} {
+): { platform: PlatformPair; answered: Promise<unknown> } {
   const socket = Object.assign(new PassThrough().resume(), { remoteAddress: ADDRESS }) as unknown as Socket;
   const raw = new IncomingMessage(socket);
   Object.assign(raw, { method: 'POST', url: path });
@@ -44,13 +36,18 @@ export function createAnonymousRequest(
   response.assignSocket(socket);
   const answered = once(response, 'finish');
   const isFastify = adapter?.getType() === 'fastify';
-  const platform = isFastify ? fastifyPair(raw, response) : expressPair(raw, response, adapter?.getInstance<Express>());
-  return { platform, answered };
+  return { platform: isFastify ? fastifyPair(raw, response) : expressPair(raw, response, adapter), answered };
 }
 
-function expressPair(raw: IncomingMessage, response: ServerResponse, express: Partial<Express> = {}) {
-  if (express.request) Object.setPrototypeOf(raw, express.request);
-  if (express.response) Object.setPrototypeOf(response, express.response);
+function expressPair(
+  raw: IncomingMessage,
+  response: ServerResponse,
+  adapter?: HttpAdapterHost['httpAdapter'],
+): PlatformPair {
+  // An Express application has the prototypes of its requests and responses.
+  const express = adapter?.getInstance<{ request?: object; response?: object }>();
+  if (express?.request) Object.setPrototypeOf(raw, express.request);
+  if (express?.response) Object.setPrototypeOf(response, express.response);
   const request = Object.assign(raw, NOTHING_KNOWN, {
     originalUrl: raw.url,
     baseUrl: '',
@@ -58,10 +55,10 @@ function expressPair(raw: IncomingMessage, response: ServerResponse, express: Pa
     res: response,
     next: () => undefined,
   });
-  return [request, Object.assign(response, { locals: {} })] as [unknown, unknown];
+  return [request, Object.assign(response, { locals: {} })];
 }
 
-function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
+function fastifyPair(raw: IncomingMessage, response: ServerResponse): PlatformPair {
   const { headers, method, url, socket } = raw;
   const request = {
     raw,
@@ -90,5 +87,5 @@ function fastifyPair(raw: IncomingMessage, response: ServerResponse) {
     redirect: () => reply.send(),
     hijack: () => reply,
   };
-  return [request, reply] as [unknown, unknown];
+  return [request, reply];
 }
