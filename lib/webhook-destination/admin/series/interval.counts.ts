@@ -1,4 +1,4 @@
-import type { SeriesRecord } from '../../queue/series-store.interface.js';
+import type { SeriesRecord, SeriesStore } from '../../queue/series-store.interface.js';
 
 const MINUTE = 60_000;
 
@@ -42,10 +42,10 @@ export class IntervalCounts<C extends object> {
 
   /** Returns the sums of all writers for each interval that has counts, oldest first. */
   async sums(
+    store: SeriesStore | undefined,
     series: string,
     from: number,
     to: number,
-    readStored: (from: number) => Promise<SeriesRecord[]>,
   ): Promise<[start: number, counts: C][]> {
     const first = Math.max(this.startOf(from), this.oldest);
     const sums = new Map<number, C>();
@@ -58,7 +58,7 @@ export class IntervalCounts<C extends object> {
       const counts = all.get(series);
       return counts && start >= first && start <= to ? [{ start, counts: structuredClone(counts) }] : [];
     });
-    for (const { writer, minute, text } of await readStored(first)) {
+    for (const { writer, minute, text } of (await store?.read(series, first, to)) ?? []) {
       const isOwn = writer === this.writer && own.some(({ start }) => start === minute);
       if (!isOwn) add(minute, { ...this.kind.none(), ...(JSON.parse(text) as C) });
     }
