@@ -5,6 +5,10 @@ import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
 import { QueryReader } from './query.reader.js';
 import type { ReplayJobs } from './replay.jobs.js';
 
+const SEARCH_SCHEMA = Object.fromEntries(
+  Object.entries(SEARCH_FIELDS).map(([name, description]) => [name, { type: 'string' as const, description }]),
+);
+
 /** Routes of bulk replays: start, progress, cancel. */
 export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
   return [
@@ -25,7 +29,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
         type: 'object',
         required: ['query', 'expected'],
         properties: {
-          query: { type: 'object', properties: fieldsOf(SEARCH_FIELDS) },
+          query: { type: 'object', properties: SEARCH_SCHEMA },
           expected: { type: 'integer', description: 'number of matching deliveries that the caller has seen' },
         },
       },
@@ -51,10 +55,4 @@ function toReader(query: unknown): QueryReader {
     params.append(field, String(value));
   }
   return new QueryReader(params, SEARCH_FIELDS);
-}
-
-function fieldsOf(fields: Record<string, string>) {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, description]) => [name, { type: 'string' as const, description }]),
-  );
 }
