@@ -14,9 +14,9 @@ import { ApiEndpoint } from './api.endpoint.js';
 import { mountApi } from './api.mount.js';
 import { ApiRouter } from './api.router.js';
 import { deliveryRoutes } from './delivery.routes.js';
-import { eventRoutes } from './event.routes.js';
-import { explainRoutes } from './explain.routes.js';
-import { metricsRoutes } from './metrics.routes.js';
+import { eventRoute } from './event.routes.js';
+import { explainRoute } from './explain.routes.js';
+import { metricsRoute } from './metrics.routes.js';
 import { overviewRoutes } from './overview.routes.js';
 import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
@@ -49,11 +49,11 @@ export class AdminApi {
     const routes = [
       ...sessionRoutes(gate),
       ...overviewRoutes(relay, own, series),
-      ...metricsRoutes(own.metrics),
-      ...eventRoutes(this.feed),
+      metricsRoute(own.metrics),
+      eventRoute(this.feed),
       ...deliveryRoutes(relay, own),
       ...replayRoutes(this.jobs),
-      ...explainRoutes(relay),
+      explainRoute(relay),
       ...registryRoutes(relay, own, series, sources),
     ];
     this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, own.audit);
