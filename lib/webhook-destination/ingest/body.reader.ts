@@ -56,7 +56,9 @@ export type RequestBody = JsonText | { value: unknown; size: number };
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const early = parsedBefore(request);
   if (early) return early;
-  const bytes = await readBytes(request);
+  const bytes = isGzipped(request)
+    ? await receive(request, MAX_BATCH_BYTES + GZIP_OVERHEAD).then(inflate)
+    : await receive(request, MAX_BATCH_BYTES);
   const json = toJsonText(bytes);
   if (json.isAscii || isUtf8(bytes)) return json;
   throw bodyFault(400, 'body_not_utf8', 'the body must be UTF-8');
@@ -81,11 +83,6 @@ function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknow
   const size = Buffer.byteLength(JSON.stringify(body));
   if (size > MAX_BATCH_BYTES) throw tooLarge();
   return { value: body, size };
-}
-
-function readBytes(request: IncomingMessage): Promise<Buffer> {
-  if (!isGzipped(request)) return receive(request, MAX_BATCH_BYTES);
-  return receive(request, MAX_BATCH_BYTES + GZIP_OVERHEAD).then(inflate);
 }
 
 /** Receives the bytes of a body as sent. */
