@@ -27,14 +27,13 @@ export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBo
   const scanned = 'bytes' in body ? scan(route, body) : undefined;
   if (scanned) return scanned;
   const value = parseBody(body);
-  if (!isPlainObject(value)) return { writeKey: undefined, sentAt: undefined, messages: refuse };
-  const { writeKey, sentAt } = value;
+  const { writeKey, sentAt } = Object(value) as Record<string, unknown>;
   const size = 'bytes' in body ? body.bytes.length : body.size;
-  return {
-    writeKey,
-    sentAt,
-    messages: () => (route === 'batch' ? parseBatch(value, size) : [new ParsedMessage(value, { size, type: route })]),
+  const messages = () => {
+    if (!isPlainObject(value)) throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
+    return route === 'batch' ? parseBatch(value, size) : [new ParsedMessage(value, { size, type: route })];
   };
+  return { writeKey, sentAt, messages };
 }
 
 /**
@@ -55,8 +54,4 @@ function scan(route: MessageRoute, json: JsonText): PostedBody | undefined {
     if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
     return undefined;
   }
-}
-
-function refuse(): never {
-  throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
 }
