@@ -92,11 +92,8 @@ export class RelaySteps {
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {
-      this.ingest = new IngestMount(
-        host,
-        this.prefix,
-        new IngestEndpoint(this.sources, this.acceptor, ingest, metrics),
-      );
+      const endpoint = new IngestEndpoint(this.sources, this.acceptor, ingest, metrics);
+      this.ingest = new IngestMount(host, this.prefix, endpoint);
     }
   }
 }

@@ -67,11 +67,8 @@ export class WebhookDestinationService {
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
     const source = await this.sourceOf(writeKey);
-    return this.steps.acceptor.accept(
-      source,
-      messages.map((message) => new ParsedMessage(message)),
-      sentAt,
-    );
+    const posted = messages.map((message) => new ParsedMessage(message));
+    return this.steps.acceptor.accept(source, posted, sentAt);
   }
 
   /**

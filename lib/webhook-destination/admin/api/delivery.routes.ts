@@ -25,12 +25,8 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     changeRoute('POST', 'deliveries/:id/replay', 'Send a dead delivery again', async ({ params, audit }) => {
       const { id, state, destination, messageId } = await find(params.id!);
       if ((await relay.replay(id)) === 0) {
-        throw new RequestError(
-          409,
-          'delivery_not_dead',
-          `only dead deliveries can be replayed; this one is ${state}`,
-          'id',
-        );
+        const rule = `only dead deliveries can be replayed; this one is ${state}`;
+        throw new RequestError(409, 'delivery_not_dead', rule, 'id');
       }
       audit({ action: 'delivery.replay', target: id, details: { destination, messageId } });
       return { replayed: 1 };
