@@ -10,7 +10,8 @@ const OLDEST = '1.4.0';
  *
  * @throws {PackageError} naming the required version
  */
-export function checkBun(version: string | undefined = process.versions.bun): void {
+export function checkBun(): void {
+  const version = process.versions.bun;
   if (version === undefined || isAtLeast(version, OLDEST)) return;
   throw new PackageError(
     'package_unsupported',
