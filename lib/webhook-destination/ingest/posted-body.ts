@@ -43,12 +43,13 @@ export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBo
 function scan(route: MessageRoute, json: JsonText): PostedBody | undefined {
   const isBatch = route === 'batch';
   const scanner = new MessageScanner(json, isBatch ? undefined : route);
+  const { messages } = scanner; // what is returned keeps these, not the scanner with its bytes
   try {
     const posted = isBatch ? scanner.envelope(MAX_MESSAGES) : scanner.single();
     const { writeKey, sentAt, context, integrations } = posted as Record<string, unknown>;
     // Only the parser merges the shared fields of a batch into its messages.
     if (isBatch && (context ?? integrations ?? null) !== null) return undefined;
-    return { writeKey, sentAt, messages: () => scanner.messages };
+    return { writeKey, sentAt, messages: () => messages };
   } catch (error) {
     // A fault in the text is left to the parser; a bug in the scanner must surface.
     if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
