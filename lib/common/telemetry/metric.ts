@@ -15,34 +15,37 @@ export interface MetricInfo {
   readonly unit?: 's';
 }
 
-/** The series of a metric, by their attributes. */
-class SeriesMap<S> extends Map<string, S> {
-  find(attributes: Attributes, create: () => S): S {
-    const key = Object.values(attributes).join('\n');
-    let series = this.get(key);
-    if (series === undefined) this.set(key, (series = create()));
-    return series;
-  }
-}
-
-/** Counts events; never decreases. */
-export class Counter {
-  readonly kind = 'counter';
-  private readonly series = new SeriesMap<Sample>();
+/** A metric with a series for each combination of attributes. */
+abstract class SeriesMetric<S> {
+  private readonly series = new Map<string, S>();
 
   constructor(readonly info: MetricInfo) {}
 
-  /** Returns the series with these attributes. Callers that count often should keep it. */
-  of(attributes: Attributes): Sample {
-    return this.series.find(attributes, () => ({ attributes, value: 0 }));
+  /** Returns the series with these attributes. Callers that update it often should keep it. */
+  of(attributes: Attributes): S {
+    const key = Object.values(attributes).join('\n');
+    let series = this.series.get(key);
+    if (series === undefined) this.series.set(key, (series = this.create(attributes)));
+    return series;
   }
+
+  collect(): S[] {
+    return [...this.series.values()];
+  }
+
+  protected abstract create(attributes: Attributes): S;
+}
+
+/** Counts events; never decreases. */
+export class Counter extends SeriesMetric<Sample> {
+  readonly kind = 'counter';
 
   add(count: number, attributes: Attributes): void {
     this.of(attributes).value += count;
   }
 
-  collect(): Sample[] {
-    return [...this.series.values()];
+  protected create(attributes: Attributes): Sample {
+    return { attributes, value: 0 };
   }
 }
 
@@ -61,21 +64,14 @@ export class Gauge {
   ) {}
 }
 
-/** Number of values in each bucket. */
-export interface Distribution {
-  attributes: Attributes;
-  /** One count for each bound, and one for values above all bounds; not cumulative. */
-  counts: number[];
-  sum: number;
-}
-
 /** Upper bounds in seconds: those of the semantic conventions, and larger ones for deliveries that wait for retries. */
 export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 60, 600, 3_600];
 
 type Listen = (value: number, attributes: Attributes) => void;
 
 /** Distribution of the values with the same attributes. */
-export class DistributionSeries implements Distribution {
+class Distribution {
+  /** One count for each bound, and one for values above all bounds; not cumulative. */
   readonly counts = new Array<number>(BOUNDS.length + 1).fill(0);
   sum = 0;
 
@@ -94,25 +90,13 @@ export class DistributionSeries implements Distribution {
 }
 
 /** Counts values by their size. */
-export class Histogram {
+export class Histogram extends SeriesMetric<Distribution> {
   readonly kind = 'histogram';
-  private readonly series = new SeriesMap<DistributionSeries>();
   /** Called with every value. */
   readonly listeners: Listen[] = [];
 
-  constructor(readonly info: MetricInfo) {}
-
-  /** Returns the series with these attributes. Callers that record often should keep it. */
-  of(attributes: Attributes): DistributionSeries {
-    return this.series.find(attributes, () => new DistributionSeries(attributes, this.listeners));
-  }
-
-  record(value: number, attributes: Attributes): void {
-    this.of(attributes).record(value);
-  }
-
-  collect(): Distribution[] {
-    return [...this.series.values()];
+  protected create(attributes: Attributes): Distribution {
+    return new Distribution(attributes, this.listeners);
   }
 }
 

@@ -34,7 +34,7 @@ export class OperationMetrics {
         ...(error !== undefined && { 'error.type': errorTypeOf(undefined, error)! }),
       };
       this.sent.add(count, attributes);
-      this.duration.record((performance.now() - start) / 1_000, attributes);
+      this.duration.of(attributes).record((performance.now() - start) / 1_000);
     };
   }
 }
