@@ -3,7 +3,6 @@ import { HttpAdapterHost } from '@nestjs/core';
 
 import type { Concealed } from '../common/concealed.value.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
-import { followedByBoth } from '../common/telemetry/followed-by-both.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import { RelayMetrics } from '../common/telemetry/relay-metrics.js';
 import type { AdminApi } from './admin/api/admin-api.js';
@@ -60,12 +59,12 @@ export class RelaySteps {
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
     const figures = { now: () => timeOf(this.queue), ...this.figures, circuits: () => this.dispatcher.circuits };
-    const metrics = admin || telemetry ? new RelayMetrics(figures, options.maxMetricDestinations) : undefined;
-    const follower = metrics && followedByBoth(metrics, telemetry);
+    const metrics =
+      admin || telemetry ? new RelayMetrics(figures, options.maxMetricDestinations, telemetry) : undefined;
     this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];
     this.observeMetrics = () => metrics && telemetry?.observe?.(metrics.all);
-    this.acceptor = new MessageAcceptor(router, this.queue, follower, metrics);
-    this.dispatcher = new WebhookDispatcher(this.queue, concealed, follower);
+    this.acceptor = new MessageAcceptor(router, this.queue, metrics);
+    this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
     for (const destination of destinations) this.dispatcher.put(destination);
     this.registry = createRegistry(options, this.queue, {
       putSource: (source) => this.sources.put(source),

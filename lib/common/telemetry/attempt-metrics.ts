@@ -9,7 +9,7 @@ import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from 
 /** Host and port of each target: the same for each request to it. */
 const servers = new WeakMap<RequestTarget, string>();
 
-/** Metrics of attempts and their requests. */
+/** Metrics of attempts and their requests. Passes each call on to the spans, if there are any. */
 export class AttemptMetrics {
   private readonly consumed = new Counter({
     name: 'messaging.client.consumed.messages',
@@ -55,10 +55,10 @@ export class AttemptMetrics {
     private readonly now: () => number,
   ) {}
 
-  begin({ destination, acceptedAt }: AttemptedDelivery): AttemptSpan {
+  begin({ destination, acceptedAt }: AttemptedDelivery, span: AttemptSpan | undefined): AttemptSpan {
     const name = this.names.valueOf(destination);
     this.consumedOf(name).value++;
-    return new AttemptFigures(this, name, acceptedAt, performance.now());
+    return new AttemptFigures(this, name, acceptedAt, performance.now(), span);
   }
 
   /** @param duration in ms */
@@ -83,28 +83,34 @@ class AttemptFigures implements AttemptSpan {
     private readonly name: string,
     private readonly acceptedAt: number,
     private readonly start: number,
+    private readonly span: AttemptSpan | undefined,
   ) {}
 
   request(target: RequestTarget): RequestSpan {
-    return new RequestFigures(this.metrics, target, performance.now());
+    return new RequestFigures(this.metrics, target, performance.now(), this.span?.request(target));
   }
 
   end(state: string): void {
     this.metrics.end(this.name, state, performance.now() - this.start, this.acceptedAt);
+    this.span?.end(state);
   }
 }
 
 class RequestFigures implements RequestSpan {
-  readonly trace = undefined;
-
   constructor(
     private readonly metrics: AttemptMetrics,
     private readonly target: RequestTarget,
     private readonly start: number,
+    private readonly span: RequestSpan | undefined,
   ) {}
+
+  get trace(): RequestSpan['trace'] {
+    return this.span?.trace;
+  }
 
   end(status: number | undefined, error?: unknown): void {
     this.metrics.answer(this.target, performance.now() - this.start, status, error);
+    this.span?.end(status, error);
   }
 }
 

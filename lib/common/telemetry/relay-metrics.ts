@@ -31,10 +31,14 @@ export class RelayMetrics implements RelayTelemetry {
 
   readonly all: readonly Metric[];
 
-  /** @param maxDestinations maximum number of destinations, and of servers, with series of their own */
+  /**
+   * @param maxDestinations maximum number of destinations, and of servers, with series of their own
+   * @param spans also observes the relay; requests carry its traces
+   */
   constructor(
     private readonly relay: RelayFigures,
     maxDestinations: number,
+    private readonly spans: RelayTelemetry | undefined,
   ) {
     this.names = new BoundedNames(maxDestinations);
     this.attempts = new AttemptMetrics(this.names, new BoundedNames(maxDestinations), () => relay.now());
@@ -69,7 +73,7 @@ export class RelayMetrics implements RelayTelemetry {
     const end = this.queueing.begin();
     let reason: unknown;
     try {
-      await add();
+      await (this.spans ? this.spans.enqueue(deliveries, add) : add());
     } catch (error) {
       reason = error;
       throw error;
@@ -81,7 +85,7 @@ export class RelayMetrics implements RelayTelemetry {
   }
 
   attempt(delivery: AttemptedDelivery): AttemptSpan {
-    return this.attempts.begin(delivery);
+    return this.attempts.begin(delivery, this.spans?.attempt(delivery));
   }
 
   private counts(): Promise<Sample[] | undefined> {

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 
 import { activeTrace, toTraceText } from '../../client/telemetry/trace-context.js';
-import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { RelayMetrics } from '../../common/telemetry/relay-metrics.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
@@ -25,8 +25,7 @@ export class MessageAcceptor {
   constructor(
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
-    private readonly telemetry?: RelayTelemetry,
-    private readonly refusals?: { reject(code: string): void },
+    private readonly metrics?: RelayMetrics,
   ) {}
 
   /**
@@ -43,12 +42,12 @@ export class MessageAcceptor {
       const fault = findPostedFault(posted[index]!);
       if (fault) {
         rejected.push({ index, ...fault });
-        this.refusals?.reject(fault.code);
+        this.metrics?.reject(fault.code);
       } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
     const ambient = activeTrace(); // messages of other SDKs get the trace of their request
     const deliveries = this.router.route(source, messages, timeOf(this.queue), ambient && toTraceText(ambient));
-    if (this.telemetry) await this.telemetry.enqueue(deliveries, () => this.queue.add(deliveries));
+    if (this.metrics) await this.metrics.enqueue(deliveries, () => this.queue.add(deliveries));
     else await this.queue.add(deliveries);
     if (this.accepted$.observed) this.accepted$.next({ source, messages, deliveries, rejected });
     return { accepted: posted.length - rejected.length, rejected };
