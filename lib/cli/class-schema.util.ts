@@ -35,7 +35,7 @@ function apply(schema: JsonSchema, rules: PropertyRule[], type: EventClass, pare
   const unexpressed: string[] = [];
   for (const rule of rules) {
     if (rule.type === 'nestedValidation') {
-      const nested = nestedClassOf(type, rule);
+      const nested = nestedClassOf(type, rule.propertyName);
       // A class that contains itself would recurse without end.
       const isNew = nested !== undefined && !rule.each && !parents.includes(nested);
       Object.assign(schema, isNew ? classSchema(nested, parents) : { type: rule.each ? 'object' : schema.type });

@@ -1,6 +1,7 @@
 import { type Attributes, type Context, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 
 import { errorMessage } from '../common/error.util.js';
+import { foundOnce } from '../common/found-once.util.js';
 import { errorTypeOf } from '../common/telemetry/error-type.util.js';
 import { serverOf } from '../common/telemetry/server.util.js';
 import type { AttemptSpan, RequestSpan, RequestTarget } from '../common/telemetry/telemetry.interface.js';
@@ -15,8 +16,11 @@ import {
 } from './attributes.js';
 import { fail, fieldsOf } from './span-context.util.js';
 
-/** Span attributes by URL, cached because every request to a URL has the same ones. */
-const ofTarget = new WeakMap<RequestTarget, Attributes>();
+/** Span attributes of a target: the same for each request to it. */
+const attributesOf = foundOnce(({ shown }: RequestTarget): Attributes => {
+  const { address, port } = serverOf(shown);
+  return { [REQUEST_METHOD]: 'POST', [SERVER_ADDRESS]: address, [SERVER_PORT]: port, [URL_FULL]: shown };
+}, new WeakMap());
 
 /** The span of one attempt, with a child span for each request. */
 export class OpenTelemetryAttempt implements AttemptSpan {
@@ -66,19 +70,4 @@ class UnrecordedRequest implements RequestSpan {
   end(): void {
     // nothing is recorded
   }
-}
-
-function attributesOf(target: RequestTarget): Attributes {
-  let attributes = ofTarget.get(target);
-  if (!attributes) {
-    const { address, port } = serverOf(target.shown);
-    attributes = {
-      [REQUEST_METHOD]: 'POST',
-      [SERVER_ADDRESS]: address,
-      [SERVER_PORT]: port,
-      [URL_FULL]: target.shown,
-    };
-    ofTarget.set(target, attributes);
-  }
-  return attributes;
 }

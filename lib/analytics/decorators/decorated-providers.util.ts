@@ -2,6 +2,7 @@ import { Inject, Optional, type Type } from '@nestjs/common';
 import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 
 import { errorMessage } from '../../common/error.util.js';
+import { foundOnce } from '../../common/found-once.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
@@ -114,15 +115,7 @@ async function connect(object: unknown, find: InstanceFinder, isInjected: boolea
  */
 function finderOf(module: Module): InstanceFinder {
   const moduleRef = module.providers.get(ModuleRef)?.instance as ModuleRef;
-  const found = new Map<string, Promise<AnalyticsService | undefined>>();
-  return (name) => {
-    let instance = found.get(name);
-    if (!instance) {
-      instance = moduleRef.create(injectedWith(name)).then(({ analytics }) => analytics);
-      found.set(name, instance);
-    }
-    return instance;
-  };
+  return foundOnce(async (name: string) => (await moduleRef.create(injectedWith(name))).analytics);
 }
 
 function injectedWith(name: string): Type<{ analytics?: AnalyticsService }> {

@@ -1,4 +1,5 @@
 import { errorMessage } from '../../common/error.util.js';
+import { foundOnce } from '../../common/found-once.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
@@ -10,7 +11,7 @@ import { hiddenInstanceOf, injectHidden } from './hidden-instance.util.js';
 import { wrapMethod } from './method.wrapper.js';
 import type { RecordedMethod, CallContext, RecordOptions } from './record-options.interface.js';
 
-const faultLogs = new WeakMap<AnalyticsService, LimitedLogger>();
+const faultLogOf = foundOnce((_: AnalyticsService) => new LimitedLogger('AnalyticsDecorator'), new WeakMap());
 
 /**
  * Returns a decorator that records an event at the end of each call of a method. Each field is a value or a function of
@@ -65,10 +66,4 @@ function checkedMapper(subject: string, fields: object): (call: CallContext) => 
 function subjectOf(target: object, key: string | symbol): string {
   const { name } = typeof target === 'function' ? target : target.constructor;
   return `${name}.${String(key)}`;
-}
-
-function faultLogOf(analytics: AnalyticsService): LimitedLogger {
-  const log = faultLogs.get(analytics) ?? new LimitedLogger('AnalyticsDecorator');
-  faultLogs.set(analytics, log);
-  return log;
 }

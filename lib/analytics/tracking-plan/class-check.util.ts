@@ -54,7 +54,7 @@ function nestedFaults(type: EventClass, rule: PropertyRule, value: unknown, path
   }
   if (typeof value !== 'object' || value === null) return [{ property: path, rule: rule.type }];
   const own: unknown = value.constructor;
-  const nested = isClassWithRules(own) ? own : nestedClassOf(type, rule);
+  const nested = isClassWithRules(own) ? own : nestedClassOf(type, rule.propertyName);
   return nested ? findClassFaults(nested, value, `${path}.`) : [];
 }
 

@@ -1,25 +1,22 @@
 import { getMetadataStorage, type MetadataStorage } from 'class-validator';
 
+import { foundOnce } from '../../common/found-once.util.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
 /** A rule that a decorator of class-validator declares for a property. */
 export type PropertyRule = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
 
-/** Never invalidated: all decorators have run before the first event. */
-const rulesByClass = new WeakMap<EventClass, Map<string, PropertyRule[]>>();
-
-/** Returns the rules of a class by property, in order of declaration, with those of its base classes last. */
-export function rulesOf(type: EventClass): Map<string, PropertyRule[]> {
-  let rules = rulesByClass.get(type);
-  if (!rules) {
-    rules = new Map();
-    for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
-      rules.set(rule.propertyName, [...(rules.get(rule.propertyName) ?? []), rule]);
-    }
-    rulesByClass.set(type, rules);
+/**
+ * Returns the rules of a class by property, in order of declaration, with those of its base classes last. Never
+ * invalidated: all decorators have run before the first event.
+ */
+export const rulesOf = foundOnce((type: EventClass) => {
+  const rules = new Map<string, PropertyRule[]>();
+  for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
+    rules.set(rule.propertyName, [...(rules.get(rule.propertyName) ?? []), rule]);
   }
   return rules;
-}
+}, new WeakMap());
 
 /**
  * Returns the class of a property's type from the compiler's metadata, such as `String` or a class of the application.
@@ -34,8 +31,8 @@ export function isClassWithRules(value: unknown): value is EventClass {
 }
 
 /** Returns the class of a property with nested validation; undefined if it is unknown. */
-export function nestedClassOf(type: EventClass, { type: kind, propertyName }: PropertyRule): EventClass | undefined {
-  const nested = kind === 'nestedValidation' ? designType(type, propertyName) : undefined;
+export function nestedClassOf(type: EventClass, property: string): EventClass | undefined {
+  const nested = designType(type, property);
   return isClassWithRules(nested) ? nested : undefined;
 }
 

@@ -1,13 +1,16 @@
+import { foundOnce } from '../found-once.util.js';
 import type { BoundedNames } from './bounded.names.js';
 import { errorTypeOf } from './error-type.util.js';
-import { foundOnce } from './found-once.util.js';
 import { SYSTEM } from './messaging-system.js';
 import { type Attributes, Counter, Histogram, type Metric } from './metric.js';
 import { serverOf } from './server.util.js';
 import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from './telemetry.interface.js';
 
-/** Host and port of each target: the same for each request to it. */
-const servers = new WeakMap<RequestTarget, string>();
+/** Host and port of a target: the same for each request to it. */
+const serverNameOf = foundOnce(({ shown }: RequestTarget) => {
+  const { address, port } = serverOf(shown);
+  return `${address}:${port}`;
+}, new WeakMap());
 
 /** Metrics of attempts and their requests. Passes each call on to the spans, if there are any. */
 export class AttemptMetrics {
@@ -70,7 +73,7 @@ export class AttemptMetrics {
 
   /** @param duration in ms */
   answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
-    const server = this.servers.valueOf(nameOf(target));
+    const server = this.servers.valueOf(serverNameOf(target));
     const series =
       status === undefined ? this.request.of(attributesOf(server, undefined, error)) : this.answersOf(server)(status);
     series.record(duration / 1_000);
@@ -129,14 +132,4 @@ function attributesOf(server: string, status: number | undefined, error?: unknow
     ...(status !== undefined && { 'http.response.status_code': status }),
     ...(errorType !== undefined && { 'error.type': errorType }),
   };
-}
-
-/** Host and port of a target. */
-function nameOf(target: RequestTarget): string {
-  let server = servers.get(target);
-  if (server === undefined) {
-    const { address, port } = serverOf(target.shown);
-    servers.set(target, (server = `${address}:${port}`));
-  }
-  return server;
 }
