@@ -1,20 +1,19 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 
+import { hasMethods } from '../client/telemetry/client-telemetry.interface.js';
 import { IfGiven, Must } from '../common/options.rules.js';
-
-const hasMethod = (name: string) => (value: unknown) =>
-  typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function';
+import { isNonEmptyString } from '../common/value.util.js';
 
 /** Options of `openTelemetry`. */
 export class OpenTelemetryOptions {
   /** Creates the spans. Default: the global provider of `@opentelemetry/api`, which may be set later. */
   @IfGiven()
-  @Must('be a tracer provider', hasMethod('getTracer'))
+  @Must('be a tracer provider', (value) => hasMethods(value, ['getTracer']))
   tracerProvider?: TracerProvider;
 
   /** Receives the metrics. Default: the global provider of `@opentelemetry/api` when the application starts. */
   @IfGiven()
-  @Must('be a meter provider', hasMethod('getMeter'))
+  @Must('be a meter provider', (value) => hasMethods(value, ['getMeter']))
   meterProvider?: MeterProvider;
 
   /**
@@ -36,6 +35,6 @@ export class OpenTelemetryOptions {
    * Name of the source in the spans of a client that sends to another process.
    * @default 'analytics'
    */
-  @Must('be a non-empty string', (value) => typeof value === 'string' && value !== '')
+  @Must('be a non-empty string', isNonEmptyString)
   source: string = 'analytics';
 }

@@ -43,7 +43,12 @@ export interface ClientTelemetry {
 
 /** Whether the value has the methods of a {@link ClientTelemetry}. */
 export function isClientTelemetry(value: unknown): boolean {
-  const { send, create, follow } = (value ?? {}) as Partial<ClientTelemetry>;
-  const isOptional = (method: unknown) => method === undefined || typeof method === 'function';
-  return typeof send === 'function' && [create, follow].every(isOptional);
+  return hasMethods(value, ['send'], ['create', 'follow']);
+}
+
+/** Whether a value has the required methods, and no other values in place of the optional ones. */
+export function hasMethods(value: unknown, required: string[], optional: string[] = []): boolean {
+  const fields = (value ?? {}) as Record<string, unknown>;
+  const isMethod = (name: string) => typeof fields[name] === 'function';
+  return required.every(isMethod) && optional.every((name) => fields[name] === undefined || isMethod(name));
 }

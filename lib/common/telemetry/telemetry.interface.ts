@@ -1,4 +1,4 @@
-import { type ClientTelemetry, isClientTelemetry } from '../../client/telemetry/client-telemetry.interface.js';
+import { type ClientTelemetry, hasMethods } from '../../client/telemetry/client-telemetry.interface.js';
 import type { TraceFields } from '../../client/telemetry/trace-context.js';
 import type { Metric } from './metric.js';
 
@@ -61,11 +61,5 @@ export interface Telemetry extends ClientTelemetry, RelayTelemetry {
 
 /** Whether the value has the methods of a {@link Telemetry}. */
 export function isTelemetry(value: unknown): boolean {
-  if (!isClientTelemetry(value)) return false;
-  const { enqueue, attempt, observe } = value as Partial<Telemetry>;
-  return (
-    typeof enqueue === 'function' &&
-    typeof attempt === 'function' &&
-    (observe === undefined || typeof observe === 'function')
-  );
+  return hasMethods(value, ['send', 'enqueue', 'attempt'], ['create', 'follow', 'observe']);
 }
