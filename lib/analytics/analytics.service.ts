@@ -10,15 +10,16 @@ import {
   keepAliveHttpClient,
   type MessageType,
   type PageParams,
+  RelayError,
   type ScreenParams,
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
-import { RelayError } from '../client/relay.error.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { errorMessage } from '../common/error.util.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { LimitedLogger } from '../common/limited.logger.js';
+import { findProviders } from '../common/providers.util.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
@@ -188,7 +189,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     if (this.isConnected) return;
     this.isConnected = true;
     const { host, flushInterval, writeKey } = this.#options;
-    const ingests = host == null ? this.findIngests() : [];
+    const ingests = host == null ? findProviders<InProcessIngest>(this.moduleRef, IN_PROCESS_INGEST) : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
       this.isInProcess = true;
@@ -197,15 +198,6 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     }
     if (ingests.length > 0) this.warnOfUnknownKey(ingests.flatMap(({ sourceNames }) => sourceNames));
     this.startDelivery();
-  }
-
-  /** Returns the ingests of the application's own `WebhookDestinationModule`s. */
-  private findIngests(): InProcessIngest[] {
-    try {
-      return this.moduleRef.get<InProcessIngest>(IN_PROCESS_INGEST, { strict: false, each: true });
-    } catch {
-      return [];
-    }
   }
 
   private warnOfUnknownKey(sources: string[]): void {

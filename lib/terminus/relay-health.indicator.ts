@@ -4,6 +4,7 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 
 import { OptionsError } from '../common/options.error.js';
 import { findOptionFaults, toOptions } from '../common/options.rules.js';
+import { findProviders } from '../common/providers.util.js';
 import type { HealthReport, RelayHealth } from '../webhook-destination/relay-health.js';
 import { RELAY_HEALTH } from '../webhook-destination/webhook-destination.tokens.js';
 import { RelayHealthOptions } from './relay-health.options.js';
@@ -36,7 +37,8 @@ export class RelayHealthIndicator {
     const options = toOptions(RelayHealthOptions, bounds);
     const faults = findOptionFaults(options);
     if (faults.length > 0) throw new OptionsError('RelayHealthIndicator', faults);
-    const reports = await Promise.all(this.relays().map((relay) => relay.check(options)));
+    const relays = findProviders<RelayHealth>(this.moduleRef, RELAY_HEALTH);
+    const reports = await Promise.all(relays.map((relay) => relay.check(options)));
     return this.toResult(key, reports);
   }
 
@@ -50,13 +52,5 @@ export class RelayHealthIndicator {
     // Terminus 11 drops states that it does not know.
     const isKnown = typeof (indicator as Partial<typeof indicator>).degraded === 'function';
     return isKnown ? indicator.degraded({ reasons }) : indicator.up({ degraded: true, reasons });
-  }
-
-  private relays(): RelayHealth[] {
-    try {
-      return this.moduleRef.get<RelayHealth>(RELAY_HEALTH, { strict: false, each: true });
-    } catch {
-      return []; // no module provides a relay
-    }
   }
 }
