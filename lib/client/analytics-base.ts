@@ -13,7 +13,6 @@ import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
 import { RelayError } from './relay.error.js';
 import { resolveSettings } from './settings.rules.js';
-import type { ClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { activeTrace } from './telemetry/trace-context.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
 import { VERSION } from './version.js';
@@ -58,19 +57,16 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   private readonly queue: EventQueue;
   private readonly sink: EventSink;
   private readonly pipeline: PluginPipeline;
-  private readonly maxQueueSize: number;
-  private readonly isDisabled: boolean;
-  private readonly telemetry: ClientTelemetry | undefined;
+  /** All but the write key, so inspecting the client never shows it. */
+  private readonly resolved: Omit<ReturnType<typeof resolveSettings>, 'writeKey'>;
   private isClosed = false;
 
   /** @internal */
   protected constructor(settings: AnalyticsSettings, createSink?: EventSinkFactory) {
     super();
-    const { writeKey, telemetry, ...given } = resolveSettings(settings);
-    const resolved = { ...given, telemetry: telemetry?.follow?.(this) ?? telemetry };
-    this.maxQueueSize = resolved.maxQueueSize;
-    this.isDisabled = resolved.disable;
-    this.telemetry = resolved.telemetry;
+    const { writeKey, ...resolved } = resolveSettings(settings);
+    resolved.telemetry = resolved.telemetry?.follow?.(this) ?? resolved.telemetry;
+    this.resolved = resolved;
     this.ledger = new EventLedger(this, this.userCode);
     this.http = new HttpTransport(resolved, writeKey, this);
     this.queue = new EventQueue(resolved, this.ledger);
@@ -153,7 +149,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
 
   /** @internal Starts sending events, over HTTP or another transport. Events wait until the first call. */
   protected startDelivery(transport = this.http, flushInterval?: number): void {
-    this.queue.start(this.isDisabled ? NO_TRANSPORT : transport, flushInterval);
+    this.queue.start(this.resolved.disable ? NO_TRANSPORT : transport, flushInterval);
   }
 
   /**
@@ -168,7 +164,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     refusal?: Error,
     recordedBy?: string,
   ): void {
-    const trace = this.telemetry?.create?.(type, this.queue.source) ?? activeTrace();
+    const trace = this.resolved.telemetry?.create?.(type, this.queue.source) ?? activeTrace();
     const message = createMessage(type, params, trace, recordedBy);
     if (this.isClosed) {
       this.emit('call_after_close', message);
@@ -176,8 +172,9 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     }
     let json: string;
     try {
-      if (this.pendingCount >= this.maxQueueSize) {
-        throw new RelayError('queue_full', `The queue is full: it holds ${this.maxQueueSize} events`);
+      const { maxQueueSize } = this.resolved;
+      if (this.pendingCount >= maxQueueSize) {
+        throw new RelayError('queue_full', `The queue is full: it holds ${maxQueueSize} events`);
       }
       if (refusal) throw refusal;
       json = JSON.stringify(message);

@@ -1,21 +1,11 @@
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
-import type { DeliverySettings } from './delivery/delivery-settings.interface.js';
 import { FetchHTTPClient } from './delivery/fetch.http-client.js';
 import type { HTTPClient } from './delivery/http-client.interface.js';
 import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
 import { throwFaults } from './options.error.js';
-import type { Plugin } from './pipeline/plugin.interface.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
-
-/** Validated settings, with defaults applied. */
-export interface ResolvedSettings extends DeliverySettings {
-  writeKey: string;
-  disable: boolean;
-  maxQueueSize: number;
-  plugins: Plugin[];
-}
 
 /** URL of `WebhookDestinationModule` on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';
@@ -59,7 +49,7 @@ export function findSettingFaults(settings: unknown): string[] {
  *
  * @throws {OptionsError} naming the invalid settings and their rules, never a value.
  */
-export function resolveSettings(settings: AnalyticsSettings): ResolvedSettings {
+export function resolveSettings(settings: AnalyticsSettings) {
   throwFaults('Analytics', findSettingFaults(settings));
   return {
     writeKey: settings.writeKey,

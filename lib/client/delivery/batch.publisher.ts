@@ -14,7 +14,7 @@ export class BatchPublisher {
 
   constructor(
     private readonly settings: DeliverySettings,
-    private readonly transport: BatchTransport,
+    readonly transport: BatchTransport,
   ) {}
 
   /**

@@ -10,7 +10,7 @@ export class Batch {
   /** Why the batch was aborted. */
   aborted: Error | undefined;
   /** Why the receiver refused events of the batch, by their index. */
-  private rejections: Map<number, Error> | undefined;
+  rejections: Map<number, Error> | undefined;
   private interrupt: ((reason: Error) => void) | undefined;
 
   constructor(readonly events: readonly PendingEvent[]) {}
@@ -30,11 +30,6 @@ export class Batch {
   reject(rejected: readonly RejectedEvent[]): void {
     if (rejected.length === 0) return;
     this.rejections = new Map(rejected.map(({ index, ...fault }) => [index, new ValidationError(fault)]));
-  }
-
-  /** Why the receiver refused an event of the batch; undefined if it accepted the event. */
-  rejectionOf(index: number): Error | undefined {
-    return this.rejections?.get(index);
   }
 
   abort(reason: Error): void {

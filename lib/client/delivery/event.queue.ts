@@ -35,7 +35,6 @@ export class EventQueue implements EventSink {
   /** Number of requests that hold a connection. */
   private requests = 0;
   private publisher: BatchPublisher | undefined;
-  private transport: BatchTransport | undefined;
   /** A batch holds the events of many callers, so it is sent in an async context of its own. */
   private readonly scope = new AsyncResource('Analytics');
   private maxBytes = MAX_BATCH_BYTES;
@@ -55,7 +54,7 @@ export class EventQueue implements EventSink {
 
   /** Name of the source, if known. */
   get source(): string | undefined {
-    return this.transport?.source;
+    return this.publisher?.transport.source;
   }
 
   /**
@@ -65,7 +64,6 @@ export class EventQueue implements EventSink {
    */
   start(transport: BatchTransport, flushInterval?: number): void {
     this.publisher = new BatchPublisher(this.settings, transport);
-    this.transport = transport;
     this.maxBytes = MAX_BATCH_BYTES - transport.envelopeBytes;
     if (flushInterval !== undefined) {
       this.flushInterval = flushInterval;
@@ -152,7 +150,7 @@ export class EventQueue implements EventSink {
     const reason = await (telemetry ? telemetry.send(this.toSent(batch), send) : send());
     this.inFlight = this.inFlight.filter((other) => other !== batch);
     if (!batch.aborted) {
-      batch.events.forEach((event, index) => this.ledger.end(event, reason ?? batch.rejectionOf(index)));
+      batch.events.forEach((event, index) => this.ledger.end(event, reason ?? batch.rejections?.get(index)));
     }
     // The connection becomes free in a later turn of the event loop; until then, `fetch` would open another one.
     nextTurn(() => {

@@ -115,7 +115,9 @@ export class PluginPipeline {
         try {
           const returned = await this.handle(plugin, event.type, ctx);
           if (isContext(returned)) ctx = returned;
-          else if (stage === 'before' && plugin[event.type]) throw noContextFrom(plugin);
+          else if (stage === 'before' && plugin[event.type]) {
+            throw new RelayError('plugin_result_invalid', `Plugin "${plugin.name}" returned no context`);
+          }
         } catch (error) {
           if (stage === 'before' || isCancelled(ctx, error)) throw error;
           this.reportOf(event, error, ctx);
@@ -230,10 +232,6 @@ function systemContext(): Context {
     context: {},
     integrations: {},
   });
-}
-
-function noContextFrom({ name }: Plugin): RelayError {
-  return new RelayError('plugin_result_invalid', `Plugin "${name}" returned no context`);
 }
 
 // Checked by shape, because a context may come from the package's other build.

@@ -1,10 +1,5 @@
-/** The part of OpenTelemetry that all copies of `@opentelemetry/api` 1.x share, on `globalThis`. */
-interface OpenTelemetryGlobal {
-  context?: ContextManager | undefined;
-}
-
 /** Holds the active span. */
-export interface ContextManager {
+interface ContextManager {
   active(): OpenTelemetryContext;
   with<T>(context: OpenTelemetryContext, run: () => T): T;
 }
@@ -14,9 +9,10 @@ interface OpenTelemetryContext {
   setValue(key: symbol, value: unknown): OpenTelemetryContext;
 }
 
+// All copies of `@opentelemetry/api` 1.x share it.
 const API = Symbol.for('opentelemetry.js.api.1');
 
 /** Returns the application's context manager; undefined if OpenTelemetry does not trace the application. */
 export function contextManager(): ContextManager | undefined {
-  return (globalThis as { [API]?: OpenTelemetryGlobal })[API]?.context;
+  return (globalThis as { [API]?: { context?: ContextManager } })[API]?.context;
 }
