@@ -67,9 +67,8 @@ export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOpti
 function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): void {
   const typescript = loadTypeScript();
   const main = posix.join(sourceRoot, 'main.ts');
-  const mainText = tree.read(main)?.toString();
-  const root = mainText === undefined ? undefined : rootModuleOf(typescript, main, mainText);
-  if (mainText === undefined || !root) {
+  const root = rootModuleOf(typescript, main, tree.read(main)?.toString() ?? '');
+  if (!root) {
     throw new Error(`${main} was not found, or does not pass an imported module to NestFactory.create`);
   }
   const rootFile = posix.join(sourceRoot, `${root.specifier}.ts`);
@@ -91,8 +90,8 @@ function edit(
   task: string,
   change: (text: string) => string | undefined,
 ): void {
-  const text = tree.read(path)?.toString();
-  const changed = text === undefined ? undefined : change(text);
+  const text = tree.read(path)?.toString() ?? '';
+  const changed = change(text);
   if (changed === undefined) logger.warn(`${path} was not changed. Do this by hand: ${task}`);
   else if (changed !== text) tree.overwrite(path, changed);
 }

@@ -35,9 +35,10 @@ export class SourceEditor {
 
   /** Returns the module that a name is imported from. */
   moduleOf(name: string): string | undefined {
-    return this.imports.find(({ importClause }) =>
+    const found = this.imports.find(({ importClause }) =>
       importClause?.namedBindings?.getText(this.source).match(new RegExp(`\\b${name}\\b`)),
-    )?.moduleSpecifier.text;
+    );
+    return (found?.moduleSpecifier as ts.StringLiteral | undefined)?.text;
   }
 
   /** Inserts an import after the others. */
@@ -57,9 +58,7 @@ export class SourceEditor {
     return ordered.reduce((text, { at, text: added }) => text.slice(0, at) + added + text.slice(at), this.text);
   }
 
-  private get imports(): (ts.ImportDeclaration & { moduleSpecifier: ts.StringLiteral })[] {
-    return this.source.statements.filter(this.typescript.isImportDeclaration) as (ts.ImportDeclaration & {
-      moduleSpecifier: ts.StringLiteral;
-    })[];
+  private get imports(): ts.ImportDeclaration[] {
+    return this.source.statements.filter(this.typescript.isImportDeclaration);
   }
 }
