@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 
-/** Cookie in which the browser SDK stores the `anonymousId` of a visitor. */
-const COOKIE = 'ajs_anonymous_id';
+/** Value of the cookie in which the browser SDK stores the `anonymousId` of a visitor. */
+const COOKIE = /(?:^|;)\s*ajs_anonymous_id\s*=([^;]*)/;
 
 /** Visitor who makes an HTTP request without a known user. All scopes within the request share it. */
 export interface AnonymousVisitor {
@@ -16,12 +16,8 @@ export function anonymousIdOf(visitor: AnonymousVisitor, { headers }: AnalyticsR
 }
 
 function anonymousIdOfCookie(cookies: string | string[] | undefined): string | undefined {
-  if (typeof cookies !== 'string') return undefined;
-  for (const cookie of cookies.split(';')) {
-    const end = cookie.indexOf('=');
-    if (end > 0 && cookie.slice(0, end).trim() === COOKIE) return decode(cookie.slice(end + 1).trim());
-  }
-  return undefined;
+  const [, value] = (typeof cookies === 'string' && COOKIE.exec(cookies)) || [];
+  return value === undefined ? undefined : decode(value.trim());
 }
 
 /** Decodes the id; undefined if the SDK cannot have written the value. */

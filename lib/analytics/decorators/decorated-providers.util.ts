@@ -42,10 +42,14 @@ export async function connectDecoratedProviders(modules: ModulesContainer): Prom
         const missed = await connect(object, find, isConstructed(provider));
         missed.forEach((method) => unconnected.add(method));
       }
-      if (provider.isFactory && isMadeAgain(provider)) connectLater(provider, find);
+      const isMadeAgain = provider.isTransient || !provider.isDependencyTreeStatic();
+      if (provider.isFactory && isMadeAgain) connectLater(provider, find);
     }
   }
-  warnOf(unconnected, findInstanceNames(modules));
+  const names = findInstanceNames(modules);
+  for (const { subject, instance } of unconnected) {
+    logger.warn(`${subject} is not recorded: ${whyUnconnected(instance, names)}`);
+  }
 }
 
 /** Returns the providers of a collection, without aliases. */
@@ -54,14 +58,6 @@ const providersIn = (collection: Map<unknown, Provider>): Provider[] =>
 
 /** Whether Nest constructs the provider's objects, and thus injects into them. */
 const isConstructed = (provider: Provider): boolean => !provider.isNotMetatype;
-
-const isMadeAgain = (provider: Provider): boolean => provider.isTransient || !provider.isDependencyTreeStatic();
-
-function warnOf(unconnected: Iterable<DecoratedMethod>, names: string[]): void {
-  for (const { subject, instance } of unconnected) {
-    logger.warn(`${subject} is not recorded: ${whyUnconnected(instance, names)}`);
-  }
-}
 
 function whyUnconnected(instance: string, names: string[]): string {
   const name = JSON.stringify(instance);
