@@ -5,8 +5,11 @@ import { AnalyticsModule } from '../analytics/analytics.module.js';
 import { provideAnalytics } from '../analytics/analytics.module-definition.js';
 import { AnalyticsService } from '../analytics/analytics.service.js';
 import { type AnalyticsModuleExtras, DEFAULT_INSTANCE } from '../analytics/instance.options.js';
+import { measure } from '../client/delivery/event.queue.js';
+import type { EventLedger } from '../client/event/event.ledger.js';
+import type { EventSink } from '../client/event/pending-event.interface.js';
+import type { Message } from '../client/index.js';
 import { AnalyticsRecorder } from './analytics.recorder.js';
-import { RecordingQueue } from './recording.queue.js';
 
 /** Options of `AnalyticsTestingModule`: those of `AnalyticsModule`, all optional. */
 export type AnalyticsTestingOptions = Partial<AnalyticsModuleOptions> & AnalyticsModuleExtras;
@@ -18,11 +21,25 @@ export interface ProviderOverrider {
   };
 }
 
+/** Replaces the queue: each event is recorded synchronously, and counts as delivered. No network, no timers. */
+function recordingSink(recorder: AnalyticsRecorder, ledger: EventLedger): EventSink {
+  return {
+    add: (event) => {
+      const reason = measure(event);
+      if (!reason) recorder.add(JSON.parse(event.json) as Message);
+      ledger.endLater(event, reason);
+    },
+    flush: () => undefined,
+    abort: () => undefined,
+    abortAll: () => undefined,
+  };
+}
+
 /** Creates the provider of an instance that processes events as usual, but records them instead of sending them. */
 function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
   return provideAnalytics(extras, (options, moduleRef) => {
     const recorder = new AnalyticsRecorder();
-    const analytics = new AnalyticsService(options, moduleRef, (ledger) => new RecordingQueue(recorder, ledger));
+    const analytics = new AnalyticsService(options, moduleRef, (ledger) => recordingSink(recorder, ledger));
     recorder.attach(analytics);
     return analytics;
   });
