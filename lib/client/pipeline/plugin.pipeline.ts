@@ -97,14 +97,12 @@ export class PluginPipeline {
         !isLoaded && (critical || type === 'before' || type === 'enrichment'),
     );
     await Promise.all(
-      loading.map(async (registration) => {
-        try {
-          await this.whenLoaded(registration);
-        } catch (error) {
+      loading.map((registration) =>
+        this.whenLoaded(registration).catch((error: unknown) => {
           if (registration.plugin.critical) throw error;
           this.reportOf(event, error, ctx);
-        }
-      }),
+        }),
+      ),
     );
   }
 
