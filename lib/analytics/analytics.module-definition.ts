@@ -13,7 +13,6 @@ import { type AnalyticsModuleExtras, DEFAULT_INSTANCE, InstanceOptions } from '.
 const createService = (options: CheckedAnalyticsOptions, moduleRef: ModuleRef) =>
   new AnalyticsService(options, moduleRef);
 
-/** Creates the provider of an instance. */
 export function provideAnalytics(extras: AnalyticsModuleExtras, create = createService): FactoryProvider {
   return {
     provide: getAnalyticsToken(extras.name),
@@ -46,7 +45,6 @@ const definition = new ConfigurableModuleBuilder<AnalyticsModuleOptions>({ optio
   .setExtras<AnalyticsModuleExtras>({ name: undefined, isGlobal: undefined }, addInstance)
   .build();
 
-/** Base class with `forRoot` and `forRootAsync`. */
 export const AnalyticsModuleBase = definition.ConfigurableModuleClass;
 
 /** Options of `AnalyticsModule.forRootAsync`: `useFactory`, `useClass` or `useExisting`, `name` and `isGlobal`. */

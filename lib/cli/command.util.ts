@@ -5,12 +5,10 @@ import { OptionsError } from '../common/options.error.js';
 type Options = NonNullable<ParseArgsConfig['options']>;
 type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>['values'];
 
-/** A command of the CLI. */
 export interface Command {
   name: string;
   /** One line for the list of commands. */
   summary: string;
-  /** Text of `--help`. */
   usage: string;
   /**
    * Runs the command and resolves with its exit code.
@@ -51,7 +49,6 @@ function parse(config: ParseArgsConfig) {
   }
 }
 
-/** Creates the error for an invalid argument. */
 export function argumentFault(fault: string): OptionsError {
   return new OptionsError('nestjs-analytics-relay', [fault]);
 }
@@ -61,7 +58,6 @@ export function countOf(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Prints rows as JSON or as a table. */
 export function printRows<T>(rows: T[], isJson: boolean | undefined, toTable: (rows: T[]) => string): void {
   process.stdout.write(isJson ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
 }

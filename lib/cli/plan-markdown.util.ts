@@ -14,7 +14,6 @@ interface Row {
   isRequired: boolean;
 }
 
-/** Converts the plan to a Markdown page. */
 export function toMarkdown(events: PlannedEvent[]): string {
   const sections = events.map(({ name, schema }) =>
     [`## ${name}`, schema.description, propertiesOf(schema)].filter((part) => part !== undefined).join('\n\n'),

@@ -68,7 +68,6 @@ export function existingFile(file = DEFAULT_FILE): string {
   return file;
 }
 
-/** Opens the queue in a file. */
 export async function openFile(from: string | undefined, isReadOnly: boolean): Promise<DeliveryQueue> {
   const file = existingFile(from);
   const queue = sqliteTool(file, isReadOnly);

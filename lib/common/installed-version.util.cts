@@ -3,9 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 /**
- * Returns the version of a package as this one resolves it; `undefined` if it is not found, as in a bundle.
- *
- * Searches upwards from the package's entry, because not every package exports its `package.json`.
+ * Returns the version of a package as this one resolves it; `undefined` if it is not found, as in a bundle. Searches
+ * upwards from the package's entry, because not every package exports its `package.json`.
  */
 export function installedVersion(name: string): string | undefined {
   try {

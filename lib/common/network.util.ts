@@ -92,7 +92,6 @@ export function isLocalhost(hostname: string): boolean {
 
 const notPublic = toBlockList(NOT_PUBLIC);
 
-/** Whether an address is on the public internet. */
 export function isPublic(address: string): boolean {
   return !contains(notPublic, address);
 }

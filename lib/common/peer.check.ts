@@ -2,10 +2,8 @@ import { installedVersion } from './installed-version.util.cjs';
 import { PackageError } from './relay.errors.js';
 
 /**
- * Oldest supported version of each optional package. Later versions with the same major are supported too.
- *
- * Checked when the package is used. Ranges in `peerDependencies` would keep applications with another version from
- * installing this package, even if they use the other package only for themselves.
+ * Oldest supported version of each optional package; later ones with its major are supported too. Checked when it is
+ * used: ranges in `peerDependencies` would keep out applications that use another version only for themselves.
  */
 const SUPPORTED = { axios: '1.3.1', bullmq: '6.7.0', ioredis: '5.4.0', pg: '8.11.0' };
 

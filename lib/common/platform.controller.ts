@@ -5,10 +5,7 @@ import { Controller, Delete, Get, Patch, Post, Req, Res, type Type, VERSION_NEUT
 import type { FastifyReply, FastifyRequest } from './fastify.interface.js';
 import { describeRoutes, type RouteDescription } from './openapi.util.js';
 
-/** A request as a controller receives it on Express or Fastify. */
 type PlatformRequest = IncomingMessage | FastifyRequest;
-
-/** A response as a controller receives it on Express or Fastify. */
 type PlatformResponse = ServerResponse | FastifyReply;
 
 /** Answers a request through Node's own objects; `platform` contains those of the HTTP platform. */
@@ -21,7 +18,6 @@ export type NodeHandler<Controller> = (
 
 const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
 
-/** A route of a controller. */
 export interface NodeRoute<Controller> {
   name: string;
   method: keyof typeof METHODS;

@@ -42,7 +42,6 @@ export function fieldsOf(span: Span): TraceFields | undefined {
   return isSpanContextValid(context) ? toTraceFields(context) : undefined;
 }
 
-/** Marks a span as failed. */
 export function fail(span: Span, errorType: string, message?: string): void {
   span.setAttribute(ERROR_TYPE, errorType);
   span.setStatus({ code: SpanStatusCode.ERROR, message });

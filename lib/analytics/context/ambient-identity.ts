@@ -72,7 +72,6 @@ export interface NamedIds {
   readonly isSealed: boolean;
 }
 
-/** Adds a step. */
 export function addIds(step: MessageIds, named?: NamedIds): NamedIds | undefined {
   if (!step.userId && !step.anonymousId) return named;
   const isSealed = named ? named.isSealed || isSomebodyElse(step, named.ids) : false;

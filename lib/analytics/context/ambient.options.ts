@@ -75,7 +75,6 @@ export class CheckedAmbientOptions {
   context: ContextOptions = new ContextOptions();
 }
 
-/** Converts the option `context` to its switches. */
 export function toContextOptions(given: unknown): ContextOptions {
   const none = { ip: false, userAgent: false, locale: false, page: false };
   return toOptions(ContextOptions, typeof given === 'boolean' ? (given ? {} : none) : given);

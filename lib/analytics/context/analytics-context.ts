@@ -67,7 +67,6 @@ export const AnalyticsContext = {
   },
 };
 
-/** Returns a copy of the scope with these fields. */
 function withFields(scope: ContextScope, fields: AmbientFields): ContextScope {
   const userId = toMessageId('userId', fields.userId);
   const anonymousId = toMessageId('anonymousId', fields.anonymousId);

@@ -18,7 +18,6 @@ export class MessageCompleter {
 
   constructor(private readonly options: CheckedAmbientOptions) {}
 
-  /** Calls `record` with the complete message. */
   complete(type: MessageType, message: unknown, record: (complete: unknown) => void): void {
     const scope = scopes.getStore();
     if (!scope || typeof message !== 'object' || message === null) return record(message);

@@ -20,7 +20,6 @@ type InstanceFinder = (name: string) => Promise<AnalyticsService | undefined>;
 const connected = new WeakSet<ModulesContainer>();
 const logger = new LineLogger('AnalyticsDecorator');
 
-/** Returns the names of an application's instances. */
 export function findInstanceNames(modules: ModulesContainer): string[] {
   const tokens = [...modules.values()].flatMap(({ providers }) => [...providers.keys()]);
   return [...new Set(tokens.map(instanceNameOf).filter((name) => name !== undefined))];

@@ -25,7 +25,6 @@ export function designType(type: EventClass, property: string): unknown {
   return Reflect.getMetadata('design:type', type.prototype as object, property);
 }
 
-/** Whether a value is a class that has rules. */
 export function isClassWithRules(value: unknown): value is EventClass {
   return typeof value === 'function' && rulesOf(value as EventClass).size > 0;
 }

@@ -9,7 +9,6 @@ import type { PlanOptions } from './tracking-plan.options.js';
 /** Minimum interval between two log lines of one event, in ms. */
 const LOG_INTERVAL = 60_000;
 
-/** Error code for an event that breaks the tracking plan. */
 const VIOLATION = 'tracking_plan_violation';
 
 interface Tally {

@@ -62,7 +62,6 @@ export class BatchPublisher {
     });
   }
 
-  /** Makes one attempt within `httpRequestTimeout`. */
   private attempt(batch: Batch, events: string, attempt: number): Promise<BatchAnswer> {
     const { httpRequestTimeout } = this.settings;
     return batch.run((resolve, reject) => {

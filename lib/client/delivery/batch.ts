@@ -7,7 +7,6 @@ type Start<T> = (resolve: (value: T) => void, reject: (reason: unknown) => void)
 
 /** The events of one request and its retries. */
 export class Batch {
-  /** Why the batch was aborted. */
   aborted: Error | undefined;
   /** Why the receiver refused events of the batch, by their index. */
   rejections: Map<number, Error> | undefined;
@@ -26,7 +25,6 @@ export class Batch {
     return done.finally(() => stop());
   }
 
-  /** Records the events that the receiver refused. */
   reject(rejected: readonly RejectedEvent[]): void {
     if (rejected.length === 0) return;
     this.rejections = new Map(rejected.map(({ index, ...fault }) => [index, new ValidationError(fault)]));

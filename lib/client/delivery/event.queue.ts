@@ -52,7 +52,6 @@ export class EventQueue implements EventSink {
     this.flushInterval = settings.flushInterval;
   }
 
-  /** Name of the source, if known. */
   get source(): string | undefined {
     return this.publisher?.transport.source;
   }
@@ -99,7 +98,6 @@ export class EventQueue implements EventSink {
     }
   }
 
-  /** Fails every event, waiting or in flight. */
   abortAll(reason: Error): void {
     for (const batch of this.inFlight) this.abandon(batch, reason);
     for (let event = this.take(); event; event = this.take()) this.ledger.end(event, reason);

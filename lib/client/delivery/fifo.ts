@@ -28,7 +28,6 @@ export class Fifo<T extends object> {
     return item;
   }
 
-  /** Removes and returns all items. */
   drain(): T[] {
     const items = this.items.slice(this.head) as T[];
     this.items = [];

@@ -10,10 +10,8 @@ import { isDelivered, isRetried, retryAfterDelay } from './retry-schedule.util.j
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
 /**
- * One attempt to send a batch.
- *
- * A class, because V8 retains the maps of object literals with getters, and thus everything that their closures
- * reference.
+ * One attempt to send a batch. A class, because V8 retains the maps of object literals with getters, and thus everything
+ * that their closures reference.
  */
 class BatchRequest implements HTTPClientRequest {
   readonly method = 'POST';

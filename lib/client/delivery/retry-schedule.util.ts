@@ -8,12 +8,10 @@ const MAX_RETRY_AFTER = 300_000;
 const RETRIED_4XX = new Set([408, 410, 429, 460]);
 const FINAL_5XX = new Set([501, 505, 511]);
 
-/** Whether a status means that the batch was delivered. */
 export function isDelivered(status: number): boolean {
   return status >= 200 && status < 400;
 }
 
-/** Whether a status is a retryable error. */
 export function isRetried(status: number): boolean {
   return status >= 500 ? !FINAL_5XX.has(status) : RETRIED_4XX.has(status);
 }

@@ -16,12 +16,10 @@ export class EventLedger {
     private readonly userCode: UserCodeCaller,
   ) {}
 
-  /** Events without an outcome yet. */
   get pendingCount(): number {
     return this.pending;
   }
 
-  /** Registers an event. */
   open(type: MessageType, json: string, callback: Callback | undefined, trace?: TraceFields): PendingEvent {
     this.pending++;
     this.group.hold();

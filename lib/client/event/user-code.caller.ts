@@ -29,7 +29,6 @@ export class UserCodeCaller {
   }
 }
 
-/** Whether a value is a promise or another thenable. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined | null)?.then === 'function';
 }

@@ -108,7 +108,6 @@ const rules: Record<MessageType, Rule[]> = {
   ],
 };
 
-/** Whether a value is a message type. */
 export function isMessageType(value: unknown): value is MessageType {
   return typeof value === 'string' && Object.prototype.hasOwnProperty.call(rules, value);
 }

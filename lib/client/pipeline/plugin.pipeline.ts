@@ -43,7 +43,6 @@ export class PluginPipeline {
     return this.registrations.every(({ plugin }) => plugin.type === 'utility' && !plugin.critical);
   }
 
-  /** Loads plugins. Rejects with an `OptionsError` for an invalid plugin, and if a critical plugin fails to load. */
   async register(plugins: Plugin[]): Promise<void> {
     throwFaults('register', plugins.flatMap(findPluginFaults));
     const added = plugins.map((plugin) => this.enter(plugin));
@@ -56,7 +55,6 @@ export class PluginPipeline {
     );
   }
 
-  /** Unloads and removes the plugins with these names. */
   async deregister(names: string[]): Promise<void> {
     const removed = this.registrations.filter(({ plugin }) => names.includes(plugin.name));
     await Promise.all(removed.map(({ plugin }) => this.unload(plugin)));
@@ -156,13 +154,11 @@ export class PluginPipeline {
     }
   }
 
-  /** Runs the plugin's handler for this type, if it has one. */
   private handle(plugin: Plugin, type: MessageType, ctx: Context): unknown {
     const returned: unknown = plugin[type]?.(ctx);
     return isThenable(returned) ? this.limit.enforce(`Plugin "${plugin.name}"`, returned) : returned;
   }
 
-  /** Starts loading a plugin. */
   private enter(plugin: Plugin): Registration {
     const loaded = this.load(plugin);
     const registration: Registration = { plugin, loaded, awaited: undefined, isLoaded: false };

@@ -1,6 +1,5 @@
 import { RelayError } from '../relay.error.js';
 
-/** Error code for a plugin that takes too long. */
 export const PLUGIN_TIMEOUT = 'plugin_timeout';
 
 /** Limits how long events wait for plugins. */

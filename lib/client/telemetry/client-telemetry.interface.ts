@@ -41,7 +41,6 @@ export interface ClientTelemetry {
   send(batch: SentBatch, send: () => Promise<unknown>): Promise<unknown>;
 }
 
-/** Whether the value has the methods of a {@link ClientTelemetry}. */
 export function isClientTelemetry(value: unknown): boolean {
   return hasMethods(value, ['send'], ['create', 'follow']);
 }

@@ -37,14 +37,12 @@ export function activeTrace(): TraceFields | undefined {
   return context && (context.traceFlags & SAMPLED) === SAMPLED ? toTraceFields(context) : undefined;
 }
 
-/** Converts a span's context to fields. */
 export function toTraceFields({ traceId, spanId, traceFlags, traceState }: SpanContext): TraceFields {
   const traceparent = `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
   const tracestate = traceState?.serialize();
   return tracestate ? { traceparent, tracestate } : { traceparent };
 }
 
-/** Whether a value is a `traceparent`. */
 export function isTraceparent(value: unknown): value is string {
   return typeof value === 'string' && TRACEPARENT.test(value);
 }
@@ -55,7 +53,6 @@ export function toTraceText({ traceparent, tracestate }: TraceFields): string | 
   return typeof tracestate === 'string' && TRACESTATE.test(tracestate) ? `${traceparent} ${tracestate}` : traceparent;
 }
 
-/** Converts a stored text back to fields. */
 export function fromTraceText(text: string): TraceFields {
   if (text.length <= LENGTH) return { traceparent: text };
   return { traceparent: text.slice(0, LENGTH), tracestate: text.slice(LENGTH + 1) };

@@ -56,13 +56,11 @@ export class ClientMetrics {
     };
   }
 
-  /** Counts an event that was lost for this reason. */
   drop(error: unknown): void {
     const { code } = (error ?? {}) as { code?: unknown };
     this.dropped.add(1, { reason: LOSSES.has(code as string) ? (code as string) : 'delivery_failed' });
   }
 
-  /** Measures the sending of a batch. */
   private async send(batch: SentBatch, send: () => Promise<unknown>, source = 'analytics'): Promise<unknown> {
     const end = this.sending.begin();
     const reason = await send();

@@ -18,12 +18,7 @@ export class OperationMetrics {
 
   constructor(private readonly operation: 'send' | 'enqueue') {}
 
-  /**
-   * Starts a measurement.
-   *
-   * @returns counts messages to a destination; `error` is the reason why they were not accepted, or undefined if they
-   * were
-   */
+  /** @returns ends the measurement for a destination; `error` is why the messages were not accepted, if they were not */
   begin(): (destination: string, count: number, error?: unknown) => void {
     const start = performance.now();
     return (destination, count, error) => {

@@ -19,7 +19,6 @@ export interface RelayFigures {
   circuits(): { destination: string; isOpen: boolean }[];
 }
 
-/** Metrics of a relay. */
 export class RelayMetrics implements RelayTelemetry {
   private readonly names: BoundedNames;
   private readonly queueing = new OperationMetrics('enqueue');

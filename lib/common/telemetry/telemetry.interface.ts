@@ -59,7 +59,6 @@ export interface Telemetry extends ClientTelemetry, RelayTelemetry {
   observe?(metrics: readonly Metric[]): (() => void) | void;
 }
 
-/** Whether the value has the methods of a {@link Telemetry}. */
 export function isTelemetry(value: unknown): boolean {
   return hasMethods(value, ['send', 'enqueue', 'attempt'], ['create', 'follow', 'observe']);
 }
