@@ -1,9 +1,7 @@
-import { Allow, ValidateIf, ValidateNested } from 'class-validator';
-
 import type { AnalyticsSettings } from '../client/index.js';
 import { findSettingFaults, SETTING_NAMES } from '../client/settings.rules.js';
 import { OptionsError, throwFaults } from '../common/options.error.js';
-import { findAbsence, findOptionFaults, Must, toOptions } from '../common/options.rules.js';
+import { AppliesIf, findAbsence, findOptionFaults, Known, Must, MustNest, toOptions } from '../common/options.rules.js';
 import { isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { CheckedAmbientOptions, toContextOptions } from './context/ambient.options.js';
@@ -13,7 +11,7 @@ import { findEventFaults, PlanOptions } from './tracking-plan/tracking-plan.opti
 /** Decorator for options that the module needs before a factory runs. */
 function NextToFactory(): PropertyDecorator {
   return (options, name) => {
-    ValidateIf((given: object) => name in given)(options, name);
+    AppliesIf((given) => name in given)(options, name);
     Must('be set next to useFactory, not in the options it returns', () => false)(options, name);
   };
 }
@@ -23,7 +21,7 @@ class ModuleOptions extends CheckedAmbientOptions {
   @Must('be a number of milliseconds above 0', isPositiveNumber)
   shutdownTimeout: number = 10_000;
 
-  @ValidateNested({ message: 'must be an object' })
+  @MustNest('be an object')
   trackingPlan: PlanOptions = new PlanOptions();
 
   @NextToFactory()
@@ -34,7 +32,7 @@ class ModuleOptions extends CheckedAmbientOptions {
 }
 
 // `findSettingFaults` checks their rules.
-for (const name of SETTING_NAMES) Allow()(ModuleOptions.prototype, name);
+for (const name of SETTING_NAMES) Known()(ModuleOptions.prototype, name);
 
 /** Validated options of one instance; those of the module have their defaults. */
 export type CheckedAnalyticsOptions = AnalyticsSettings &

@@ -1,41 +1,54 @@
-import { ValidateBy, ValidateIf, validateSync, type ValidationError } from 'class-validator';
+import { foundOnce } from './found-once.util.js';
 
-/** Rules that the decorators below set for an option. */
-interface OptionRule {
-  /** Whether its rules apply. */
-  applies: (options: object) => boolean;
-  holds: ((value: unknown) => boolean)[];
+/** The rules of one option, which the decorators below set. */
+class OptionRules {
+  /** Whether the rules apply. */
+  applies: (options: object) => boolean = () => true;
+  readonly musts: { rule: string; holds: (value: unknown) => boolean }[] = [];
+  /** Rule of a value that is neither options of its own nor a list of options. */
+  nested: string | undefined;
 }
 
-/** Rules of each options class, by prototype. */
-const rulesOf = new WeakMap<object, Map<PropertyKey, OptionRule>>();
+/** Rules of the options that a class declares, by prototype. */
+const declared = foundOnce((_prototype: object) => new Map<PropertyKey, OptionRules>(), new WeakMap());
 
-function ruleOf(options: object, name: PropertyKey): OptionRule {
-  const rules = rulesOf.get(options) ?? new Map<PropertyKey, OptionRule>();
-  rulesOf.set(options, rules);
-  const rule = rules.get(name) ?? { applies: () => true, holds: [] };
-  rules.set(name, rule);
-  return rule;
+/** Rules of the options that a class declares, then those of its base classes. */
+const allRulesOf = foundOnce((prototype: object): ReadonlyMap<PropertyKey, OptionRules> => {
+  const base = Object.getPrototypeOf(prototype) as object | null;
+  return new Map([...declared(prototype), ...(base ? allRulesOf(base) : [])]);
+}, new WeakMap());
+
+function rulesOf(options: object, name: PropertyKey): OptionRules {
+  const rules = declared(options).get(name) ?? new OptionRules();
+  declared(options).set(name, rules);
+  return rules;
 }
 
-function applyIf(condition: (options: object, value: unknown) => boolean): PropertyDecorator {
+/** Decorator for an option that is checked elsewhere. Options without a decorator are not known. */
+export function Known(): PropertyDecorator {
+  return (options, name) => void rulesOf(options, name);
+}
+
+/** Decorator for an option whose other rules apply only under a condition. */
+export function AppliesIf(condition: (options: object, value: unknown) => boolean): PropertyDecorator {
   return (options, name) => {
-    ruleOf(options, name).applies = (given) => condition(given, (given as Record<PropertyKey, unknown>)[name]);
-    ValidateIf(condition)(options, name);
+    rulesOf(options, name).applies = (given) => condition(given, (given as Record<PropertyKey, unknown>)[name]);
   };
 }
 
 /** Decorator for an option: the error names the option and the rule. */
 export function Must(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
-  return (options, name) => {
-    ruleOf(options, name).holds.push(holds);
-    ValidateBy({ name: rule, validator: { validate: holds, defaultMessage: () => `must ${rule}` } })(options, name);
-  };
+  return (options, name) => void rulesOf(options, name).musts.push({ rule, holds });
+}
+
+/** Decorator for an option with options of its own, or a list of them. Their class has the rules. */
+export function MustNest(rule: string): PropertyDecorator {
+  return (options, name) => void (rulesOf(options, name).nested = rule);
 }
 
 /** Decorator for an optional option: `undefined` selects the default, and `null` breaks the rule. */
 export function IfGiven(): PropertyDecorator {
-  return applyIf((_options, value) => value !== undefined);
+  return AppliesIf((_options, value) => value !== undefined);
 }
 
 /**
@@ -44,37 +57,10 @@ export function IfGiven(): PropertyDecorator {
  */
 export function MustIfPresent(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
   return (options, name) => {
-    applyIf((given) => name in given)(options, name);
+    AppliesIf((given) => name in given)(options, name);
     Must(rule, (value) => value === undefined || holds(value))(options, name);
     Must(`${rule}; it is undefined: set it, or leave the key out`, (value) => value !== undefined)(options, name);
   };
-}
-
-/**
- * Returns a sparse list of the options that break a rule, each at its index in the given list. Works only for options
- * without decorators other than those above. class-validator, which names the rules, takes 20 times as long.
- */
-export function onlyFaulty<T extends object>(type: new () => T, list: readonly T[]): T[] {
-  const prototypes: object[] = [];
-  for (let one = type.prototype as object; one !== Object.prototype; one = Object.getPrototypeOf(one) as object) {
-    prototypes.push(one);
-  }
-  const rules = new Map(prototypes.flatMap((prototype) => [...(rulesOf.get(prototype) ?? [])]));
-  const faulty: T[] = [];
-  list.forEach((options, index) => {
-    if (!(options instanceof type && isFaultless(options, rules))) faulty[index] = options;
-  });
-  return faulty;
-}
-
-function isFaultless(options: object, rules: ReadonlyMap<PropertyKey, OptionRule>): boolean {
-  for (const name of Object.keys(options)) if (!rules.has(name)) return false;
-  for (const [name, { applies, holds }] of rules) {
-    if (!applies(options)) continue;
-    const value = (options as Record<PropertyKey, unknown>)[name];
-    for (const passes of holds) if (!passes(value)) return false;
-  }
-  return true;
 }
 
 /**
@@ -99,14 +85,21 @@ export function findAbsence(given: unknown): string[] {
 }
 
 /** Returns each rule that an options instance, or an instance in it, breaks, as `path rule`. */
-export function findOptionFaults(options: object): string[] {
-  return validateSync(options, { whitelist: true, forbidNonWhitelisted: true }).flatMap((error) => toFaults(error, ''));
+export function findOptionFaults(options: object, parent = ''): string[] {
+  const rules = allRulesOf(Object.getPrototypeOf(options) as object);
+  const faults: string[] = [];
+  for (const name of Object.keys(options)) if (!rules.has(name)) faults.push(`${parent}${name} is not a known option`);
+  for (const [name, { applies, musts, nested }] of rules) {
+    if (!applies(options)) continue;
+    const value = (options as Record<PropertyKey, unknown>)[name];
+    for (const { rule, holds } of musts) if (!holds(value)) faults.push(`${parent}${String(name)} must ${rule}`);
+    if (nested !== undefined) faults.push(...findNestedFaults(value, `${parent}${String(name)}`, nested));
+  }
+  return faults;
 }
 
-function toFaults({ property, constraints = {}, children = [] }: ValidationError, parent: string): string[] {
-  const path = /^\d+$/.test(property) ? `${parent}[${property}]` : parent ? `${parent}.${property}` : property;
-  const rules = Object.entries(constraints).map(([name, message]) =>
-    name === 'whitelistValidation' ? 'is not a known option' : message,
-  );
-  return [...rules.map((rule) => `${path} ${rule}`), ...children.flatMap((child) => toFaults(child, path))];
+function findNestedFaults(value: unknown, path: string, rule: string): string[] {
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return value.flatMap((item, index) => findNestedFaults(item, `${path}[${index}]`, rule));
+  return typeof value === 'object' && value !== null ? findOptionFaults(value, `${path}.`) : [`${path} must ${rule}`];
 }

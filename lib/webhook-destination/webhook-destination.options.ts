@@ -1,13 +1,12 @@
-import { IsArray, IsOptional, ValidateNested } from 'class-validator';
-
 import { OptionsError, throwFaults } from '../common/options.error.js';
 import {
+  AppliesIf,
   findAbsence,
   findOptionFaults,
   IfGiven,
   Must,
   MustIfPresent,
-  onlyFaulty,
+  MustNest,
   toOptions,
 } from '../common/options.rules.js';
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
@@ -30,12 +29,12 @@ const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
 
 /** The module's options after validation, with defaults filled in. */
 export class WebhookDestinationOptions {
-  @IsArray({ message: 'must be an array' })
-  @ValidateNested({ message: 'must contain only objects' })
+  @Must('be an array', Array.isArray)
+  @MustNest('contain only objects')
   sources!: SourceOptions[];
 
-  @IsArray({ message: 'must be an array' })
-  @ValidateNested({ message: 'must contain only objects' })
+  @Must('be an array', Array.isArray)
+  @MustNest('contain only objects')
   destinations!: DestinationOptions[];
 
   /**
@@ -71,11 +70,11 @@ export class WebhookDestinationOptions {
   )
   registrySecret?: string | string[];
 
-  @ValidateNested({ message: 'must be false or an object' })
-  @IsOptional()
+  @AppliesIf((_options, value) => value != null)
+  @MustNest('be false or an object')
   ingest: IngestOptions | undefined = new IngestOptions();
 
-  @ValidateNested({ message: 'must be an object' })
+  @MustNest('be an object')
   delivery: DeliveryOptions = new DeliveryOptions();
 
   /**
@@ -154,19 +153,10 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   options.delivery = toOptions(DeliveryOptions, given.delivery);
   options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
-  const faults = findOptionFaults(withoutFaultless(options));
+  const faults = findOptionFaults(options);
   if (faults.length === 0) faults.push(...findRelationFaults(options));
   throwFaults('WebhookDestinationModule', faults);
   return options;
-}
-
-/** Returns the options without their valid sources and destinations, of which there may be many. */
-function withoutFaultless(options: WebhookDestinationOptions): WebhookDestinationOptions {
-  const { sources, destinations } = options;
-  const left = Object.assign(new WebhookDestinationOptions(), options);
-  if (Array.isArray(sources)) left.sources = onlyFaulty(SourceOptions, sources);
-  if (Array.isArray(destinations)) left.destinations = onlyFaulty(DestinationOptions, destinations);
-  return left;
 }
 
 /** Returns the faults between options that are each valid on their own. */

@@ -1,6 +1,4 @@
-import { ValidateNested } from 'class-validator';
-
-import { Must, toOptions } from '../../common/options.rules.js';
+import { Must, MustNest, toOptions } from '../../common/options.rules.js';
 import { type IdentityResolver, identityOfUser } from './ambient-identity.js';
 
 const Switch = () => Must('be true or false', (value) => typeof value === 'boolean');
@@ -71,7 +69,7 @@ export class CheckedAmbientOptions {
   @Switch()
   anonymous: boolean = true;
 
-  @ValidateNested({ message: 'must be true, false or an object of booleans' })
+  @MustNest('be true, false or an object of booleans')
   context: ContextOptions = new ContextOptions();
 }
 

@@ -1,7 +1,5 @@
-import { ValidateNested } from 'class-validator';
-
 import { OptionsError, throwFaults } from '../../common/options.error.js';
-import { findOptionFaults, Must, toOptions } from '../../common/options.rules.js';
+import { findOptionFaults, Must, MustNest, toOptions } from '../../common/options.rules.js';
 
 const HOUR = 3_600_000;
 
@@ -59,19 +57,19 @@ class MessageIdBound extends Bound {
 }
 
 class CheckedRetention implements Retention {
-  @ValidateNested({ message: 'must be an object' })
+  @MustNest('be an object')
   delivered: Bound = new Bound();
 
-  @ValidateNested({ message: 'must be an object' })
+  @MustNest('be an object')
   dead: Bound = new DeadBound();
 
-  @ValidateNested({ message: 'must be an object' })
+  @MustNest('be an object')
   messageIds: Bound = new MessageIdBound();
 }
 
 /** Options that all queue factories have. */
 export class QueueOptions {
-  @ValidateNested({ message: 'must be an object' })
+  @MustNest('be an object')
   retention: Retention = new CheckedRetention();
 }
 
@@ -86,19 +84,13 @@ export function toQueueOptions<T extends QueueOptions>(
 ): T {
   if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['the options must be an object']);
   const options = toOptions(type, given);
-  options.retention = toNested(CheckedRetention, given.retention);
+  options.retention = toOptions(CheckedRetention, given.retention);
   const { delivered, dead, messageIds } = given.retention ?? {};
-  Object.assign(options.retention, {
-    delivered: toNested(Bound, delivered),
-    dead: toNested(DeadBound, dead),
-    messageIds: toNested(MessageIdBound, messageIds),
+  Object.assign(options.retention ?? {}, {
+    delivered: toOptions(Bound, delivered),
+    dead: toOptions(DeadBound, dead),
+    messageIds: toOptions(MessageIdBound, messageIds),
   });
-  const faults = findOptionFaults(options);
-  throwFaults(factory, faults);
+  throwFaults(factory, findOptionFaults(options));
   return options;
-}
-
-/** Replaces null with a string, because `ValidateNested` would accept null as an object. */
-function toNested<T extends object>(type: new () => T, given: unknown): T {
-  return toOptions(type, given === null ? 'null' : given);
 }

@@ -1,7 +1,5 @@
-import { Allow } from 'class-validator';
-
 import { throwFaults } from '../../../common/options.error.js';
-import { Must } from '../../../common/options.rules.js';
+import { Known, Must } from '../../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 
@@ -29,7 +27,7 @@ export class CheckedBullmqOptions extends QueueOptions {
    * a client, opens its own connections, and never closes the client.
    * @see docs/scaling.md, "Connections"
    */
-  @Allow() // its rule depends on the backend
+  @Known() // its rule depends on the backend
   connection!: string | object;
 
   /**
