@@ -1,4 +1,4 @@
-import { context, type Link, ROOT_CONTEXT, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
+import { context, type Link, ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Tracer } from '@opentelemetry/api';
 
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
 import type { MessageType } from '../client/message/message.interface.js';
@@ -55,7 +55,8 @@ export class OpenTelemetry implements Telemetry {
       },
     });
     span.end();
-    return span.isRecording() || isSampled(span) ? fieldsOf(span) : undefined;
+    const isSampled = (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
+    return span.isRecording() || isSampled ? fieldsOf(span) : undefined;
   }
 
   observe(metrics: readonly Metric[]): () => void {
@@ -134,8 +135,4 @@ export class OpenTelemetry implements Telemetry {
     );
     return new OpenTelemetryAttempt(this.tracer, span, parent, attempts.length);
   }
-}
-
-function isSampled(span: Span): boolean {
-  return (span.spanContext().traceFlags & 1) === 1;
 }

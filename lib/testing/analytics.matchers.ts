@@ -9,11 +9,6 @@ interface MatcherContext {
   utils: { printExpected(value: unknown): string; printReceived(value: unknown): string };
 }
 
-interface MatcherResult {
-  pass: boolean;
-  message: () => string;
-}
-
 interface Expectation {
   matcher: string;
   type: 'track' | 'identify';
@@ -51,7 +46,7 @@ export const analyticsMatchers = {
   },
 };
 
-function judge({ equals, utils }: MatcherContext, received: unknown, expectation: Expectation): MatcherResult {
+function judge({ equals, utils }: MatcherContext, received: unknown, expectation: Expectation) {
   const { matcher, type, wanted, nameOf, field, fields } = expectation;
   const recorder = findRecorder(received);
   if (!recorder) {
@@ -62,7 +57,8 @@ function judge({ equals, utils }: MatcherContext, received: unknown, expectation
   const events = recorder.ofType(type);
   const differing = (event: Message) => differences(event[field], fields, equals);
   const found = events.find((event) => nameOf(event) === wanted && differing(event).length === 0);
-  const args = [wanted, ...given(fields)].map((arg) => utils.printExpected(arg)).join(', ');
+  const given = Object.keys(fields).length > 0 ? [wanted, fields] : [wanted];
+  const args = given.map((arg) => utils.printExpected(arg)).join(', ');
   const hint = `expect(recorder).${found ? 'not.' : ''}${matcher}(${args})`;
   return {
     pass: found !== undefined,
@@ -86,8 +82,6 @@ function judge({ equals, utils }: MatcherContext, received: unknown, expectation
     return lines;
   }
 }
-
-const given = (fields: object): object[] => (Object.keys(fields).length > 0 ? [fields] : []);
 
 /** The matchers that are added to `expect`. */
 export interface AnalyticsMatchers<R> {
