@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { ApiError, toSentence } from '../api/api.error.js';
+import { type ApiError, toSentence } from '../api/api.error.js';
+import { useChange } from '../api/change.hook.js';
 import { Button } from '../components/button.component.js';
 import { TextField } from '../components/field.component.js';
 import { Form } from '../components/form.component.js';
@@ -27,31 +28,25 @@ export function SignIn({ why }: { why: string | undefined }) {
 
 function TokenForm() {
   const [token, setToken] = useState('');
-  const [error, setError] = useState<string>();
-  const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
-  const submit = async () => {
-    if (isBusy) return;
-    setBusy(true);
-    setError(undefined);
+  const { run, isBusy, error } = useChange(async () => {
     try {
       await signIn(token.trim());
     } catch (fault) {
-      setBusy(false);
-      setError(toReason(fault as ApiError));
       form.current?.querySelector('input')?.select();
+      throw fault;
     }
-  };
+  });
   return (
-    <Form formRef={form} onSubmit={() => void submit()}>
+    <Form formRef={form} onSubmit={run}>
       <TextField
         label="Admin token"
         hint="The value of the application’s option admin.token. With admin.readToken, the session is read-only."
         type="password"
         autocomplete="current-password"
         value={token}
-        error={error}
+        error={error && toReason(error)}
         isRequired
         onValue={setToken}
       />

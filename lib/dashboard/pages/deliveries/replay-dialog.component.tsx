@@ -1,6 +1,5 @@
-import { useState } from 'preact/hooks';
-
 import { path, request } from '../../api/api.client.js';
+import { useChange } from '../../api/change.hook.js';
 import { Button } from '../../components/button.component.js';
 import { CancelButton } from '../../components/cancel-button.component.js';
 import { Dialog } from '../../components/dialog.component.js';
@@ -19,23 +18,17 @@ export interface ReplayDialogProps {
 /** Explains what a replay does, and starts it. */
 export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProps) {
   const { id, destination, messageId, request: preview } = delivery;
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
-  const replay = async () => {
-    setBusy(true);
-    setError(undefined);
+  const replay = useChange(async () => {
     try {
       await request('POST', path`deliveries/${id}/replay`);
       notify('The delivery is queued again.');
       onClose();
-    } catch (fault) {
-      setError(fault);
-      setBusy(false);
+    } finally {
+      onReplayed();
     }
-    onReplayed();
-  };
+  });
   return (
-    <Dialog title="Replay this delivery?" isBusy={isBusy} onClose={onClose}>
+    <Dialog title="Replay this delivery?" isBusy={replay.isBusy} onClose={onClose}>
       <p>
         Message <PlainText value={messageId} max={80} /> will be sent again to{' '}
         <PlainText value={destination} max={80} />:
@@ -59,12 +52,12 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
       ) : (
         <p class="warn-text">This destination is no longer in use.</p>
       )}
-      <Problem error={error} />
+      <Problem error={replay.error} />
       <div class="actions">
-        <Button changes look="primary" isBusy={isBusy} onClick={() => void replay()}>
-          {isBusy ? 'Replaying…' : 'Replay'}
+        <Button changes look="primary" isBusy={replay.isBusy} onClick={() => replay.run()}>
+          {replay.isBusy ? 'Replaying…' : 'Replay'}
         </Button>
-        <CancelButton isBusy={isBusy} onClick={onClose} />
+        <CancelButton isBusy={replay.isBusy} onClick={onClose} />
       </div>
     </Dialog>
   );

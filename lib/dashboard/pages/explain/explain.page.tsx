@@ -4,6 +4,7 @@ import type { Explanation } from '../../../webhook-destination/message.explainer
 import type { SourceEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
 import { get, request } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
+import { useChange } from '../../api/change.hook.js';
 import { Button } from '../../components/button.component.js';
 import { Field, SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
@@ -28,7 +29,7 @@ export function ExplainPage() {
   const [text, setText] = useState(EXAMPLE);
   const [chosen, setChosen] = useState('');
   const [fault, setFault] = useState<string>();
-  const [result, setResult] = useState<{ explanation?: Explanation; error?: unknown; isBusy?: boolean }>({});
+  const [explanation, setExplanation] = useState<Explanation>();
   const field = useRef<HTMLTextAreaElement>(null);
   const sources = useAnswer(
     (signal) => get<{ sources: SourceEntry[]; cursor?: string }>('sources', { query: { limit: MAX_SOURCES }, signal }),
@@ -37,24 +38,19 @@ export function ExplainPage() {
   const names = sources.answer?.sources.map(({ name }) => name) ?? [];
   const source = chosen || names[0] || '';
 
-  const submit = async () => {
+  const { run, isBusy, error } = useChange(async () => {
     const found = findFault(text);
     setFault(found?.rule);
-    setResult({});
+    setExplanation(undefined);
     if (found) {
       field.current!.focus();
       if (found.line !== undefined) selectLine(field.current!, found.line);
       return;
     }
-    setResult({ isBusy: true });
-    try {
-      // Sent as typed, because parsed numbers could differ.
-      const body = `{"source":${JSON.stringify(source)},"message":${text}}`;
-      setResult({ explanation: await request<Explanation>('POST', 'explain', { body }) });
-    } catch (error) {
-      setResult({ error });
-    }
-  };
+    // Sent as typed, because parsed numbers could differ.
+    const body = `{"source":${JSON.stringify(source)},"message":${text}}`;
+    setExplanation(await request<Explanation>('POST', 'explain', { body }));
+  });
 
   return (
     <>
@@ -64,7 +60,7 @@ export function ExplainPage() {
         is sent.
       </p>
       <Problem error={sources.error} onRetry={sources.reload} />
-      <Form class="form panel" onSubmit={() => void submit()}>
+      <Form class="form panel" onSubmit={run}>
         {sources.answer?.cursor === undefined ? (
           <SelectField
             label="Source"
@@ -88,16 +84,16 @@ export function ExplainPage() {
           )}
         </Field>
         <div class="actions">
-          <Button type="submit" look="primary" isBusy={result.isBusy === true}>
+          <Button type="submit" look="primary" isBusy={isBusy}>
             Explain
           </Button>
         </div>
       </Form>
-      <Problem error={result.error} />
+      <Problem error={error} />
       <p role="status" class="visually-hidden">
-        {result.explanation && toSummary(result.explanation)}
+        {explanation && toSummary(explanation)}
       </p>
-      {result.explanation && <ExplanationView explanation={result.explanation} />}
+      {explanation && <ExplanationView explanation={explanation} />}
     </>
   );
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 
 import type { DeletionResult } from '../../../webhook-destination/admin/user-deletion.js';
 import { path, request } from '../../api/api.client.js';
+import { useChange } from '../../api/change.hook.js';
 import { Button } from '../../components/button.component.js';
 import { CancelButton } from '../../components/cancel-button.component.js';
 import { Dialog } from '../../components/dialog.component.js';
@@ -20,20 +21,10 @@ export interface DeletionDialogProps {
 /** Deletes a user's data once the id is typed, because the deletion cannot be undone. */
 export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogProps) {
   const [typed, setTyped] = useState('');
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
   const isSame = isTypedAs(typed, userId);
-  const submit = async () => {
-    if (!isSame || isBusy) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      onDeleted(toOutcome(await request<DeletionResult>('DELETE', path`users/${userId}`)));
-    } catch (fault) {
-      setError(fault);
-      setBusy(false);
-    }
-  };
+  const { run, isBusy, error } = useChange(async () => {
+    onDeleted(toOutcome(await request<DeletionResult>('DELETE', path`users/${userId}`)));
+  });
   return (
     <Dialog title="Delete the user's data?" isBusy={isBusy} onClose={onClose}>
       <p>
@@ -41,7 +32,11 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
         queue, whatever their state, with bodies and attempts. Each enabled destination is sent a delete notification.
         This cannot be undone.
       </p>
-      <Form onSubmit={() => void submit()}>
+      <Form
+        onSubmit={() => {
+          if (isSame) run();
+        }}
+      >
         <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
         <Problem error={error} />
         <div class="actions">
