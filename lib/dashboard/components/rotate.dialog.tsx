@@ -1,73 +1,62 @@
 import { useState } from 'preact/hooks';
 
-import { request } from '../api/api.client.js';
+import { path, request } from '../api/api.client.js';
 import { useChange } from '../api/change.hook.js';
 import { toFieldFaults } from '../api/field-faults.util.js';
-import { Button } from './button.component.js';
-import { CancelButton } from './cancel-button.component.js';
-import { Dialog } from './dialog.component.js';
 import { TextField } from './field.component.js';
-import { Form } from './form.component.js';
-import { Problem } from './problem.component.js';
+import { FormDialog } from './form.dialog.js';
+import { GeneratedSecret } from './generated-secret.dialog.js';
+import { notify } from './notice.state.js';
+import { type EntryKind, SECRETS } from './secret-kinds.js';
 
 const HOUR = 3_600_000;
 
 export interface RotateDialogProps {
-  /** Kind of secret: "Secret" or "Write key". */
-  what: string;
-  /** Route of the API. */
-  route: string;
-  /** Field of the new secret in the body. */
-  field: 'secret' | 'key';
-  /** Field of the generated secret in the answer. */
-  answer: 'sharedSecret' | 'writeKey';
-  /** What happens until the overlap ends. */
-  advice: string;
-  /** @param generated the generated secret; undefined if the user entered one */
-  onRotated: (generated: string | undefined) => void;
+  kind: EntryKind;
+  /** Name of the entry. */
+  name: string;
+  onRotated: () => void;
   onClose: () => void;
 }
 
-/** Replaces a secret or key, with an overlap. */
-export function RotateDialog({ what, route, field, answer, advice, onRotated, onClose }: RotateDialogProps) {
+/** Replaces a secret or key, with an overlap, and shows the new one if it was generated. */
+export function RotateDialog({ kind, name, onRotated, onClose }: RotateDialogProps) {
   const [hours, setHours] = useState('24');
   const [given, setGiven] = useState('');
-  const noun = what.toLowerCase();
+  const [generated, setGenerated] = useState<string>();
+  const { name: secret, overlap: advice, rotation } = SECRETS[kind];
+  const { action, field, answer } = rotation;
+  const noun = secret.toLowerCase();
   const rotate = useChange(async () => {
     const overlap = hours.trim() === '' ? undefined : Math.round(Number(hours.replace(',', '.')) * HOUR);
     const body = { overlap, ...(given !== '' && { [field]: given }) };
+    const route = path`${`${kind}s`}/${name}/${action}`;
     const entry = await request<Record<string, string | undefined>>('POST', route, { body });
-    onRotated(entry[answer]);
+    notify(`The ${noun} has been rotated.`);
+    if (entry[answer] === undefined) onClose();
+    else setGenerated(entry[answer]);
+    onRotated();
   });
+  if (generated !== undefined) return <GeneratedSecret kind={kind} secret={generated} onClose={onClose} />;
   const { byField, rest } = toFieldFaults(rotate.error, ['overlap', field, answer]);
   return (
-    <Dialog title={`Rotate the ${noun}?`} isBusy={rotate.isBusy} onClose={onClose}>
+    <FormDialog title={`Rotate the ${noun}?`} label="Rotate" change={rotate} error={rest} onClose={onClose}>
       <p>{advice}</p>
-      <Form onSubmit={() => rotate.run()}>
-        <TextField
-          label="Overlap, in hours"
-          type="text"
-          value={hours}
-          onValue={setHours}
-          hint={`The current ${noun} stays valid for this long. 0 revokes it at once.`}
-          error={byField.overlap}
-        />
-        <TextField
-          label={`New ${noun}`}
-          type="password"
-          value={given}
-          onValue={setGiven}
-          hint="Leave empty to generate one. It is shown only once."
-          error={byField[field] ?? byField[answer]}
-        />
-        <Problem error={rest} />
-        <div class="actions">
-          <Button type="submit" look="primary" changes isBusy={rotate.isBusy}>
-            Rotate
-          </Button>
-          <CancelButton isBusy={rotate.isBusy} onClick={onClose} />
-        </div>
-      </Form>
-    </Dialog>
+      <TextField
+        label="Overlap, in hours"
+        value={hours}
+        onValue={setHours}
+        hint={`The current ${noun} stays valid for this long. 0 revokes it at once.`}
+        error={byField.overlap}
+      />
+      <TextField
+        label={`New ${noun}`}
+        type="password"
+        value={given}
+        onValue={setGiven}
+        hint="Leave empty to generate one. It is shown only once."
+        error={byField[field] ?? byField[answer]}
+      />
+    </FormDialog>
   );
 }

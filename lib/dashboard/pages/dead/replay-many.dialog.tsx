@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ReplayProgress } from '../../../webhook-destination/admin/api/replay.jobs.js';
 import { request } from '../../api/api.client.js';
 import { useKeyset } from '../../api/keyset.hook.js';
-import { Button } from '../../components/button.component.js';
-import { CancelButton } from '../../components/cancel-button.component.js';
+import { ChangeActions } from '../../components/change-actions.component.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
@@ -54,20 +53,16 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
       </ul>
       <Problem error={error} onRetry={more} />
       <Problem error={refusal} onRetry={countAgain} />
-      <div class="actions">
-        <Button
-          changes
-          look="primary"
-          isBusy={isBusy}
-          disabledReason={
-            isLoading || error ? 'Counting has not finished.' : count === 0 ? 'There is nothing to replay.' : undefined
-          }
-          onClick={() => void start()}
-        >
-          {isLoading || error ? 'Replay' : `Replay ${named}`}
-        </Button>
-        <CancelButton isBusy={isBusy} onClick={onClose} />
-      </div>
+      <ChangeActions
+        isBusy={isBusy}
+        disabledReason={
+          isLoading || error ? 'Counting has not finished.' : count === 0 ? 'There is nothing to replay.' : undefined
+        }
+        onClick={() => void start()}
+        onCancel={onClose}
+      >
+        {isLoading || error ? 'Replay' : `Replay ${named}`}
+      </ChangeActions>
     </Dialog>
   );
 }

@@ -1,7 +1,6 @@
 import { path, request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
-import { Button } from '../../components/button.component.js';
-import { CancelButton } from '../../components/cancel-button.component.js';
+import { ChangeActions } from '../../components/change-actions.component.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { notify } from '../../components/notice.state.js';
 import { PlainText } from '../../components/plain-text.component.js';
@@ -53,12 +52,9 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
         <p class="warn-text">This destination is no longer in use.</p>
       )}
       <Problem error={replay.error} />
-      <div class="actions">
-        <Button changes look="primary" isBusy={replay.isBusy} onClick={() => replay.run()}>
-          {replay.isBusy ? 'Replaying…' : 'Replay'}
-        </Button>
-        <CancelButton isBusy={replay.isBusy} onClick={onClose} />
-      </div>
+      <ChangeActions isBusy={replay.isBusy} onClick={replay.run} onCancel={onClose}>
+        {replay.isBusy ? 'Replaying…' : 'Replay'}
+      </ChangeActions>
     </Dialog>
   );
 }

@@ -10,9 +10,6 @@ import type { CreatedDestination } from '../../../webhook-destination/registry/r
 import { type Draft, EMPTY_DRAFT, toOptions } from './destination.draft.js';
 import { DestinationForm } from './destination-form.component.js';
 
-/** What the receiver uses its secret for. */
-export const SECRET_ADVICE = 'The receiver verifies the signature of each request with it.';
-
 export function CreateDestination() {
   const [created, setCreated] = useState<CreatedDestination>();
   const create = useChange(async (draft: Draft) => {
@@ -32,9 +29,8 @@ export function CreateDestination() {
       />
       {created && (
         <GeneratedSecret
-          what="Secret"
+          kind="destination"
           secret={created.sharedSecret!}
-          advice={SECRET_ADVICE}
           onClose={() => goTo(hrefOf('destinations', {}, created.name))}
         />
       )}

@@ -4,23 +4,16 @@ import { path, request } from '../../api/api.client.js';
 import { toSentence } from '../../api/api.error.js';
 import { useChange } from '../../api/change.hook.js';
 import { Button } from '../../components/button.component.js';
-import { GeneratedSecret } from '../../components/generated-secret.dialog.js';
+import { EntryActions, whyFixed } from '../../components/entry-actions.component.js';
 import { notify } from '../../components/notice.state.js';
-import { RemoveDialog } from '../../components/remove.dialog.js';
-import { RotateDialog } from '../../components/rotate.dialog.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
-import { SECRET_ADVICE } from './create-destination.component.js';
-import { type Destination, whyFixed } from './destination.answer.js';
+import type { Destination } from './destination.answer.js';
 import { TestDialog } from './test.dialog.js';
-
-type Opened = { dialog: 'test' | 'rotate' | 'remove' } | { dialog: 'secret'; secret: string };
 
 /** Buttons and dialogs for the actions on a destination. */
 export function DestinationActions({ destination, onChanged }: { destination: Destination; onChanged: () => void }) {
   const { name, enabled, paused, signed } = destination;
-  const [opened, setOpened] = useState<Opened>();
-  const close = () => setOpened(undefined);
-  const fixed = whyFixed(destination);
+  const [isTesting, setTesting] = useState(false);
   const route = path`destinations/${name}`;
   const change = useChange(async (method: 'POST' | 'PATCH', verb: string, done: string, body?: object) => {
     try {
@@ -31,10 +24,17 @@ export function DestinationActions({ destination, onChanged }: { destination: De
     }
     onChanged();
   });
-  const shared = { changes: true, isBusy: change.isBusy, disabledReason: fixed };
+  const shared = { changes: true, isBusy: change.isBusy, disabledReason: whyFixed(destination) };
   return (
     <>
-      <div class="actions">
+      <EntryActions
+        kind="destination"
+        entry={destination}
+        rotateLabel={signed ? 'Rotate secret' : 'Set secret'}
+        removal={<QueuedDeliveries destination={destination} />}
+        isBusy={change.isBusy}
+        onChanged={onChanged}
+      >
         <Button {...shared} onClick={() => goTo(hrefOf('destinations', { edit: 'true' }, name))}>
           Edit
         </Button>
@@ -57,50 +57,11 @@ export function DestinationActions({ destination, onChanged }: { destination: De
         >
           {enabled ? 'Disable' : 'Enable'}
         </Button>
-        <Button changes onClick={() => setOpened({ dialog: 'test' })}>
+        <Button changes onClick={() => setTesting(true)}>
           Send test
         </Button>
-        <Button {...shared} onClick={() => setOpened({ dialog: 'rotate' })}>
-          {signed ? 'Rotate secret' : 'Set secret'}
-        </Button>
-        <Button {...shared} look="danger" onClick={() => setOpened({ dialog: 'remove' })}>
-          Remove
-        </Button>
-      </div>
-      {fixed && <p class="hint">{fixed} It cannot be changed here.</p>}
-      {opened?.dialog === 'test' && <TestDialog name={name} onClose={close} />}
-      {opened?.dialog === 'rotate' && (
-        <RotateDialog
-          what="Secret"
-          route={`${route}/rotate-secret`}
-          field="secret"
-          answer="sharedSecret"
-          advice="Until the overlap ends, requests are signed with both secrets, so you can update the receiver at any time before then."
-          onRotated={(secret) => {
-            notify('The secret has been rotated.');
-            if (secret === undefined) close();
-            else setOpened({ dialog: 'secret', secret });
-            onChanged();
-          }}
-          onClose={close}
-        />
-      )}
-      {opened?.dialog === 'secret' && (
-        <GeneratedSecret what="Secret" secret={opened.secret} advice={SECRET_ADVICE} onClose={close} />
-      )}
-      {opened?.dialog === 'remove' && (
-        <RemoveDialog
-          kind="destination"
-          name={name}
-          onRemoved={() => {
-            notify('The destination has been removed.');
-            goTo(hrefOf('destinations'));
-          }}
-          onClose={close}
-        >
-          <QueuedDeliveries destination={destination} />
-        </RemoveDialog>
-      )}
+      </EntryActions>
+      {isTesting && <TestDialog name={name} onClose={() => setTesting(false)} />}
     </>
   );
 }

@@ -2,8 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Change } from '../../api/change.hook.js';
 import { toFieldFaults } from '../../api/field-faults.util.js';
-import { Button } from '../../components/button.component.js';
-import { CancelButton } from '../../components/cancel-button.component.js';
+import { ChangeActions } from '../../components/change-actions.component.js';
 import { Checkbox, FieldGroup } from '../../components/field-group.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
@@ -147,12 +146,9 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
       </section>
       <Problem error={rest} />
       {!rest && change.error && <p class="field-error">Not saved: see the marked fields.</p>}
-      <div class="actions">
-        <Button type="submit" look="primary" changes isBusy={change.isBusy}>
-          {submitLabel}
-        </Button>
-        <CancelButton isBusy={change.isBusy} onClick={onCancel} />
-      </div>
+      <ChangeActions isBusy={change.isBusy} onCancel={onCancel}>
+        {submitLabel}
+      </ChangeActions>
     </Form>
   );
 }

@@ -5,9 +5,3 @@ import type { DestinationEntry } from '../../../webhook-destination/registry/reg
 export interface Destination extends DestinationEntry {
   figures: DestinationFigures;
 }
-
-/** Returns why an entry cannot be changed; undefined if it can. */
-export function whyFixed({ origin }: Pick<DestinationEntry, 'origin'>): string | undefined {
-  if (origin === 'fixed') return "It is set in the application's code.";
-  return origin === 'application' ? "It is in the application's own registry." : undefined;
-}

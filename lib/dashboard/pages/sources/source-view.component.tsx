@@ -1,5 +1,6 @@
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
+import { EntryActions } from '../../components/entry-actions.component.js';
 import { EntryFault } from '../../components/entry-fault.component.js';
 import { Facts } from '../../components/facts.component.js';
 import { byHour } from '../../components/hours.util.js';
@@ -10,7 +11,6 @@ import { Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import { Refusals } from './refusals.component.js';
-import { SourceActions } from './source-actions.component.js';
 import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';
 import { LastSeen } from './source-list.component.js';
 
@@ -32,7 +32,17 @@ export function SourceView({ name }: { name: string }) {
       <Problem error={error} onRetry={reload} />
       {answer && (
         <>
-          <SourceActions source={answer} onChanged={reload} />
+          <EntryActions
+            kind="source"
+            entry={answer}
+            rotateLabel="Rotate write key"
+            removal={
+              <p>
+                From then on, messages with its write key are refused. Messages already accepted are still delivered.
+              </p>
+            }
+            onChanged={reload}
+          />
           <div class="columns">
             <div>
               <Status source={answer} />

@@ -3,13 +3,9 @@ import { useState } from 'preact/hooks';
 import type { DeletionResult } from '../../../webhook-destination/admin/user-deletion.js';
 import { path, request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
-import { Button } from '../../components/button.component.js';
-import { CancelButton } from '../../components/cancel-button.component.js';
-import { Dialog } from '../../components/dialog.component.js';
 import { TextField } from '../../components/field.component.js';
-import { Form } from '../../components/form.component.js';
+import { FormDialog } from '../../components/form.dialog.js';
 import { isTypedAs, toPlainText } from '../../components/plain-text.util.js';
-import { Problem } from '../../components/problem.component.js';
 
 export interface DeletionDialogProps {
   userId: string;
@@ -21,38 +17,26 @@ export interface DeletionDialogProps {
 /** Deletes a user's data once the id is typed, because the deletion cannot be undone. */
 export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogProps) {
   const [typed, setTyped] = useState('');
-  const isSame = isTypedAs(typed, userId);
-  const { run, isBusy, error } = useChange(async () => {
+  const deletion = useChange(async () => {
     onDeleted(toOutcome(await request<DeletionResult>('DELETE', path`users/${userId}`)));
   });
   return (
-    <Dialog title="Delete the user's data?" isBusy={isBusy} onClose={onClose}>
+    <FormDialog
+      title="Delete the user's data?"
+      label={deletion.isBusy ? 'Deleting…' : 'Delete'}
+      look="danger"
+      disabledReason={isTypedAs(typed, userId) ? undefined : 'Type the id of the user first.'}
+      change={deletion}
+      error={deletion.error}
+      onClose={onClose}
+    >
       <p>
         All deliveries of <strong class="plain-text">{toPlainText(userId, userId.length)}</strong> are removed from the
         queue, whatever their state, with bodies and attempts. Each enabled destination is sent a delete notification.
         This cannot be undone.
       </p>
-      <Form
-        onSubmit={() => {
-          if (isSame) run();
-        }}
-      >
-        <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
-        <Problem error={error} />
-        <div class="actions">
-          <Button
-            type="submit"
-            look="danger"
-            changes
-            isBusy={isBusy}
-            disabledReason={isSame ? undefined : 'Type the id of the user first.'}
-          >
-            {isBusy ? 'Deleting…' : 'Delete'}
-          </Button>
-          <CancelButton isBusy={isBusy} onClick={onClose} />
-        </div>
-      </Form>
-    </Dialog>
+      <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
+    </FormDialog>
   );
 }
 
