@@ -1,10 +1,9 @@
-import { Fragment } from 'preact';
-
+import { Facts } from '../../components/facts.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Time } from '../../components/time.component.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 
-const NAMES: Record<string, string> = {
+const NAMES = {
   destination: 'Destination',
   reason: 'Reason',
   userId: 'User',
@@ -20,24 +19,10 @@ const NAMES: Record<string, string> = {
 export function FilterFacts({ filter }: { filter: DeliveryFilter }) {
   const fields = Object.entries(NAMES).filter(([field]) => field in filter);
   if (fields.length === 0) return <p>All dead deliveries.</p>;
-  return (
-    <dl class="facts">
-      {fields.map(([field, name]) => (
-        <Fragment key={field}>
-          <dt>{name}</dt>
-          <dd>
-            {field === 'from' || field === 'to' ? (
-              <Time at={toTime(filter[field]!)} />
-            ) : (
-              <PlainText value={filter[field]} />
-            )}
-          </dd>
-        </Fragment>
-      ))}
-    </dl>
-  );
+  return <Facts facts={fields.map(([field, name]) => [name, valueOf(field, filter[field]!)])} />;
 }
 
-function toTime(value: string): number {
-  return /^\d+$/.test(value) ? Number(value) : Date.parse(value);
+function valueOf(field: string, value: string) {
+  if (field !== 'from' && field !== 'to') return <PlainText value={value} />;
+  return <Time at={/^\d+$/.test(value) ? Number(value) : Date.parse(value)} />;
 }

@@ -5,6 +5,7 @@ import { get, path, request } from '../../api/api.client.js';
 import { toSentence } from '../../api/api.error.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { Button } from '../../components/button.component.js';
+import { Facts } from '../../components/facts.component.js';
 import { notify } from '../../components/notice.state.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
@@ -17,6 +18,8 @@ import { FilterFacts } from './filter-facts.component.js';
 
 /** Time between two readings of the progress, in ms. */
 const EVERY = 500;
+
+const SKIPPED = ': replayed or removed by someone else in the meantime';
 
 /** Progress of a bulk replay. */
 export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
@@ -66,37 +69,21 @@ function Progress({ progress }: { progress: ReplayProgress }) {
   return (
     <section class="panel" aria-label="Progress">
       <progress max={Math.max(total, 1)} value={total === 0 ? 1 : total - left} aria-label="Replayed deliveries" />
-      <dl class="facts">
-        <dt>State</dt>
-        <dd>
-          <span role="status">
-            <StateBadge state={state} />
-          </span>
-        </dd>
-        <dt>Replayed</dt>
-        <dd class="number">
-          {done.toLocaleString()} of {total.toLocaleString()}
-        </dd>
-        <dt>Left</dt>
-        <dd class="number">{left.toLocaleString()}</dd>
-        <dt>Skipped</dt>
-        <dd class="number">
-          {skipped.toLocaleString()}
-          {skipped > 0 && ': replayed or removed by someone else in the meantime'}
-        </dd>
-        <dt>Started</dt>
-        <dd>
-          <Time at={startedAt} />
-        </dd>
-        {endedAt !== undefined && (
-          <>
-            <dt>Ended</dt>
-            <dd>
-              <Time at={endedAt} />
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          [
+            'State',
+            <span role="status">
+              <StateBadge state={state} />
+            </span>,
+          ],
+          ['Replayed', `${done.toLocaleString()} of ${total.toLocaleString()}`, 'number'],
+          ['Left', left.toLocaleString(), 'number'],
+          ['Skipped', skipped.toLocaleString() + (skipped > 0 ? SKIPPED : ''), 'number'],
+          ['Started', <Time at={startedAt} />],
+          ['Ended', endedAt && <Time at={endedAt} />],
+        ]}
+      />
       {state === 'cancelled' && left > 0 && <p>The remaining deliveries stay dead.</p>}
       {error !== undefined && (
         <p class="warn-text">

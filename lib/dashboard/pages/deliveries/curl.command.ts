@@ -1,8 +1,6 @@
+import { MASK } from '../../components/masked-value.component.js';
 import { showHidden } from '../../components/plain-text.util.js';
 import type { RequestPreview } from './delivery.answer.js';
-
-/** Placeholder of the API for values that it hides. */
-const MASK = '***';
 
 /** Sets KEY to the Standard Webhooks key in hexadecimal: after `whsec_`, the secret is base64. */
 const STANDARD_KEY =

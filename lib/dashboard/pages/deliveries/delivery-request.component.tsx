@@ -1,8 +1,7 @@
-import { Fragment } from 'preact';
-
 import { CopyButton } from '../../components/copy-button.component.js';
+import { Facts } from '../../components/facts.component.js';
 import { JsonView } from '../../components/json-view.component.js';
-import { MaskedValue } from '../../components/masked-value.component.js';
+import { headerFacts } from '../../components/masked-value.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toCurl } from './curl.command.js';
 import type { Delivery } from './delivery.answer.js';
@@ -35,16 +34,7 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
               Nothing would be sent: <PlainText value={request.note} max={1_000} />
             </p>
           )}
-          <dl class="facts mono">
-            {Object.entries(request.headers).map(([name, value]) => (
-              <Fragment key={name}>
-                <dt>
-                  <PlainText value={name} />
-                </dt>
-                <dd>{value === '***' ? <MaskedValue /> : <PlainText value={value} />}</dd>
-              </Fragment>
-            ))}
-          </dl>
+          <Facts facts={headerFacts(request.headers)} />
           <p class="hint">
             Based on the current options. Secrets and the values of your own headers are hidden; the command has
             placeholders for them. User info and query are removed from URLs.

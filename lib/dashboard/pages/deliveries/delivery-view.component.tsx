@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { Button } from '../../components/button.component.js';
+import { Facts } from '../../components/facts.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
@@ -45,7 +46,7 @@ export function DeliveryView({ id }: { id: string }) {
       <Problem error={error} onRetry={reload} />
       {answer && (
         <>
-          <Facts delivery={answer} />
+          <Fields delivery={answer} />
           <div class="delivery">
             <Timeline delivery={answer} />
             <DeliveryRequest delivery={answer} />
@@ -58,50 +59,42 @@ export function DeliveryView({ id }: { id: string }) {
 }
 
 /** Fields of the delivery, with links to the deliveries that share them. */
-function Facts({ delivery }: { delivery: Delivery }) {
+function Fields({ delivery }: { delivery: Delivery }) {
   const { state, userId, messageId, destination, source, type, trace, request } = delivery;
   return (
     <section class="panel" aria-label="Delivery">
-      <dl class="facts">
-        <dt>State</dt>
-        <dd>
-          <StateBadge state={state} />
-        </dd>
-        <dt>User</dt>
-        <dd>
-          <PlainText value={userId} />{' '}
-          {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All deliveries for this user</a>}
-        </dd>
-        <dt>Message</dt>
-        <dd>
-          <span class="mono">
-            <PlainText value={messageId} />
-          </span>{' '}
-          <a href={hrefOf('deliveries', { messageId, source })}>All deliveries of this message</a>
-        </dd>
-        <dt>Destination</dt>
-        <dd>
-          <PlainText value={destination} />{' '}
-          {request && <a href={hrefOf('destinations', {}, destination)}>Status and options</a>}{' '}
-          <a href={hrefOf('deliveries', { destination })}>All deliveries to this destination</a>
-        </dd>
-        <dt>Source</dt>
-        <dd>
-          <PlainText value={source} />
-        </dd>
-        <dt>Type</dt>
-        <dd>
-          <PlainText value={type} />
-        </dd>
-        {trace !== undefined && (
-          <>
-            <dt>Trace</dt>
-            <dd class="mono">
-              <PlainText value={trace.split('-')[1]} />
-            </dd>
-          </>
-        )}
-      </dl>
+      <Facts
+        facts={[
+          ['State', <StateBadge state={state} />],
+          [
+            'User',
+            <>
+              <PlainText value={userId} />{' '}
+              {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All deliveries for this user</a>}
+            </>,
+          ],
+          [
+            'Message',
+            <>
+              <span class="mono">
+                <PlainText value={messageId} />
+              </span>{' '}
+              <a href={hrefOf('deliveries', { messageId, source })}>All deliveries of this message</a>
+            </>,
+          ],
+          [
+            'Destination',
+            <>
+              <PlainText value={destination} />{' '}
+              {request && <a href={hrefOf('destinations', {}, destination)}>Status and options</a>}{' '}
+              <a href={hrefOf('deliveries', { destination })}>All deliveries to this destination</a>
+            </>,
+          ],
+          ['Source', <PlainText value={source} />],
+          ['Type', <PlainText value={type} />],
+          ['Trace', trace && <span class="mono">{toPlainText(trace.split('-')[1])}</span>],
+        ]}
+      />
     </section>
   );
 }

@@ -14,7 +14,7 @@ export function DestinationOptions({ destination }: { destination: Destination }
   const { urls, headers, integration, sources, types, events, rateLimit, concurrency, retryOn } = destination;
   const { signed, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } = destination;
   const facts: Fact[] = [
-    ['URLs', <Texts key="urls" values={urls} />],
+    ['URLs', <Texts values={urls} />],
     ['Secret', signed ? <MaskedValue /> : 'none: requests are not signed'],
     [
       'Standard Webhooks',
@@ -30,9 +30,9 @@ export function DestinationOptions({ destination }: { destination: Destination }
     ['Retries', retryOn ? RETRIES[retryOn] : "as set in the relay's options"],
     ['Body', transformed ? 'made by a transform in code' : 'as accepted'],
     ['Trace', propagateTrace ? 'sent to this receiver' : 'not sent'],
-    ['Metadata', <Metadata key="metadata" metadata={metadata} />],
-    ...(createdAt === undefined ? [] : [['Created', <Time key="created" at={createdAt} />] as const]),
-    ...(updatedAt === undefined ? [] : [['Changed', <Time key="changed" at={updatedAt} />] as const]),
+    ['Metadata', <Metadata metadata={metadata} />],
+    ['Created', createdAt && <Time at={createdAt} />],
+    ['Changed', updatedAt && <Time at={updatedAt} />],
   ];
   return (
     <section class="panel">

@@ -1,5 +1,5 @@
 import { EntryFault } from '../../components/entry-fault.component.js';
-import { Facts } from '../../components/facts.component.js';
+import { type Fact, Facts } from '../../components/facts.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
@@ -25,18 +25,14 @@ export function DestinationStatus({ destination }: { destination: Destination })
       <EntryFault fault={fault} />
       <Facts
         facts={[
-          ['Health', <HealthBadge key="health" destination={destination} />],
-          ['Circuit', figures.down ? <OpenCircuit key="circuit" /> : 'closed'],
-          ...STATES.map(
-            ([state, title]) => [title, <CountLink key={state} destination={destination} state={state} />] as const,
-          ),
+          ['Health', <HealthBadge destination={destination} />],
+          ['Circuit', figures.down ? <OpenCircuit /> : 'closed'],
+          ...STATES.map(([state, title]): Fact => [title, <CountLink destination={destination} state={state} />]),
           [
             'Last hour',
             `${delivered.toLocaleString()} delivered, ${failed.toLocaleString()} failed attempts, ${dead.toLocaleString()} dead`,
           ],
-          ...(previousSecretUntil === undefined
-            ? []
-            : [['Previous secret', <>also signs until {<Time at={previousSecretUntil} />}</>] as const]),
+          ['Previous secret', previousSecretUntil && <>also signs until {<Time at={previousSecretUntil} />}</>],
         ]}
       />
       <p class="actions">

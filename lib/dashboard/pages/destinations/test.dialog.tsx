@@ -71,11 +71,11 @@ function Attempt({ results }: AttemptRecord) {
     <Facts
       key={url}
       facts={[
-        ['URL', <PlainText key="url" value={url} max={url.length} />],
-        ['Result', <StateBadge key="result" state={LOOKS[outcome]} label={outcome} />],
+        ['URL', <PlainText value={url} max={url.length} />],
+        ['Result', <StateBadge state={LOOKS[outcome]} label={outcome} />],
         ['Status', status ?? 'no answer'],
-        ['Latency', <Duration key="latency" ms={duration} />],
-        ...(error === undefined ? [] : [['Error', <PlainText key="error" value={error} max={1_000} />] as const]),
+        ['Latency', <Duration ms={duration} />],
+        ['Error', error && <PlainText value={error} max={1_000} />],
       ]}
     />
   ));

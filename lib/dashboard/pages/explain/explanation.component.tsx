@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 
 import type { DestinationExplanation, Explanation } from '../../../webhook-destination/message.explainer.js';
 import { EmptyState } from '../../components/empty-state.component.js';
+import { Facts } from '../../components/facts.component.js';
 import { JsonView } from '../../components/json-view.component.js';
-import { MaskedValue } from '../../components/masked-value.component.js';
+import { headerFacts } from '../../components/masked-value.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 
@@ -15,9 +16,6 @@ const REASONS = {
   integrations: 'The message’s integrations exclude the destination.',
 };
 
-/** How the API masks a value. */
-const MASK = '***';
-
 /** Whether the message is accepted, and what each destination would be sent. */
 export function ExplanationView({ explanation }: { explanation: Explanation }) {
   const { accepted, fault, messageId, source, destinations, left } = explanation;
@@ -27,13 +25,15 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
         <h2>
           <StateBadge state={accepted ? 'accepted' : 'rejected'} />
         </h2>
-        <dl class="facts">
-          {fault && <Fact name="Why">{fault.message}</Fact>}
-          {fault?.field && <Fact name="Field">{fault.field}</Fact>}
-          {fault && <Fact name="Code">{fault.code}</Fact>}
-          {source && <Fact name="Source">{source}</Fact>}
-          {messageId && <Fact name="Message id">{messageId}</Fact>}
-        </dl>
+        <Facts
+          facts={[
+            ['Why', toText(fault?.message)],
+            ['Field', toText(fault?.field)],
+            ['Code', toText(fault?.code)],
+            ['Source', toText(source)],
+            ['Message id', toText(messageId)],
+          ]}
+        />
       </section>
       {accepted && (
         <section class="explanation" aria-label="Destinations">
@@ -59,16 +59,7 @@ function countOf(destinations: DestinationExplanation[]): string {
   return count === 1 ? '1 destination gets it' : `${count.toLocaleString()} destinations get it`;
 }
 
-function Fact({ name, children }: { name: string; children: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>
-        <PlainText value={children} max={1_000} />
-      </dd>
-    </>
-  );
-}
+const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
 
 interface DestinationViewProps {
   explained: DestinationExplanation;
@@ -101,26 +92,22 @@ function RequestView({ explained: { request, reason } }: { explained: Destinatio
   if (!request) return <p>{reason && REASONS[reason]}</p>;
   return (
     <div class="explanation">
-      <dl class="facts">
-        <dt>{request.urls.length === 1 ? 'URL' : 'URLs'}</dt>
-        <dd>
-          {request.urls.map((url) => (
-            <p key={url} class="mono">
-              <PlainText value={url} max={2_000} />
-            </p>
-          ))}
-        </dd>
-        {request.note && <Fact name="Not sent">{request.note}</Fact>}
-        {Object.entries(request.headers).map(([name, value]) => (
-          <>
-            <dt key={name} class="mono">
-              {name}
-            </dt>
-            <dd class="mono">{value === MASK ? <MaskedValue /> : <PlainText value={value} max={2_000} />}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts
+        facts={[
+          [request.urls.length === 1 ? 'URL' : 'URLs', <Urls urls={request.urls} />],
+          ['Not sent', toText(request.note)],
+          ...headerFacts(request.headers, 2_000),
+        ]}
+      />
       {request.body !== undefined && <JsonView name="Body" text={request.body} />}
     </div>
   );
+}
+
+function Urls({ urls }: { urls: string[] }) {
+  return urls.map((url) => (
+    <p key={url} class="mono">
+      <PlainText value={url} max={2_000} />
+    </p>
+  ));
 }

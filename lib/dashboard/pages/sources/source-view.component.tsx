@@ -63,15 +63,13 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
       <EntryFault fault={fault} />
       <Facts
         facts={[
-          ['Last seen', <LastSeen key="seen" {...figures} />],
+          ['Last seen', <LastSeen {...figures} />],
           ['Rate', toRate(rateOf(figures))],
           ['Accepted, last day', figures.accepted.toLocaleString()],
           ['Refused, last day', refusedCount(figures).toLocaleString()],
-          ...(previousKeyUntil === undefined
-            ? []
-            : [['Previous write key', <>also valid until {<Time at={previousKeyUntil} />}</>] as const]),
-          ...(createdAt === undefined ? [] : [['Created', <Time key="created" at={createdAt} />] as const]),
-          ...(updatedAt === undefined ? [] : [['Changed', <Time key="changed" at={updatedAt} />] as const]),
+          ['Previous write key', previousKeyUntil && <>also valid until {<Time at={previousKeyUntil} />}</>],
+          ['Created', createdAt && <Time at={createdAt} />],
+          ['Changed', updatedAt && <Time at={updatedAt} />],
         ]}
       />
       <p>
