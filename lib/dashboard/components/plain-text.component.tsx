@@ -1,7 +1,15 @@
 import { toPlainText } from './plain-text.util.js';
 
+export interface PlainTextProps {
+  value: unknown;
+  max?: number | undefined;
+  /** Makes the value a link. */
+  href?: string;
+}
+
 /** An untrusted value, cut after `max` characters. */
-export function PlainText({ value, max }: { value: unknown; max?: number | undefined }) {
+export function PlainText({ value, max, href }: PlainTextProps) {
   if (value === undefined || value === null || value === '') return <span class="muted">–</span>;
-  return <bdi class="plain-text">{toPlainText(value, max)}</bdi>;
+  const text = <bdi class="plain-text">{toPlainText(value, max)}</bdi>;
+  return href === undefined ? text : <a href={href}>{text}</a>;
 }

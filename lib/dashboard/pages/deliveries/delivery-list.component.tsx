@@ -18,9 +18,7 @@ const COLUMNS: Column<DeliverySummary>[] = [
     title: 'Message',
     cell: ({ id, event, type, messageId }) => (
       <>
-        <a href={hrefOf('deliveries', {}, id)}>
-          <PlainText value={event ?? type ?? 'unknown'} max={80} />
-        </a>
+        <PlainText value={event ?? type ?? 'unknown'} max={80} href={hrefOf('deliveries', {}, id)} />
         <Second>
           <PlainText value={messageId} max={40} />
         </Second>
@@ -56,14 +54,7 @@ const COLUMNS: Column<DeliverySummary>[] = [
   },
   {
     title: 'User',
-    cell: ({ userId }) =>
-      userId === undefined ? (
-        <PlainText value={userId} />
-      ) : (
-        <a href={hrefOf('deliveries', { userId })}>
-          <PlainText value={userId} max={60} />
-        </a>
-      ),
+    cell: ({ userId }) => <PlainText value={userId} max={60} href={hrefOf('deliveries', { userId })} />,
   },
   { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
   { title: 'Source', cell: ({ source }) => <PlainText value={source} max={60} /> },

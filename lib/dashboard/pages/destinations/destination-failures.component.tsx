@@ -35,11 +35,7 @@ export function DestinationFailures({ name }: { name: string }) {
           columns={[
             {
               title: 'Message',
-              cell: ({ id, messageId }) => (
-                <a href={hrefOf('deliveries', {}, id)}>
-                  <PlainText value={messageId} max={60} />
-                </a>
-              ),
+              cell: ({ id, messageId }) => <PlainText value={messageId} max={60} href={hrefOf('deliveries', {}, id)} />,
             },
             { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
             { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },

@@ -47,11 +47,7 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
         columns={[
           {
             title: 'Name',
-            cell: ({ name }) => (
-              <a href={hrefOf('destinations', {}, name)}>
-                <PlainText value={name} max={80} />
-              </a>
-            ),
+            cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf('destinations', {}, name)} />,
           },
           { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
           {

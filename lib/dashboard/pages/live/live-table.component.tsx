@@ -82,22 +82,10 @@ class Row extends Component<{ row: LiveRow }> {
           <PlainText value={event.event ?? event.type} max={80} />
         </td>
         <td>
-          {userId === undefined ? (
-            <PlainText value={userId} />
-          ) : (
-            <a href={hrefOf('users', { userId })}>
-              <PlainText value={userId} max={80} />
-            </a>
-          )}
+          <PlainText value={userId} max={80} href={hrefOf('users', { userId })} />
         </td>
         <td>
-          {messageId === undefined ? (
-            <PlainText value={messageId} />
-          ) : (
-            <a href={hrefOf('deliveries', { messageId })}>
-              <PlainText value={messageId} max={80} />
-            </a>
-          )}
+          <PlainText value={messageId} max={80} href={hrefOf('deliveries', { messageId })} />
         </td>
         <td title={toPlainText(details)}>
           <PlainText value={details} max={160} />

@@ -14,9 +14,7 @@ export function DownDestinations({ names }: { names: string[] }) {
         {names.slice(0, MAX_NAMES).map((name, index) => (
           <>
             {index > 0 && ', '}
-            <a key={name} href={hrefOf('deliveries', { destination: name, state: 'waiting' })}>
-              <PlainText value={name} max={60} />
-            </a>
+            <PlainText value={name} max={60} href={hrefOf('deliveries', { destination: name, state: 'waiting' })} />
           </>
         ))}
         {names.length > MAX_NAMES && ` and ${names.length - MAX_NAMES} more`}. {names.length === 1 ? 'Its' : 'Their'}{' '}

@@ -48,11 +48,7 @@ export function SourceList() {
         columns={[
           {
             title: 'Name',
-            cell: ({ name }) => (
-              <a href={hrefOf('sources', {}, name)}>
-                <PlainText value={name} max={80} />
-              </a>
-            ),
+            cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf('sources', {}, name)} />,
           },
           { title: 'Last seen', cell: ({ figures }) => <LastSeen {...figures} /> },
           { title: 'Rate', isNumber: true, cell: ({ figures }) => toRate(rateOf(figures)) },

@@ -24,11 +24,7 @@ export interface UserDeliveries {
 export const USER_COLUMNS: Column<UserDelivery>[] = [
   {
     title: 'Message',
-    cell: ({ id, messageId }) => (
-      <a href={hrefOf('deliveries', {}, id)}>
-        <PlainText value={messageId} max={80} />
-      </a>
-    ),
+    cell: ({ id, messageId }) => <PlainText value={messageId} max={80} href={hrefOf('deliveries', {}, id)} />,
   },
   { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
   { title: 'Event', cell: ({ type, event }) => <PlainText value={event ?? type} max={80} /> },
