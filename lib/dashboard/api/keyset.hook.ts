@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-import { ApiError } from './api.error.js';
+import { get, type Query } from './api.client.js';
+import type { ApiError } from './api.error.js';
 
 /** A portion of a list; the last one has no cursor. */
 export interface Portion<T> {
@@ -8,6 +9,16 @@ export interface Portion<T> {
   cursor?: string | undefined;
   /** How far back a search has read, in ms since the epoch. */
   reached?: number | undefined;
+}
+
+/** Loads a portion of a list, whose rows are in a field with the name of the route. */
+export async function getPortion<T>(
+  route: 'deliveries' | 'destinations' | 'sources',
+  query: Query,
+  signal: AbortSignal,
+): Promise<Portion<T>> {
+  const answer = await get<Record<typeof route, T[]> & { cursor?: string }>(route, { query, signal });
+  return { rows: answer[route], cursor: answer.cursor };
 }
 
 export interface Keyset<T> {

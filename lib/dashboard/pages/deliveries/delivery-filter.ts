@@ -1,6 +1,5 @@
-import { get } from '../../api/api.client.js';
-import { PAGE_ROWS, type Portion } from '../../api/keyset.hook.js';
-import type { Deliveries, DeliverySummary } from './delivery.answer.js';
+import { getPortion, PAGE_ROWS, type Portion } from '../../api/keyset.hook.js';
+import type { DeliverySummary } from './delivery.answer.js';
 
 /** Query fields of a search, the same in the hash and in the API. */
 export type DeliveryFilter = Record<string, string>;
@@ -20,14 +19,13 @@ export async function searchPortion(
   signal: AbortSignal,
   limit = PAGE_ROWS,
 ): Promise<Portion<DeliverySummary>> {
-  const answer = await get<Deliveries>('deliveries', { query: { limit, ...filter, cursor }, signal });
-  const portion = { rows: answer.deliveries, cursor: answer.cursor };
-  if (answer.cursor === undefined) return portion;
-  const next = answer.deliveries.length < limit ? await firstAfter(answer.cursor, signal) : answer.deliveries.at(-1);
+  const portion = await getPortion<DeliverySummary>('deliveries', { limit, ...filter, cursor }, signal);
+  if (portion.cursor === undefined) return portion;
+  const next = portion.rows.length < limit ? await firstAfter(portion.cursor, signal) : portion.rows.at(-1);
   return { ...portion, reached: next?.acceptedAt };
 }
 
 /** Returns the delivery that a search reads next, whether it matches or not. */
 async function firstAfter(cursor: string, signal: AbortSignal): Promise<DeliverySummary | undefined> {
-  return (await get<Deliveries>('deliveries', { query: { cursor, limit: 1 }, signal })).deliveries[0];
+  return (await getPortion<DeliverySummary>('deliveries', { cursor, limit: 1 }, signal)).rows[0];
 }

@@ -18,11 +18,5 @@ export interface DeliverySummary extends Omit<DeliveryRecord, 'body' | 'attempts
   lastAttempt?: AttemptRecord;
 }
 
-/** Answer of `GET deliveries`. */
-export interface Deliveries {
-  deliveries: DeliverySummary[];
-  cursor?: string;
-}
-
 /** Answer of `GET deliveries/:id`. */
 export interface Delivery extends DeliveryRecord, OfMessage, DeliveryExplanation {}

@@ -1,23 +1,17 @@
-import { get } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
+import { getPortion } from '../../api/keyset.hook.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { AttemptRecord } from '../../../webhook-destination/queue/attempt-record.interface.js';
-import type { DeliveryRecord } from '../../../webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliverySummary } from '../deliveries/delivery.answer.js';
 
 /** Maximum number of deliveries shown per state. */
 const LIMIT = 5;
 
 const EVERY = 10_000;
-
-interface Failed extends Omit<DeliveryRecord, 'attempts'> {
-  attempts: number;
-  lastAttempt?: AttemptRecord;
-}
 
 /** The newest deliveries of a destination that are waiting for a retry or dead. */
 export function DestinationFailures({ name }: { name: string }) {
@@ -48,18 +42,18 @@ export function DestinationFailures({ name }: { name: string }) {
   );
 }
 
-async function readFailures(destination: string, signal: AbortSignal): Promise<Failed[]> {
+async function readFailures(destination: string, signal: AbortSignal): Promise<DeliverySummary[]> {
   const found = await Promise.all(
     ['waiting', 'dead'].map((state) =>
-      get<{ deliveries: Failed[] }>('deliveries', { query: { destination, state, limit: LIMIT }, signal }),
+      getPortion<DeliverySummary>('deliveries', { destination, state, limit: LIMIT }, signal),
     ),
   );
   return found
-    .flatMap(({ deliveries }) => deliveries)
+    .flatMap(({ rows }) => rows)
     .sort((one, other) => (other.lastAttempt?.startedAt ?? 0) - (one.lastAttempt?.startedAt ?? 0));
 }
 
-function whyOf({ reason, lastAttempt }: Failed): string | undefined {
+function whyOf({ reason, lastAttempt }: DeliverySummary): string | undefined {
   const { status, error } = lastAttempt?.results.at(-1) ?? {};
   return reason ?? error ?? (status === undefined ? undefined : `status ${status}`);
 }

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 
-import { get } from '../../api/api.client.js';
-import { useKeyset } from '../../api/keyset.hook.js';
+import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { TextField } from '../../components/field.component.js';
@@ -19,13 +18,10 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
   const filter = field !== '' && value !== '' ? { [`metadata.${field}`]: value } : {};
-  const list = useKeyset(async (cursor, signal) => {
-    const answer = await get<{ destinations: Destination[]; cursor?: string }>('destinations', {
-      query: { ...filter, figures: 'true', cursor },
-      signal,
-    });
-    return { rows: answer.destinations, cursor: answer.cursor };
-  }, JSON.stringify(filter));
+  const list = useKeyset(
+    (cursor, signal) => getPortion<Destination>('destinations', { ...filter, figures: 'true', cursor }, signal),
+    JSON.stringify(filter),
+  );
   return (
     <>
       <PageHeading title="Destinations">

@@ -2,9 +2,10 @@ import { useRef, useState } from 'preact/hooks';
 
 import type { Explanation } from '../../../webhook-destination/message.explainer.js';
 import type { SourceEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
-import { get, request } from '../../api/api.client.js';
+import { request } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { useChange } from '../../api/change.hook.js';
+import { getPortion } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { Field, SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
@@ -31,11 +32,8 @@ export function ExplainPage() {
   const [fault, setFault] = useState<string>();
   const [explanation, setExplanation] = useState<Explanation>();
   const field = useRef<HTMLTextAreaElement>(null);
-  const sources = useAnswer(
-    (signal) => get<{ sources: SourceEntry[]; cursor?: string }>('sources', { query: { limit: MAX_SOURCES }, signal }),
-    'sources',
-  );
-  const names = sources.answer?.sources.map(({ name }) => name) ?? [];
+  const sources = useAnswer((signal) => getPortion<SourceEntry>('sources', { limit: MAX_SOURCES }, signal), 'sources');
+  const names = sources.answer?.rows.map(({ name }) => name) ?? [];
   const source = chosen || names[0] || '';
 
   const { run, isBusy, error } = useChange(async () => {

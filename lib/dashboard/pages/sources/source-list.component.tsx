@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 
 import { get } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
-import { useKeyset } from '../../api/keyset.hook.js';
+import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
@@ -21,13 +21,10 @@ const EVERY = 10_000;
 /** All sources, sorted by name. */
 export function SourceList() {
   const [isCreating, setCreating] = useState(false);
-  const list = useKeyset(async (cursor, signal) => {
-    const answer = await get<{ sources: Source[]; cursor?: string }>('sources', {
-      query: { figures: 'true', cursor },
-      signal,
-    });
-    return { rows: answer.sources, cursor: answer.cursor };
-  }, 'sources');
+  const list = useKeyset(
+    (cursor, signal) => getPortion<Source>('sources', { figures: 'true', cursor }, signal),
+    'sources',
+  );
   return (
     <>
       <PageHeading title="Sources">

@@ -1,27 +1,12 @@
-import type { DeliveryRecord } from '../../../webhook-destination/queue/delivery-queue.interface.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import type { Column } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-
-/** A delivery in a list of the API. */
-export interface UserDelivery extends Pick<
-  DeliveryRecord,
-  'id' | 'state' | 'destination' | 'source' | 'messageId' | 'acceptedAt' | 'reason'
-> {
-  type?: string;
-  event?: string;
-}
-
-/** Answer of `GET deliveries`. */
-export interface UserDeliveries {
-  deliveries: UserDelivery[];
-  cursor?: string;
-}
+import type { DeliverySummary } from '../deliveries/delivery.answer.js';
 
 /** Columns of the list of a user's deliveries. */
-export const USER_COLUMNS: Column<UserDelivery>[] = [
+export const USER_COLUMNS: Column<DeliverySummary>[] = [
   {
     title: 'Message',
     cell: ({ id, messageId }) => <PlainText value={messageId} max={80} href={hrefOf('deliveries', {}, id)} />,

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 
-import { get } from '../../api/api.client.js';
-import { useKeyset } from '../../api/keyset.hook.js';
+import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { TextField } from '../../components/field.component.js';
@@ -10,8 +9,9 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { goTo, hrefOf, type Route } from '../../shell/hash.router.js';
+import type { DeliverySummary } from '../deliveries/delivery.answer.js';
 import { DeletionDialog } from './deletion-dialog.component.js';
-import { USER_COLUMNS, type UserDeliveries } from './user-columns.component.js';
+import { USER_COLUMNS } from './user-columns.component.js';
 
 /** Deliveries of a user in the queue, and their deletion. */
 export function UsersPage({ route: { query } }: { route: Route }) {
@@ -47,10 +47,10 @@ function UserView({ userId }: { userId: string }) {
   const [isDeleting, setDeleting] = useState(false);
   const [outcome, setOutcome] = useState('');
   // The search rather than `users/:userId`, because some ids cannot be part of a path.
-  const list = useKeyset(async (cursor, signal) => {
-    const portion = await get<UserDeliveries>('deliveries', { query: { userId, cursor }, signal });
-    return { rows: portion.deliveries, cursor: portion.cursor };
-  }, userId);
+  const list = useKeyset(
+    (cursor, signal) => getPortion<DeliverySummary>('deliveries', { userId, cursor }, signal),
+    userId,
+  );
   return (
     <section class="form" aria-label="Deliveries of the user">
       <div class="page-heading">
