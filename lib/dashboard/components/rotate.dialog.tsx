@@ -8,8 +8,7 @@ import { FormDialog } from './form.dialog.js';
 import { GeneratedSecret } from './generated-secret.dialog.js';
 import { notify } from './notice.state.js';
 import { type EntryKind, SECRETS } from './secret-kinds.js';
-
-const HOUR = 3_600_000;
+import { HOUR } from './span.util.js';
 
 export interface RotateDialogProps {
   kind: EntryKind;

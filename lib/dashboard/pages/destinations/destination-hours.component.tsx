@@ -1,9 +1,10 @@
 import { get } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
-import { byHour } from '../../components/hours.util.js';
 import { Problem } from '../../components/problem.component.js';
+import { HOUR, toSpans } from '../../components/span.util.js';
 import { Table } from '../../components/table.component.js';
 import { Duration, Time } from '../../components/time.component.js';
+import { addPoint } from '../overview/series.util.js';
 import type { SeriesPoint } from '../../../webhook-destination/admin/series/minute-counts.js';
 
 const EVERY = 15_000;
@@ -22,11 +23,7 @@ export function DestinationHours({ name }: { name: string }) {
     name,
     EVERY,
   );
-  const hours = byHour(answer?.points ?? [], (sum, point) => ({
-    ...sum,
-    ...Object.fromEntries(COUNTS.map(([field]) => [field, sum[field] + point[field]])),
-    p95: Math.max(sum.p95 ?? 0, point.p95 ?? 0) || null,
-  }));
+  const hours = toSpans(answer?.points ?? [], HOUR, addPoint);
   return (
     <section class="panel">
       <h2>Last day, by the hour</h2>

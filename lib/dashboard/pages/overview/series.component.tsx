@@ -6,16 +6,16 @@ import { Chart, type ChartLine } from '../../components/chart.component.js';
 import { SelectField } from '../../components/field.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
+import { HOUR, toSpans } from '../../components/span.util.js';
 import { type Column, Table } from '../../components/table.component.js';
 import { Duration, Time } from '../../components/time.component.js';
 import { replaceQuery } from '../../shell/hash.router.js';
+import type { SeriesPoint } from '../../../webhook-destination/admin/series/minute-counts.js';
 import type { Timeseries } from './overview.answer.js';
-import { type Metric, type Span, toChartData, toSpans } from './series.util.js';
+import { addPoint, type Metric, toChartData } from './series.util.js';
 
 /** Time between two readings of the series, in ms. The relay writes it every 10 s. */
 const EVERY = 15_000;
-
-const HOUR = 3_600_000;
 
 const PERIODS = [
   ['hour', 'Last hour'],
@@ -72,7 +72,7 @@ export function Series({ query, destinations }: { query: URLSearchParams; destin
 function Charts({ answer, length }: { answer: Timeseries; length: number }) {
   const counts = useMemo(() => toChartData(answer, metricsOf(COUNTS)), [answer]);
   const latencies = useMemo(() => toChartData(answer, metricsOf(LATENCIES)), [answer]);
-  const spans = useMemo(() => toSpans(answer.points, length), [answer, length]);
+  const spans = useMemo(() => toSpans(answer.points, length, addPoint), [answer, length]);
   return (
     <>
       <h3>Messages and deliveries</h3>
@@ -101,15 +101,15 @@ function Charts({ answer, length }: { answer: Timeseries; length: number }) {
 
 const metricsOf = (lines: { metric: Metric }[]) => lines.map(({ metric }) => metric);
 
-const SPAN: Column<Span> = {
+const SPAN: Column<SeriesPoint> = {
   title: 'From',
   cell: ({ at }) => <Time at={at} look="minute" />,
 };
 
-function countColumn(metric: Metric, title: string): Column<Span> {
+function countColumn(metric: Metric, title: string): Column<SeriesPoint> {
   return { title, isNumber: true, cell: ({ [metric]: count }) => (count ?? 0).toLocaleString() };
 }
 
-function latencyColumn(metric: Metric, label: string): Column<Span> {
+function latencyColumn(metric: Metric, label: string): Column<SeriesPoint> {
   return { title: `${label}, highest`, isNumber: true, cell: ({ [metric]: ms }) => <Duration ms={ms} /> };
 }

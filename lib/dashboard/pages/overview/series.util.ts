@@ -20,34 +20,17 @@ export function toChartData({ from, to, points }: Timeseries, metrics: readonly 
   return [times.map((at) => at / 1_000), ...lines];
 }
 
-/** Figures of several minutes: counts are sums, latencies are those of the slowest minute. */
-export interface Span extends SeriesPoint {
-  /** Length of the span, in ms. */
-  length: number;
-}
-
-/** Groups points into spans, latest first; spans without points are omitted. */
-export function toSpans(points: SeriesPoint[], length: number): Span[] {
-  const spans = new Map<number, Span>();
-  for (const point of points) {
-    const at = Math.floor(point.at / length) * length;
-    const span = spans.get(at);
-    spans.set(at, span ? add(span, point) : { ...point, at, length });
-  }
-  return [...spans.values()].sort((a, b) => b.at - a.at);
-}
-
-function add(span: Span, point: SeriesPoint): Span {
+/** Adds a point to the figures of several minutes: counts are sums, latencies are those of the slowest minute. */
+export function addPoint(sum: SeriesPoint, point: SeriesPoint): SeriesPoint {
   return {
-    at: span.at,
-    length: span.length,
-    accepted: span.accepted + point.accepted,
-    rejected: span.rejected + point.rejected,
-    delivered: span.delivered + point.delivered,
-    failed: span.failed + point.failed,
-    dead: span.dead + point.dead,
-    p50: slower(span.p50, point.p50),
-    p95: slower(span.p95, point.p95),
+    at: sum.at,
+    accepted: sum.accepted + point.accepted,
+    rejected: sum.rejected + point.rejected,
+    delivered: sum.delivered + point.delivered,
+    failed: sum.failed + point.failed,
+    dead: sum.dead + point.dead,
+    p50: slower(sum.p50, point.p50),
+    p95: slower(sum.p95, point.p95),
   };
 }
 

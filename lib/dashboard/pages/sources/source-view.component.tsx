@@ -3,10 +3,10 @@ import { useAnswer } from '../../api/answer.hook.js';
 import { EntryActions } from '../../components/entry-actions.component.js';
 import { EntryFault } from '../../components/entry-fault.component.js';
 import { Facts } from '../../components/facts.component.js';
-import { byHour } from '../../components/hours.util.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
+import { HOUR, toSpans } from '../../components/span.util.js';
 import { Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
@@ -93,7 +93,7 @@ function Reasons({ source: { figures } }: { source: Source }) {
 }
 
 function Hours({ source: { figures } }: { source: Source }) {
-  const hours = byHour(figures.points, (sum, point) => ({
+  const hours = toSpans(figures.points, HOUR, (sum, point) => ({
     ...sum,
     accepted: sum.accepted + point.accepted,
     refused: sum.refused + point.refused,
