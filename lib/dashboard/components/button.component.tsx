@@ -1,4 +1,4 @@
-import type { ComponentChildren, Ref } from 'preact';
+import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 
 import { canChange } from '../shell/session.state.js';
@@ -15,7 +15,6 @@ export interface ButtonProps {
   /** Why the button is disabled. */
   disabledReason?: string | undefined;
   label?: string | undefined;
-  ref?: Ref<HTMLButtonElement>;
 }
 
 const READ_ONLY = 'Your session is read-only.';
@@ -30,7 +29,6 @@ export function Button({
   isBusy = false,
   disabledReason,
   label,
-  ref,
 }: ButtonProps) {
   const id = useId();
   const reason = changes && !canChange.value ? READ_ONLY : disabledReason;
@@ -38,7 +36,6 @@ export function Button({
   return (
     <>
       <button
-        ref={ref}
         type={type}
         class={`button ${look}`}
         aria-label={label}

@@ -18,12 +18,10 @@ export interface TableProps<T> {
   columns: Column<T>[];
   rows: readonly T[];
   keyOf: (row: T) => string;
-  /** Whether the first cell of each row is its heading. */
-  hasRowHeadings?: boolean;
 }
 
-/** A table that scrolls sideways where it is too wide. */
-export function Table<T>({ caption, columns, rows, keyOf, hasRowHeadings = true }: TableProps<T>) {
+/** A table that scrolls sideways where it is too wide. The first cell of each row is its heading. */
+export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
   return (
     <div class="table-frame" role="region" aria-label={caption} tabIndex={0}>
       <table>
@@ -41,15 +39,11 @@ export function Table<T>({ caption, columns, rows, keyOf, hasRowHeadings = true 
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ title, cell, isNumber }, index) => {
-                const look = isNumber ? 'number' : undefined;
-                return index === 0 && hasRowHeadings ? (
-                  <th key={title} scope="row" class={look}>
+                const Cell = index === 0 ? 'th' : 'td';
+                return (
+                  <Cell key={title} scope={index === 0 ? 'row' : undefined} class={isNumber ? 'number' : undefined}>
                     {cell(row)}
-                  </th>
-                ) : (
-                  <td key={title} class={look}>
-                    {cell(row)}
-                  </td>
+                  </Cell>
                 );
               })}
             </tr>
