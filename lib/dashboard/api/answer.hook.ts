@@ -6,7 +6,6 @@ export interface Loaded<T> {
   /** The last answer; kept while the next one is loading. */
   answer: T | undefined;
   error: ApiError | undefined;
-  isLoading: boolean;
   /** Requests the answer again. */
   reload: () => void;
 }
@@ -18,7 +17,7 @@ export interface Loaded<T> {
  * @param every interval between reloads, in ms; skipped while the tab is hidden or an answer is pending
  */
 export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: string, every?: number): Loaded<T> {
-  const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError; isLoading: boolean }>();
+  const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError }>();
   const [round, setRound] = useState(0);
   const loadNow = useRef(load);
   loadNow.current = load;
@@ -26,17 +25,16 @@ export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: str
   useEffect(() => {
     const control = new AbortController();
     isPending.current = true;
-    setState((before) => ({ ...(before?.key === key ? before : undefined), key, isLoading: true }));
     loadNow.current(control.signal).then(
       (answer) => {
         if (control.signal.aborted) return;
         isPending.current = false;
-        setState({ key, answer, isLoading: false });
+        setState({ key, answer });
       },
       (error: unknown) => {
         if (control.signal.aborted) return;
         isPending.current = false;
-        setState((before) => ({ ...before, key, error: error as ApiError, isLoading: false }));
+        setState((before) => ({ ...(before?.key === key && before), key, error: error as ApiError }));
       },
     );
     return () => control.abort();
@@ -48,5 +46,5 @@ export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: str
     return () => clearInterval(timer);
   }, [every]);
   const current = state?.key === key ? state : undefined;
-  return { answer: current?.answer, error: current?.error, isLoading: current?.isLoading ?? true, reload };
+  return { answer: current?.answer, error: current?.error, reload };
 }
