@@ -6,7 +6,6 @@ import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { KeysetEnd } from '../../components/table.component.js';
-import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterForm } from '../deliveries/filter-form.component.js';
 import { deadPortion, groupDead } from './dead-groups.js';
@@ -33,17 +32,7 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
           {Object.keys(filter).length > 0 ? 'Replay all that match…' : 'Replay all…'}
         </Button>
       </PageHeading>
-      <FilterForm
-        page="dead"
-        filter={filter}
-        error={error}
-        hasState={false}
-        onSearch={(next) => {
-          const href = hrefOf('dead', next);
-          if (href === location.hash) reload();
-          else goTo(href);
-        }}
-      />
+      <FilterForm page="dead" filter={filter} list={list} />
       {rows.length > 0 && <GroupTable groups={groupDead(rows)} filter={filter} onReplay={setReplayed} />}
       {rows.length === 0 && !isLoading && !error && !more && (
         <EmptyState title={Object.keys(filter).length > 0 ? 'No dead deliveries match.' : 'No dead deliveries.'}>

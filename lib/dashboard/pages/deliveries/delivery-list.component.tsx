@@ -7,7 +7,7 @@ import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
 import { Ago, Time } from '../../components/time.component.js';
-import { goTo, hrefOf } from '../../shell/hash.router.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { AttemptAnswer } from './attempt-answer.component.js';
 import { searchPortion, toFilter } from './delivery-filter.js';
 import type { DeliverySummary } from './delivery.answer.js';
@@ -71,24 +71,14 @@ const COLUMNS: Column<DeliverySummary>[] = [
   },
 ];
 
-/** Searches deliveries. The search is part of the hash, so it can be shared as a link. */
+/** Searches deliveries. */
 export function DeliverySearch({ query }: { query: URLSearchParams }) {
   const filter = toFilter(query);
   const list = useKeyset((cursor, signal) => searchPortion(filter, cursor, signal), JSON.stringify(filter));
   return (
     <>
       <PageHeading title="Deliveries" />
-      <FilterForm
-        page="deliveries"
-        filter={filter}
-        error={list.error}
-        hasState
-        onSearch={(next) => {
-          const href = hrefOf('deliveries', next);
-          if (href === location.hash) list.reload();
-          else goTo(href);
-        }}
-      />
+      <FilterForm page="deliveries" filter={filter} list={list} />
       <KeysetTable
         list={list}
         caption="Deliveries, the newest first"

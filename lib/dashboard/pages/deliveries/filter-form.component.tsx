@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import type { ApiError } from '../../api/api.error.js';
+import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
-import { hrefOf } from '../../shell/hash.router.js';
+import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';
 
@@ -18,18 +18,15 @@ const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
 const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
 
 export interface FilterFormProps {
-  /** Name of the page. */
-  page: string;
+  /** Name of the page; all dead deliveries have the same state. */
+  page: 'deliveries' | 'dead';
   filter: DeliveryFilter;
-  /** Error of the search with this filter. */
-  error: ApiError | undefined;
-  /** Whether the form has a field for the state. */
-  hasState: boolean;
-  onSearch: (filter: DeliveryFilter) => void;
+  /** Deliveries found with this filter. */
+  list: Keyset<unknown>;
 }
 
-/** Form for a search; an error is shown at its field. */
-export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFormProps) {
+/** Form for a search; an error is shown at its field. The search is part of the hash, so it can be shared as a link. */
+export function FilterForm({ page, filter, list: { error, reload } }: FilterFormProps) {
   const [draft, setDraft] = useState(filter);
   const key = JSON.stringify(filter);
   useEffect(() => setDraft(filter), [key]);
@@ -58,11 +55,13 @@ export function FilterForm({ page, filter, error, hasState, onSearch }: FilterFo
       noValidate
       onSubmit={() => {
         const given = { ...draft, from: timeOf('from'), to: timeOf('to') };
-        onSearch(Object.fromEntries(Object.entries(given).flatMap(([name, value]) => (value ? [[name, value]] : []))));
+        const href = hrefOf(page, given);
+        if (href === location.hash) reload();
+        else goTo(href);
       }}
     >
       <div class="filters">
-        {hasState && <SelectField {...field('state', 'State')} options={optionsOf(STATES)} />}
+        {page === 'deliveries' && <SelectField {...field('state', 'State')} options={optionsOf(STATES)} />}
         <TextField {...field('userId', 'User')} />
         <TextField {...field('event', 'Event')} />
         <TextField {...field('destination', 'Destination')} />
