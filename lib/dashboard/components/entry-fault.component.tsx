@@ -5,9 +5,7 @@ export function EntryFault({ fault }: { fault: string | undefined }) {
   if (fault === undefined) return null;
   return (
     <p class="problem">
-      <span>
-        Not used by this process: <PlainText value={fault} max={1_000} />
-      </span>
+      Not used by this process: <PlainText value={fault} max={1_000} />
     </p>
   );
 }

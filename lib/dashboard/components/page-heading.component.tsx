@@ -7,9 +7,9 @@ import { focusIfWanted } from '../shell/heading.focus.js';
 export function PageHeading({ title, children }: { title: string; children?: ComponentChildren }) {
   useEffect(focusIfWanted, []);
   return (
-    <div class="page-heading">
+    <div class="page-heading spread">
       <h1 tabIndex={-1}>{title}</h1>
-      {children && <div class="page-actions">{children}</div>}
+      {children && <div class="actions">{children}</div>}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { showHidden } from './plain-text.util.js';
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   if (error === undefined) return null;
   return (
-    <div class="problem" role="alert">
+    <div class="problem spread" role="alert">
       <p>{showHidden(toSentence(error))}</p>
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>

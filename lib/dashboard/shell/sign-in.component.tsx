@@ -39,7 +39,7 @@ function TokenForm() {
     }
   });
   return (
-    <Form formRef={form} onSubmit={run}>
+    <Form class="panel form" formRef={form} onSubmit={run}>
       <TextField
         label="Admin token"
         hint="The value of the application’s option admin.token. With admin.readToken, the session is read-only."

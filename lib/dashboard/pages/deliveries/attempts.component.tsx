@@ -49,7 +49,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
       {results.length === 0 && <p>Nothing was sent: the destination’s transform returned nothing.</p>}
       {results.map(({ url, outcome, status, error, duration }) => (
         <dl class="result" key={url}>
-          <dt>
+          <dt class="mono">
             <PlainText value={url} />
           </dt>
           <dd>
@@ -58,7 +58,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
             </span>{' '}
             {OUTCOMES[outcome].text}, after <Duration ms={duration} />
             {error !== undefined && (
-              <div class="result-error">
+              <div class="muted">
                 <PlainText value={error} max={1_000} />
               </div>
             )}

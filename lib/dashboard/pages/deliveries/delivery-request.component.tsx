@@ -17,7 +17,7 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
         <>
           <ul class="receivers" aria-label="URLs">
             {request.urls.map((url) => (
-              <li key={url}>
+              <li key={url} class="spread">
                 <span class="mono">
                   <PlainText value={url} max={500} />
                 </span>

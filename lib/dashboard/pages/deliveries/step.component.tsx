@@ -14,7 +14,7 @@ interface StepProps {
 export function Step({ title, at, look = 'calm', children }: StepProps) {
   return (
     <li class={`step ${look}`}>
-      <div class="step-head">
+      <div class="step-head spread">
         <h3>{title}</h3>
         {at !== undefined && (
           <span class="hint">

@@ -33,7 +33,7 @@ export function LivePage({ route: { query } }: { route: Route }) {
         <Button onClick={() => ring.clear()}>Clear the list</Button>
       </PageHeading>
       <LiveFilters filter={filter} onFilter={replaceQuery} />
-      <div class="live-state">
+      <div class="live-state spread">
         <p role="status">{isPaused ? 'Paused.' : toState(view)}</p>
         <p class="hint number">{toCounts(view)}</p>
       </div>

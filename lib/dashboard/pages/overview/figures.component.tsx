@@ -18,16 +18,16 @@ export function Figures({ overview }: { overview: Overview }) {
         <a href={hrefOf('deliveries', { state: 'dead' })}>{dead.toLocaleString()}</a>
       </Figure>
       <Figure name="Accepted" note={toRate(recent.accepted, recent.minutes)}>
-        {recent.accepted.toLocaleString()} <small>{ofRecent}</small>
+        {recent.accepted.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
       <Figure name="Rejected" note={toRate(recent.rejected, recent.minutes)} isBad={recent.rejected > 0}>
-        {recent.rejected.toLocaleString()} <small>{ofRecent}</small>
+        {recent.rejected.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
       <Figure name="Delivered" note={toRate(recent.delivered, recent.minutes)}>
-        {recent.delivered.toLocaleString()} <small>{ofRecent}</small>
+        {recent.delivered.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
       <Figure name="Failed attempts" note={toRate(recent.failed, recent.minutes)} isBad={recent.failed > 0}>
-        {recent.failed.toLocaleString()} <small>{ofRecent}</small>
+        {recent.failed.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
       <Figure name="Attempt duration, p95" note={latencyNote(overview)}>
         <Duration ms={recent.latest?.p95} />
@@ -53,7 +53,7 @@ interface FigureProps {
 function Figure({ name, note, isBad = false, children }: FigureProps) {
   return (
     <div class="figure">
-      <dt>{name}</dt>
+      <dt class="hint">{name}</dt>
       <dd class={isBad ? 'figure-value bad' : 'figure-value'}>{children}</dd>
       <dd class="hint">{note}</dd>
     </div>

@@ -50,7 +50,7 @@ export function Series({ query, destinations }: { query: URLSearchParams; destin
   const choose = (change: object) => replaceQuery({ destination, period, ...change });
   return (
     <section class="panel">
-      <div class="panel-heading">
+      <div class="panel-heading spread">
         <h2>By the minute</h2>
         <div class="filters">
           <SelectField label="Period" value={period} options={PERIODS} onValue={(value) => choose({ period: value })} />

@@ -53,7 +53,7 @@ function UserView({ userId }: { userId: string }) {
   );
   return (
     <section class="form" aria-label="Deliveries of the user">
-      <div class="page-heading">
+      <div class="page-heading spread">
         <h2>
           Deliveries of <bdi>{toPlainText(userId, 80)}</bdi>
         </h2>
