@@ -1,11 +1,9 @@
-import type { LIVE_FILTERS, LIVE_KINDS, LiveEvent } from '../../webhook-destination/admin/live/live.event.js';
+import type { LiveEvent, LiveFilter, LiveKind } from '../../webhook-destination/admin/live/live.event.js';
 import { get, toUrl } from './api.client.js';
 
-export type { LiveEvent };
+export type { LiveEvent, LiveFilter };
 
-export type LiveFilter = Partial<Record<(typeof LIVE_FILTERS)[number], string>>;
-
-const KINDS: readonly (typeof LIVE_KINDS)[number][] = ['message', 'rejected', 'delivered', 'retry', 'dead'];
+const KINDS: readonly LiveKind[] = ['message', 'rejected', 'delivered', 'retry', 'dead'];
 
 /** Delay before a refused stream is opened again, in ms. */
 const RETRY_AFTER = 5_000;
@@ -14,8 +12,9 @@ export interface LiveListener {
   onEvent: (event: LiveEvent) => void;
   /** Called when the relay dropped events. */
   onMissed: (count: number) => void;
-  /** @param scope once the stream is open: whether it has the events of one process or of all that share the queue */
-  onState: (state: 'open' | 'closed' | 'connecting', scope?: 'process' | 'queue') => void;
+  /** @param scope whether the stream has the events of one process or of all that share the queue */
+  onOpen: (scope: 'process' | 'queue') => void;
+  onClosed: () => void;
 }
 
 /** The only stream of this tab. */
@@ -48,11 +47,10 @@ export class LiveStream {
   };
 
   private connect(): void {
-    this.listener.onState('connecting');
     const source = new EventSource(toUrl('events', this.filter));
     this.source = source;
     source.addEventListener('hello', ({ data }: MessageEvent<string>) => {
-      this.listener.onState('open', (JSON.parse(data) as { scope: 'process' | 'queue' }).scope);
+      this.listener.onOpen((JSON.parse(data) as { scope: 'process' | 'queue' }).scope);
     });
     source.addEventListener('missed', ({ data }: MessageEvent<string>) => {
       this.listener.onMissed((JSON.parse(data) as { count: number }).count);
@@ -67,10 +65,9 @@ export class LiveStream {
 
   /** The browser reconnects by itself, unless the stream was refused. */
   private onFault(source: EventSource): void {
-    this.listener.onState('connecting');
+    this.listener.onClosed();
     if (source.readyState !== EventSource.CLOSED || source !== this.source) return;
     this.disconnect();
-    this.listener.onState('connecting');
     // The answer to a refused stream cannot be read: this request shows whether the session has ended.
     void get('session').catch(() => undefined);
     this.timer = window.setTimeout(this.followTab, RETRY_AFTER);
@@ -80,6 +77,6 @@ export class LiveStream {
     clearTimeout(this.timer);
     this.source?.close();
     this.source = undefined;
-    this.listener.onState('closed');
+    this.listener.onClosed();
   }
 }

@@ -8,14 +8,6 @@ import { hrefOf } from '../../shell/hash.router.js';
 import { toDetails } from './live-details.util.js';
 import type { LiveRow } from './live.ring.js';
 
-const KIND_NAMES = {
-  message: 'accepted',
-  rejected: 'rejected',
-  delivered: 'delivered',
-  retry: 'retry',
-  dead: 'dead',
-};
-
 /** Columns, with the class of each. */
 const COLUMNS = [
   ['Time', 'time'],
@@ -70,7 +62,7 @@ class Row extends Component<{ row: LiveRow }> {
           <Time at={at} look="time" />
         </td>
         <td>
-          <StateBadge state={kind} label={KIND_NAMES[kind]} />
+          <StateBadge state={kind} label={kind === 'message' ? 'accepted' : kind} />
         </td>
         <td>
           <PlainText value={source} max={80} />

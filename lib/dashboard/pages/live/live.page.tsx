@@ -52,8 +52,8 @@ function toFilter(query: URLSearchParams): LiveFilter {
   return Object.fromEntries(FIELDS.flatMap((field) => (query.get(field) ? [[field, query.get(field)!]] : [])));
 }
 
-function toState({ state, scope }: LiveView): string {
-  if (state !== 'open') return 'Connecting…';
+function toState({ isOpen, scope }: LiveView): string {
+  if (!isOpen) return 'Connecting…';
   return scope === 'queue'
     ? 'Live: events of all processes that share the queue and have the option admin.'
     : 'Live: events of this process only.';

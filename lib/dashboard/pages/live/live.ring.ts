@@ -16,7 +16,8 @@ export interface LiveRow {
 
 /** State that the page shows. */
 export interface LiveView {
-  state: 'open' | 'closed' | 'connecting';
+  isOpen: boolean;
+  /** Undefined until the stream was open. */
   scope: 'process' | 'queue' | undefined;
   /** Newest first. */
   rows: LiveRow[];
@@ -31,7 +32,7 @@ export interface LiveView {
 }
 
 export const EMPTY_VIEW: LiveView = {
-  state: 'closed',
+  isOpen: false,
   scope: undefined,
   rows: [],
   seen: 0,
@@ -47,7 +48,6 @@ export class LiveRing implements LiveListener {
   private lastId = 0;
   private pending: LiveRow[] = [];
   private timer: number | undefined;
-  private hasOpened = false;
   private isClosed = false;
 
   constructor(private readonly show: (view: LiveView) => void) {}
@@ -64,17 +64,21 @@ export class LiveRing implements LiveListener {
     this.schedule();
   };
 
-  readonly onState = (state: LiveView['state'], scope?: LiveView['scope']) => {
-    const isAgain = state === 'open' && this.hasOpened;
-    this.hasOpened ||= state === 'open';
-    this.view = { ...this.view, state, scope: scope ?? this.view.scope, gaps: this.view.gaps + (isAgain ? 1 : 0) };
+  readonly onOpen = (scope: LiveView['scope']) => {
+    const gaps = this.view.gaps + (this.view.scope ? 1 : 0);
+    this.view = { ...this.view, isOpen: true, scope, gaps };
+    this.schedule();
+  };
+
+  readonly onClosed = () => {
+    this.view.isOpen = false;
     this.schedule();
   };
 
   /** Clears the events and the counts. */
   clear(): void {
-    const { state, scope } = this.view;
-    this.view = { ...EMPTY_VIEW, state, scope };
+    const { isOpen, scope } = this.view;
+    this.view = { ...EMPTY_VIEW, isOpen, scope };
     this.pending = [];
     this.schedule();
   }
