@@ -2,13 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
+import { DELIVERY_STATES } from '../../components/count-link.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';
-
-const STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'];
 
 const TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'];
 
@@ -61,7 +60,9 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
       }}
     >
       <div class="filters">
-        {page === 'deliveries' && <SelectField {...field('state', 'State')} options={optionsOf(STATES)} />}
+        {page === 'deliveries' && (
+          <SelectField {...field('state', 'State')} options={optionsOf(DELIVERY_STATES.map(([state]) => state))} />
+        )}
         <TextField {...field('userId', 'User')} />
         <TextField {...field('event', 'Event')} />
         <TextField {...field('destination', 'Destination')} />

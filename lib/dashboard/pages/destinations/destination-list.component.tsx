@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
 
 import { getPortion, useKeyset } from '../../api/keyset.hook.js';
+import { CountLink } from '../../components/count-link.component.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { KeysetTable } from '../../components/table.component.js';
+import { type Column, KeysetTable } from '../../components/table.component.js';
 import { goTo, hrefOf, replaceQuery } from '../../shell/hash.router.js';
-import { CountLink } from './count-link.component.js';
 import type { Destination } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
@@ -52,8 +52,8 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             cell: ({ figures: { counts } }) =>
               ((counts.queued ?? 0) + (counts.delivering ?? 0) + (counts.waiting ?? 0)).toLocaleString(),
           },
-          { title: 'Waiting', isNumber: true, cell: (row) => <CountLink destination={row} state="waiting" /> },
-          { title: 'Dead', isNumber: true, cell: (row) => <CountLink destination={row} state="dead" /> },
+          countColumn('Waiting', 'waiting'),
+          countColumn('Dead', 'dead'),
           {
             title: 'Failed attempts, last hour',
             isNumber: true,
@@ -65,6 +65,16 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
       />
     </>
   );
+}
+
+function countColumn(title: string, state: 'waiting' | 'dead'): Column<Destination> {
+  return {
+    title,
+    isNumber: true,
+    cell: ({ name, figures }) => (
+      <CountLink count={figures.counts[state]} href={hrefOf('deliveries', { state, destination: name })} />
+    ),
+  };
 }
 
 function Urls({ urls: [first, ...others] }: { urls: string[] }) {

@@ -1,19 +1,11 @@
+import { CountLink, DELIVERY_STATES } from '../../components/count-link.component.js';
 import { EntryFault } from '../../components/entry-fault.component.js';
 import { type Fact, Facts } from '../../components/facts.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import { CountLink } from './count-link.component.js';
 import type { Destination } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
-
-const STATES = [
-  ['queued', 'Queued'],
-  ['delivering', 'Delivering'],
-  ['waiting', 'Waiting'],
-  ['delivered', 'Delivered'],
-  ['dead', 'Dead'],
-] as const;
 
 /** Status of a destination. */
 export function DestinationStatus({ destination }: { destination: Destination }) {
@@ -27,7 +19,10 @@ export function DestinationStatus({ destination }: { destination: Destination })
         facts={[
           ['Health', <HealthBadge destination={destination} />],
           ['Circuit', figures.down ? <OpenCircuit /> : 'closed'],
-          ...STATES.map(([state, title]): Fact => [title, <CountLink destination={destination} state={state} />]),
+          ...DELIVERY_STATES.map(([state, title]): Fact => [
+            title,
+            <CountLink count={figures.counts[state]} href={hrefOf('deliveries', { state, destination: name })} />,
+          ]),
           [
             'Last hour',
             `${delivered.toLocaleString()} delivered, ${failed.toLocaleString()} failed attempts, ${dead.toLocaleString()} dead`,

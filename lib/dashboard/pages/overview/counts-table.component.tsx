@@ -1,17 +1,9 @@
-import type { DeliveryState } from '../../../webhook-destination/queue/delivery-queue.interface.js';
+import { CountLink, DELIVERY_STATES } from '../../components/count-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { DestinationCounts } from './destination-counts.js';
-
-const STATES: readonly (readonly [DeliveryState, title: string])[] = [
-  ['queued', 'Queued'],
-  ['delivering', 'Delivering'],
-  ['waiting', 'Waiting'],
-  ['delivered', 'Delivered'],
-  ['dead', 'Dead'],
-];
 
 /** Maximum number of rows. */
 const MAX_ROWS = 100;
@@ -35,15 +27,12 @@ export function CountsTable({ rows, down }: { rows: DestinationCounts[]; down: s
               </>
             ),
           },
-          ...STATES.map(([state, title]) => ({
+          ...DELIVERY_STATES.map(([state, title]) => ({
             title,
             isNumber: true,
-            cell: ({ destination, [state]: count = 0 }: DestinationCounts) =>
-              count === 0 ? (
-                <span class="muted">0</span>
-              ) : (
-                <a href={hrefOf('deliveries', { state, destination })}>{count.toLocaleString()}</a>
-              ),
+            cell: ({ destination, [state]: count }: DestinationCounts) => (
+              <CountLink count={count} href={hrefOf('deliveries', { state, destination })} />
+            ),
           })),
         ]}
       />

@@ -4,6 +4,7 @@ import { get } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
+import { CountLink } from '../../components/count-link.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
@@ -53,12 +54,7 @@ export function SourceList() {
           {
             title: 'Refused, last day',
             isNumber: true,
-            cell: ({ name, figures }) =>
-              refusedCount(figures) === 0 ? (
-                <span class="muted">0</span>
-              ) : (
-                <a href={hrefOf('sources', {}, name)}>{refusedCount(figures).toLocaleString()}</a>
-              ),
+            cell: ({ name, figures }) => <CountLink count={refusedCount(figures)} href={hrefOf('sources', {}, name)} />,
           },
           { title: 'Set in', cell: ({ origin }) => (origin === 'fixed' ? 'code' : origin) },
         ]}
