@@ -1,6 +1,7 @@
 import { type Fact, Facts } from '../../components/facts.component.js';
 import { MaskedValue } from '../../components/masked-value.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { TextList } from '../../components/text-list.component.js';
 import { Time, toDuration } from '../../components/time.component.js';
 import type { Destination } from './destination.answer.js';
 
@@ -13,24 +14,32 @@ const RETRIES = {
 export function DestinationOptions({ destination }: { destination: Destination }) {
   const { urls, headers, integration, sources, types, events, rateLimit, concurrency, retryOn } = destination;
   const { signed, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } = destination;
+  const names = Object.keys(metadata);
   const facts: Fact[] = [
-    ['URLs', <Texts values={urls} />],
+    ['URLs', <TextList values={urls} max={2_000} />],
     ['Secret', signed ? <MaskedValue /> : 'none: requests are not signed'],
     [
       'Standard Webhooks',
       standardWebhooks === undefined ? 'if the secret is long enough' : standardWebhooks ? 'yes' : 'no',
     ],
-    ['Headers', headers.length > 0 ? <Headers names={headers} /> : 'none'],
-    ['Sources', sources ? <Texts values={sources} /> : 'all'],
+    ['Headers', headers.length > 0 ? <TextList values={headers} after={() => <MaskedValue />} /> : 'none'],
+    ['Sources', sources ? <TextList values={sources} max={2_000} /> : 'all'],
     ['Types', types ? types.join(', ') : 'all'],
-    ['Events', events ? <Texts values={events} /> : 'all'],
+    ['Events', events ? <TextList values={events} max={2_000} /> : 'all'],
     ['Integration', integration === undefined ? 'its name' : <PlainText value={integration} />],
     ['Rate limit', rateLimit ? `${rateLimit.requests} requests in ${toDuration(rateLimit.per)}, per process` : 'none'],
     ['Concurrency', concurrency ?? "as set in the relay's options"],
     ['Retries', retryOn ? RETRIES[retryOn] : "as set in the relay's options"],
     ['Body', transformed ? 'made by a transform in code' : 'as accepted'],
     ['Trace', propagateTrace ? 'sent to this receiver' : 'not sent'],
-    ['Metadata', <Metadata metadata={metadata} />],
+    [
+      'Metadata',
+      names.length > 0 ? (
+        <TextList values={names} after={(name) => <PlainText value={metadata[name]} max={500} />} />
+      ) : (
+        'none'
+      ),
+    ],
     ['Created', createdAt && <Time at={createdAt} />],
     ['Changed', updatedAt && <Time at={updatedAt} />],
   ];
@@ -39,43 +48,5 @@ export function DestinationOptions({ destination }: { destination: Destination }
       <h2>Options</h2>
       <Facts facts={facts} />
     </section>
-  );
-}
-
-function Texts({ values }: { values: string[] }) {
-  return (
-    <ul>
-      {values.map((value) => (
-        <li key={value}>
-          <PlainText value={value} max={2_000} />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Headers({ names }: { names: string[] }) {
-  return (
-    <ul>
-      {names.map((name) => (
-        <li key={name}>
-          <PlainText value={name} />: <MaskedValue />
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Metadata({ metadata }: { metadata: Record<string, string> }) {
-  const entries = Object.entries(metadata);
-  if (entries.length === 0) return <>none</>;
-  return (
-    <ul>
-      {entries.map(([name, value]) => (
-        <li key={name}>
-          <PlainText value={name} />: <PlainText value={value} max={500} />
-        </li>
-      ))}
-    </ul>
   );
 }

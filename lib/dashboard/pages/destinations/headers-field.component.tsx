@@ -2,7 +2,7 @@ import { Button } from '../../components/button.component.js';
 import { FieldGroup } from '../../components/field-group.component.js';
 import { MaskedValue } from '../../components/masked-value.component.js';
 import { type Pair, PairsField } from '../../components/pairs-field.component.js';
-import { PlainText } from '../../components/plain-text.component.js';
+import { TextList } from '../../components/text-list.component.js';
 
 export interface HeadersFieldProps {
   /** New headers; undefined keeps the current ones. */
@@ -35,13 +35,7 @@ export function HeadersField({ headers, present = [], error, onHeaders }: Header
   return (
     <FieldGroup label="Headers" error={error}>
       {present.length === 0 && <p class="muted">None</p>}
-      <ul>
-        {present.map((name) => (
-          <li key={name}>
-            <PlainText value={name} />: <MaskedValue />
-          </li>
-        ))}
-      </ul>
+      <TextList values={present} after={() => <MaskedValue />} />
       <Button onClick={() => onHeaders((present.length > 0 ? present : ['']).map((name) => ({ name, value: '' })))}>
         {present.length > 0 ? 'Replace headers' : 'Add headers'}
       </Button>

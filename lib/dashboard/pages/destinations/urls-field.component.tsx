@@ -1,6 +1,6 @@
 import { Button } from '../../components/button.component.js';
 import { FieldGroup } from '../../components/field-group.component.js';
-import { PlainText } from '../../components/plain-text.component.js';
+import { TextList } from '../../components/text-list.component.js';
 
 const MAX_URLS = 5;
 
@@ -17,13 +17,7 @@ export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps)
   if (!urls) {
     return (
       <FieldGroup label="URLs" hint="User info and query are not shown." error={error}>
-        <ul>
-          {present.map((url) => (
-            <li key={url}>
-              <PlainText value={url} max={url.length} />
-            </li>
-          ))}
-        </ul>
+        <TextList values={present} max={Infinity} />
         <Button onClick={() => onUrls([''])}>Replace URLs</Button>
       </FieldGroup>
     );
