@@ -1,3 +1,5 @@
+import { useEffect, useRef } from 'preact/hooks';
+
 /** Whether the heading of an opened page is still awaited, to receive the focus. */
 let isWanted = false;
 
@@ -11,4 +13,15 @@ export function focusHeading(): void {
 /** Called for each heading once it is rendered. */
 export function focusIfWanted(): void {
   if (isWanted) focusHeading();
+}
+
+/** Focuses the heading when the place changes, so what is shown is read from there. */
+export function useFocusOnHeading(place: string | boolean, onChange?: () => void): void {
+  const shown = useRef(place);
+  useEffect(() => {
+    if (shown.current === place) return;
+    shown.current = place;
+    onChange?.();
+    focusHeading();
+  }, [place]);
 }

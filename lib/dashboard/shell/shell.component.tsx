@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 
 import { pages } from '../pages/pages.js';
 import { route } from './hash.router.js';
-import { focusHeading } from './heading.focus.js';
+import { focusHeading, useFocusOnHeading } from './heading.focus.js';
 import { Navigation } from './navigation.component.js';
 import { PageBoundary } from './page.boundary.js';
 import type { Session } from './session.state.js';
@@ -15,7 +15,7 @@ export function Shell({ session }: { session: Session & { state: 'in' } }) {
   const name = current.page || pages[0]!.name;
   const page = pages.find((candidate) => candidate.name === name);
   const place = [name, ...current.rest].join('/');
-  useFocusOnHeading(place);
+  useFocusOnHeading(place, () => window.scrollTo(0, 0)); // the first page is left to the browser
   useEffect(() => {
     document.title = `${page?.title ?? 'Unknown page'} · Analytics relay`;
   }, [page]);
@@ -34,15 +34,4 @@ export function Shell({ session }: { session: Session & { state: 'in' } }) {
       </main>
     </div>
   );
-}
-
-/** Focuses the heading of each page that is opened, so it is read from there. The first page is left to the browser. */
-function useFocusOnHeading(place: string): void {
-  const shown = useRef(place);
-  useEffect(() => {
-    if (shown.current === place) return;
-    shown.current = place;
-    window.scrollTo(0, 0);
-    focusHeading();
-  }, [place]);
 }
