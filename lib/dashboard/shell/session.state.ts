@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals';
 
 import { BASE, get, request, whenUnauthorized } from '../api/api.client.js';
-import { ApiError } from '../api/api.error.js';
+import type { ApiError } from '../api/api.error.js';
+import { readStored, store } from './browser-storage.util.js';
 
 /** Whether the browser is signed in, and what it may do. */
 export type Session =
@@ -24,7 +25,7 @@ const HINT = `relay-session ${BASE.pathname}`;
 
 whenUnauthorized(() => {
   const wasIn = session.value.state === 'in';
-  forget();
+  store(HINT, undefined);
   if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to continue.' };
 });
 
@@ -52,14 +53,14 @@ export async function signIn(token: string): Promise<void> {
   const answer = await request<{ access: 'read' | 'write'; expiresAt: number }>('POST', 'session', {
     body: { token, base: BASE.pathname.slice(0, -1) },
   });
-  store(String(answer.expiresAt));
+  store(HINT, String(answer.expiresAt));
   session.value = { state: 'in', access: answer.access };
 }
 
 /** @throws {ApiError} if the relay could not clear the cookie */
 export async function signOut(): Promise<void> {
   await request('DELETE', 'session', { body: { base: BASE.pathname.slice(0, -1) } });
-  forget();
+  store(HINT, undefined);
   session.value = { state: 'out' };
 }
 
@@ -68,27 +69,8 @@ function whyRefused({ status, message }: ApiError): string | undefined {
   return signsInBy === 'guard' ? `The application's guard refused access: ${message}` : 'Your session has ended.';
 }
 
-// The browser may refuse access to its storage: the relay then decides.
+/** Whether there may be a session. If the storage cannot be read, the relay decides. */
 function isExpected(): boolean {
-  try {
-    return Number(localStorage.getItem(HINT)) > Date.now();
-  } catch {
-    return true;
-  }
-}
-
-function store(expiresAt: string): void {
-  try {
-    localStorage.setItem(HINT, expiresAt);
-  } catch {
-    // Without storage, the next page load asks the relay.
-  }
-}
-
-function forget(): void {
-  try {
-    localStorage.removeItem(HINT);
-  } catch {
-    // Without storage, there is nothing to remove.
-  }
+  const end = readStored(HINT);
+  return end === undefined || Number(end) > Date.now();
 }
