@@ -7,8 +7,8 @@ import type { Page } from './page.interface.js';
 
 type PageComponent = Page['Component'];
 
-/** Creates a page whose file is loaded when the page is first opened. */
-export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
+/** Creates a page from the default export of a file, which is loaded when the page is first opened. */
+export function lazyPage(load: () => Promise<{ default: PageComponent }>): PageComponent {
   let loaded: PageComponent | undefined;
   return function LazyPage({ route }) {
     const [state, setState] = useState<{ Component?: PageComponent | undefined; failed?: boolean }>({
@@ -17,9 +17,9 @@ export function lazyPage(load: () => Promise<PageComponent>): PageComponent {
     useEffect(() => {
       if (loaded) return;
       load().then(
-        (Component) => {
-          loaded = Component;
-          setState({ Component });
+        (file) => {
+          loaded = file.default;
+          setState({ Component: loaded });
         },
         () => setState({ failed: true }),
       );

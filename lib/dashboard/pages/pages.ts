@@ -12,27 +12,15 @@ import type { Page } from './page.interface.js';
 /** All pages, in the order of the navigation. The first is the start page; the others are loaded when first opened. */
 export const pages: Page[] = [
   { name: 'overview', title: 'Overview', Component: OverviewPage },
-  { name: 'live', title: 'Live', Component: lazyPage(async () => (await import('./live/live.page.js')).LivePage) },
-  {
-    name: 'deliveries',
-    title: 'Deliveries',
-    Component: lazyPage(async () => (await import('./deliveries/deliveries.page.js')).DeliveriesPage),
-  },
-  { name: 'dead', title: 'Dead', Component: lazyPage(async () => (await import('./dead/dead.page.js')).DeadPage) },
+  { name: 'live', title: 'Live', Component: lazyPage(() => import('./live/live.page.js')) },
+  { name: 'deliveries', title: 'Deliveries', Component: lazyPage(() => import('./deliveries/deliveries.page.js')) },
+  { name: 'dead', title: 'Dead', Component: lazyPage(() => import('./dead/dead.page.js')) },
   {
     name: 'destinations',
     title: 'Destinations',
-    Component: lazyPage(async () => (await import('./destinations/destinations.page.js')).DestinationsPage),
+    Component: lazyPage(() => import('./destinations/destinations.page.js')),
   },
-  {
-    name: 'sources',
-    title: 'Sources',
-    Component: lazyPage(async () => (await import('./sources/sources.page.js')).SourcesPage),
-  },
-  {
-    name: 'explain',
-    title: 'Explain',
-    Component: lazyPage(async () => (await import('./explain/explain.page.js')).ExplainPage),
-  },
-  { name: 'users', title: 'Users', Component: lazyPage(async () => (await import('./users/users.page.js')).UsersPage) },
+  { name: 'sources', title: 'Sources', Component: lazyPage(() => import('./sources/sources.page.js')) },
+  { name: 'explain', title: 'Explain', Component: lazyPage(() => import('./explain/explain.page.js')) },
+  { name: 'users', title: 'Users', Component: lazyPage(() => import('./users/users.page.js')) },
 ];

@@ -3,7 +3,7 @@ import { DeliveryView } from './delivery-view.component.js';
 import { DeliverySearch } from './delivery-list.component.js';
 
 /** The search for deliveries, or the delivery named by the hash. */
-export function DeliveriesPage({ route }: { route: Route }) {
+export default function DeliveriesPage({ route }: { route: Route }) {
   const [id] = route.rest;
   return id ? <DeliveryView id={id} /> : <DeliverySearch query={route.query} />;
 }

@@ -5,7 +5,7 @@ import { DestinationList } from './destination-list.component.js';
 import { DestinationView } from './destination-view.component.js';
 
 /** `#/destinations`, `#/destinations?create=true` and `#/destinations/<name>`. */
-export function DestinationsPage({ route: { rest, query } }: { route: Route }) {
+export default function DestinationsPage({ route: { rest, query } }: { route: Route }) {
   const [name = ''] = rest;
   // When a form opens or closes, the button that had the focus is gone.
   useFocusOnHeading(query.has('edit') || query.has('create'));

@@ -26,7 +26,7 @@ const EXAMPLE = `{
 const MAX_SOURCES = 500;
 
 /** Explains whether a message would be accepted, and where it would go. */
-export function ExplainPage() {
+export default function ExplainPage() {
   const [text, setText] = useState(EXAMPLE);
   const [chosen, setChosen] = useState('');
   const [fault, setFault] = useState<string>();

@@ -12,7 +12,7 @@ import { EMPTY_VIEW, LiveRing, type LiveView } from './live.ring.js';
 const FIELDS = ['kind', 'type', 'source', 'destination', 'event', 'userId', 'messageId'] as const;
 
 /** Messages and outcomes as they happen. */
-export function LivePage({ route: { query } }: { route: Route }) {
+export default function LivePage({ route: { query } }: { route: Route }) {
   const filter = toFilter(query);
   const [view, setView] = useState<LiveView>(EMPTY_VIEW);
   const [isPaused, setPaused] = useState(false);

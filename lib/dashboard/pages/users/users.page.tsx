@@ -14,7 +14,7 @@ import { DeletionDialog } from './deletion-dialog.component.js';
 import { USER_COLUMNS } from './user-columns.component.js';
 
 /** Deliveries of a user in the queue, and their deletion. */
-export function UsersPage({ route: { query } }: { route: Route }) {
+export default function UsersPage({ route: { query } }: { route: Route }) {
   const userId = query.get('userId') ?? '';
   return (
     <>
