@@ -26,13 +26,17 @@ export function path(parts: TemplateStringsArray, ...values: string[]): string {
   return String.raw({ raw: parts }, ...values.map(encodeURIComponent));
 }
 
-/** Returns the URL of an admin API route; query fields without a value are omitted. */
+/** Returns a query with its `?`; fields without a value are omitted. */
+export function toSearch(query: Query): string {
+  const fields = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  return fields.length > 0 ? `?${new URLSearchParams(fields).toString()}` : '';
+}
+
+/** Returns the URL of an admin API route. */
 export function toUrl(route: string, query: Query = {}): URL {
-  const url = new URL(`api/${route}`, BASE);
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') url.searchParams.set(name, String(value));
-  }
-  return url;
+  return new URL(`api/${route}${toSearch(query)}`, BASE);
 }
 
 /**

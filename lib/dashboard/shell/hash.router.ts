@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-import type { Query } from '../api/api.client.js';
+import { type Query, toSearch } from '../api/api.client.js';
 
 /** A parsed hash, such as `#/deliveries/d1?state=dead`. */
 export interface Route {
@@ -19,11 +19,7 @@ window.addEventListener('hashchange', () => {
 
 /** Returns a link to a page; query fields without a value are omitted. */
 export function hrefOf(page: string, query: Query = {}, ...rest: string[]): string {
-  const fields = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === '' ? [] : [[name, String(value)]],
-  );
-  const path = [page, ...rest].map(encodeURIComponent).join('/');
-  return `#/${path}${fields.length > 0 ? `?${new URLSearchParams(fields).toString()}` : ''}`;
+  return `#/${[page, ...rest].map(encodeURIComponent).join('/')}${toSearch(query)}`;
 }
 
 /** Navigates to a link of {@link hrefOf}. */
