@@ -54,6 +54,18 @@ export function Ago({ at }: { at: number }) {
   return <span class="number">{age > 0 ? `${text} ago` : `in ${text}`}</span>;
 }
 
+/** A time, and below it its distance from now. */
+export function TimeAndAge({ at }: { at: number }) {
+  return (
+    <>
+      <Time at={at} />
+      <div class="second-line">
+        <Ago at={at} />
+      </div>
+    </>
+  );
+}
+
 /** Returns a duration in ms as text with units: `85 ms`, `1.2 s`, `3 h 5 min`. */
 export function toDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -2,7 +2,7 @@ import { Button } from '../../components/button.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Table } from '../../components/table.component.js';
-import { Ago, Time } from '../../components/time.component.js';
+import { TimeAndAge } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { type DeadGroup, keyOfGroup } from './dead-groups.js';
@@ -36,8 +36,8 @@ export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
           ),
         },
         { title: 'Last answers', cell: ({ answers }) => <Answers answers={answers} /> },
-        { title: 'Newest', cell: ({ newest }) => <Accepted at={newest} /> },
-        { title: 'Oldest', cell: ({ oldest }) => <Accepted at={oldest} /> },
+        { title: 'Newest', cell: ({ newest }) => <TimeAndAge at={newest} /> },
+        { title: 'Oldest', cell: ({ oldest }) => <TimeAndAge at={oldest} /> },
         {
           title: 'Action',
           cell: (group) => (
@@ -65,17 +65,6 @@ function Answers({ answers }: { answers: DeadGroup['answers'] }) {
         </div>
       ))}
       {sorted.length > MAX_ANSWERS && <div class="muted">and {sorted.length - MAX_ANSWERS} others</div>}
-    </>
-  );
-}
-
-function Accepted({ at }: { at: number }) {
-  return (
-    <>
-      <Time at={at} />
-      <div class="second-line">
-        <Ago at={at} />
-      </div>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
-import { Ago, Time } from '../../components/time.component.js';
+import { Ago, TimeAndAge } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import { AttemptAnswer } from './attempt-answer.component.js';
 import { searchPortion, toFilter } from './delivery-filter.js';
@@ -58,17 +58,7 @@ const COLUMNS: Column<DeliverySummary>[] = [
   },
   { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
   { title: 'Source', cell: ({ source }) => <PlainText value={source} max={60} /> },
-  {
-    title: 'Accepted',
-    cell: ({ acceptedAt }) => (
-      <>
-        <Time at={acceptedAt} />
-        <Second>
-          <Ago at={acceptedAt} />
-        </Second>
-      </>
-    ),
-  },
+  { title: 'Accepted', cell: ({ acceptedAt }) => <TimeAndAge at={acceptedAt} /> },
 ];
 
 /** Searches deliveries. */
