@@ -1,3 +1,14 @@
+import type { DeliveryState } from '../../webhook-destination/queue/delivery-queue.interface.js';
+
+/** States of deliveries, each with its title. */
+export const DELIVERY_STATES: readonly (readonly [state: DeliveryState, title: string])[] = [
+  ['queued', 'Queued'],
+  ['delivering', 'Delivering'],
+  ['waiting', 'Waiting'],
+  ['delivered', 'Delivered'],
+  ['dead', 'Dead'],
+];
+
 const LOOKS: Record<string, string> = {
   queued: 'calm',
   delivering: 'active',

@@ -2,9 +2,9 @@ import { useEffect, useState } from 'preact/hooks';
 
 import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
-import { DELIVERY_STATES } from '../../components/count-link.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
+import { DELIVERY_STATES } from '../../components/state-badge.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';

@@ -1,7 +1,7 @@
-import { CountLink, DELIVERY_STATES } from '../../components/count-link.component.js';
+import { CountLink } from '../../components/count-link.component.js';
 import { EntryFault } from '../../components/entry-fault.component.js';
 import { type Fact, Facts } from '../../components/facts.component.js';
-import { StateBadge } from '../../components/state-badge.component.js';
+import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Destination } from './destination.answer.js';

@@ -1,6 +1,6 @@
-import { CountLink, DELIVERY_STATES } from '../../components/count-link.component.js';
+import { CountLink } from '../../components/count-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { StateBadge } from '../../components/state-badge.component.js';
+import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { DestinationCounts } from './destination-counts.js';
