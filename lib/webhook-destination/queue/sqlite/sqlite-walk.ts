@@ -25,7 +25,7 @@ const CALL_TIME = 10;
 /** Earliest time that SQL can compare. */
 const EARLIEST = Number.MIN_SAFE_INTEGER;
 
-/** Maximum number of ids for which the items of a batch are searched. For more, comparing its rows is faster. */
+/** Maximum number of ids for which the text of items is searched. With more, parsing the items is faster. */
 const MAX_SEARCHED_IDS = 16;
 
 /** Walks over deliveries that match, newest first, in calls that are short. */
@@ -42,7 +42,7 @@ export class SqliteWalk {
       batchBound: bound('batch', STEP_BATCHES),
       rowBound: bound('delivery', STEP_ROWS),
       batches: db.prepare(
-        `SELECT id, iif(?, items, '') AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
+        `SELECT id, source, iif(?, items, '') AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
            AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
       ),
     };
@@ -121,14 +121,13 @@ export class SqliteWalk {
   private batchesOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): number[] {
     if (query.state === 'dead') return [];
     const { destination = null, acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
-    // The items contain an id in its JSON form; rows are compared in full later.
-    const wanted = [messageId === undefined ? [] : [messageId], [...(userId ?? [])]]
-      .filter(({ length }) => length > 0 && length <= MAX_SEARCHED_IDS)
-      .map((ids) => ids.map((id) => JSON.stringify(id)));
+    const messageIds = messageId === undefined ? undefined : new Set([messageId]);
+    const needsItems = messageIds || userId ? 1 : 0;
     const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, EARLIEST), acceptedBefore];
-    const rows = this.statements.batches.all(wanted.length, ...range, destination, destination);
-    return (rows as { id: number; items: string }[])
-      .filter(({ items }) => wanted.every((ids) => ids.some((id) => items.includes(id))))
+    const rows = this.statements.batches.all(needsItems, ...range, destination, destination);
+    return (rows as { id: number; source: string; items: string }[])
+      .filter(({ source }) => query.source?.has(source) ?? true)
+      .filter(({ items }) => hasId(items, 0, messageIds) && hasId(items, 1, userId))
       .map(({ id }) => id);
   }
 
@@ -154,4 +153,11 @@ export class SqliteWalk {
     if (!mayHoldEvent(search, Buffer.from(bodies.buffer, bodies.byteOffset, bodies.byteLength))) return undefined;
     return decodeBodies(items, bodies);
   }
+}
+
+/** Whether items may have one of the ids, if given, in a column. Rows are compared in full later. */
+function hasId(items: string, column: 0 | 1, ids: ReadonlySet<string> | undefined): boolean {
+  if (ids === undefined) return true;
+  if (ids.size > MAX_SEARCHED_IDS) return decodeItems(items).some((item) => ids.has(item?.[column] ?? ''));
+  return Array.from(ids, (id) => JSON.stringify(id)).some((id) => items.includes(id));
 }
