@@ -33,7 +33,10 @@ export interface WebhookTransport {
   post(request: WebhookRequest): Promise<WebhookResponse>;
 }
 
-/** How requests are sent; see `delivery.transport`. */
+/**
+ * How requests are sent: over the relay's connections, either directly (`'undici'`) or through axios (`'axios'` for a
+ * separate `HttpService`, `{ axios: token }` for the application's), or by the application's own transport.
+ */
 export type TransportOption = 'undici' | 'axios' | { axios: InjectionToken } | WebhookTransport;
 
 /** Returns whether a transport is the application's; an `HttpService` also has a method `post`, but is not one. */

@@ -1,12 +1,11 @@
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { MAX_MESSAGES, parseBatch } from './batch.parser.js';
-import { type JsonText, parseBody, type RequestBody } from './body.reader.js';
+import { parseBody, type RequestBody } from './body.reader.js';
 import { RequestError } from './request.error.js';
 import type { MessageRoute } from './ingest.routes.js';
 import { ParsedMessage } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
-import { UNUSABLE } from './scan/json-scanner.js';
-import { MessageScanner } from './scan/message-scanner.js';
+import { scanMessages } from './scan/index.js';
 
 /** The content of a posted body. */
 export interface PostedBody {
@@ -24,8 +23,8 @@ export interface PostedBody {
  * @throws {RequestError} 400 if the body is not JSON.
  */
 export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBody {
-  const scanned = 'bytes' in body ? scan(route, body) : undefined;
-  if (scanned) return scanned;
+  const scanned = 'bytes' in body ? scanMessages(route, body, MAX_MESSAGES) : undefined;
+  if (scanned) return { ...scanned, messages: () => scanned.messages };
   const value = parseBody(body);
   const { writeKey, sentAt } = Object(value) as Record<string, unknown>;
   const size = 'bytes' in body ? body.bytes.length : body.size;
@@ -34,25 +33,4 @@ export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBo
     return route === 'batch' ? parseBatch(value, size) : [new ParsedMessage(value, { size, type: route })];
   };
   return { writeKey, sentAt, messages };
-}
-
-/**
- * Finds the messages of posted JSON, most of them without parsing, which would take four times as long. Returns
- * undefined if the text must be parsed instead.
- */
-function scan(route: MessageRoute, json: JsonText): PostedBody | undefined {
-  const isBatch = route === 'batch';
-  const scanner = new MessageScanner(json, isBatch ? undefined : route);
-  const { messages } = scanner; // what is returned keeps these, not the scanner with its bytes
-  try {
-    const posted = isBatch ? scanner.envelope(MAX_MESSAGES) : scanner.single();
-    const { writeKey, sentAt, context, integrations } = posted as Record<string, unknown>;
-    // Only the parser merges the shared fields of a batch into its messages.
-    if (isBatch && (context ?? integrations ?? null) !== null) return undefined;
-    return { writeKey, sentAt, messages: () => messages };
-  } catch (error) {
-    // A fault in the text is left to the parser; a bug in the scanner must surface.
-    if (error !== UNUSABLE && !(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
