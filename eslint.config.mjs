@@ -13,10 +13,11 @@ const borders = [
   clientStep('event', 'pipeline|delivery'),
   clientStep('pipeline', 'delivery'),
   clientStep('delivery', 'pipeline'),
+  clientStep('telemetry', 'pipeline|delivery'),
   mayNotImport(
     'lib/common/**/*',
     `/(analytics|cli|testing|webhook-destination)/`,
-    'lib/common is used by all folders.',
+    'lib/common knows none of the folders that use it.',
   ),
   mayNotImport(
     'lib/schematics/**/*',

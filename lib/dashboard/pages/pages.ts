@@ -5,7 +5,7 @@ import './destinations/destinations.css';
 import './explain/explain.css';
 import './live/live.css';
 import './users/users.css';
-import { lazyPage } from './lazy.page.js';
+import { lazyPage } from './lazy-page.util.js';
 import { OverviewPage } from './overview/overview.page.js';
 import type { Page } from './page.interface.js';
 

@@ -12,7 +12,7 @@ import { StateBadge } from '../../components/state-badge.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Delivery } from './delivery.answer.js';
 import { DeliveryRequest } from './delivery-request.component.js';
-import { ReplayDialog } from './replay-dialog.component.js';
+import { ReplayDialog } from './replay.dialog.js';
 import { Timeline } from './timeline.component.js';
 
 /** Time between two readings of an unfinished delivery, in ms. */

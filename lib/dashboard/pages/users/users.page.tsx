@@ -10,7 +10,7 @@ import { toPlainText } from '../../components/plain-text.util.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { goTo, hrefOf, type Route } from '../../shell/hash.router.js';
 import type { DeliverySummary } from '../deliveries/delivery.answer.js';
-import { DeletionDialog } from './deletion-dialog.component.js';
+import { DeletionDialog } from './deletion.dialog.js';
 import { USER_COLUMNS } from './user-columns.component.js';
 
 /** Deliveries of a user in the queue, and their deletion. */

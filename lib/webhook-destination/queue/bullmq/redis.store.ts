@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
 import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
-import { DueList, run } from '../redis/due.list.js';
+import { DueList, run } from '../redis/due-list.js';
 import { RedisConnection } from '../redis/redis.connection.js';
 import { RedisRegistryStore } from '../redis/redis-registry.store.js';
 import { RedisSeriesStore } from '../redis/redis-series.store.js';

@@ -21,8 +21,8 @@ import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry } from './due-list.js';
-import { MemoryRegistryStore } from './memory.registry-store.js';
-import { MemorySeriesStore } from './memory.series-store.js';
+import { MemoryRegistryStore } from './memory-registry.store.js';
+import { MemorySeriesStore } from './memory-series.store.js';
 
 /** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {

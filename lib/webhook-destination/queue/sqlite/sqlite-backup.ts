@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ArgumentError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { backupMark, keepMark } from './backup-mark.js';
 import { isFaultOfPlace, reasonOf } from './sqlite-fault.util.js';
-import { isFolder } from './sqlite-file.util.js';
+import { isFolder } from './file-access.util.js';
 import type { CopyCheck } from './sqlite-worker.interface.js';
 import { startWorker } from './worker.factory.js';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { isFolder } from './sqlite-file.util.js';
+import { isFolder } from './file-access.util.js';
 
 const { R_OK, W_OK, X_OK } = constants;
 

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 
 import Database from 'libsql';
 
-import { createFile, inodeOf, lastWriteOf, setLastWrite } from './sqlite-file.util.js';
+import { createFile, inodeOf, lastWriteOf, setLastWrite } from './file-access.util.js';
 import { rewriteLayout } from './sqlite-layout.js';
 import { SqliteLog } from './sqlite-log.js';
 import { SqlitePages } from './sqlite-pages.js';

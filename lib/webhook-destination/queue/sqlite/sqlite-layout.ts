@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { CHECKPOINT_PAGES } from './sqlite-log.js';
 import { PAGE_SIZE, readPragma } from './sqlite-pages.js';
-import { restrictAccess } from './sqlite-file.util.js';
+import { restrictAccess } from './file-access.util.js';
 import { APPLICATION_ID, MIGRATIONS } from './sqlite.schema.js';
 
 /** Size in bytes to which a larger log is cut once it has been copied. */

@@ -7,7 +7,7 @@ import { DeliveryTable } from './delivery.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SeriesTable } from './series.table.js';
 import { SqliteFile } from './sqlite-file.js';
-import { setLastWrite } from './sqlite-file.util.js';
+import { setLastWrite } from './file-access.util.js';
 import { prepare } from './sqlite-layout.js';
 import type { SqliteWorkerData } from './sqlite-worker.interface.js';
 import {
