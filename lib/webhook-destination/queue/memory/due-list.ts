@@ -1,21 +1,4 @@
-import type { AttemptRecord } from '../attempt-record.interface.js';
-import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
-
-/** A delivery and its state. */
-export interface Entry {
-  /** Replaced, never modified: a consumer with a lease reads it. */
-  delivery: Delivery;
-  state: DeliveryState;
-  /** When it falls due, in ms since the epoch. */
-  dueAt: number;
-  /** When it was last leased, in ms since the epoch. */
-  leasedAt: number | undefined;
-  reason: string | undefined;
-  /** The attempt that delivered it, which is not among those of `delivery`. */
-  lastAttempt: AttemptRecord | undefined;
-  /** When it was last settled, in ms since the epoch. */
-  settledAt: number;
-}
+import type { Entry } from './entry.js';
 
 /** Deliveries of one destination that can be claimed, ordered by due time. */
 export class DueList {

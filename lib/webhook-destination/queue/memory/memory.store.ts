@@ -9,18 +9,13 @@ import type {
   QueueCondition,
 } from '../delivery-queue.interface.js';
 import { toDelivery } from '../delivery.factory.js';
-import {
-  type Claim,
-  type ClaimLimit,
-  type DeliveryStore,
-  firstAttemptAt,
-  type Settlement,
-  type StoreBatch,
-} from '../store/delivery-store.interface.js';
+import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../store/delivery-store.interface.js';
+import { toSettled } from '../store/settlement.util.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
-import { DueList, type Entry } from './due-list.js';
+import { DueList } from './due-list.js';
+import { type Entry, isWaiting, toRecord } from './entry.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import { MemorySeriesStore } from './memory-series.store.js';
 
@@ -41,7 +36,7 @@ export class MemoryStore implements DeliveryStore {
   open(): Promise<void> {
     this.logger.warn('Deliveries are kept in memory only and are lost when the process ends: use this queue for tests');
     for (const entry of this.find({ state: 'delivering' })) {
-      entry.delivery = { ...entry.delivery, firstAttemptAt: entry.delivery.firstAttemptAt ?? entry.leasedAt };
+      entry.delivery = { ...entry.delivery, firstAttemptAt: entry.delivery.firstAttemptAt ?? entry.changedAt };
       this.makeDue(entry, 'waiting');
     }
     return Promise.resolve();
@@ -52,15 +47,8 @@ export class MemoryStore implements DeliveryStore {
       const accepted = this.accepted.add(deliveries, now);
       const added = accepted.map((delivery) => toDelivery(delivery, String(++this.lastId)));
       for (const delivery of added) {
-        const entry: Entry = {
-          delivery,
-          state: 'delivering',
-          dueAt: delivery.acceptedAt,
-          leasedAt: leased ? now : undefined,
-          reason: undefined,
-          lastAttempt: undefined,
-          settledAt: 0,
-        };
+        const { acceptedAt: dueAt } = delivery;
+        const entry: Entry = { delivery, state: 'delivering', dueAt, changedAt: now, reason: undefined };
         this.entries.set(delivery.id, entry);
         if (!leased) this.makeDue(entry, 'queued');
       }
@@ -74,7 +62,7 @@ export class MemoryStore implements DeliveryStore {
     const claimed = due.take(limit, now, windowBefore);
     for (const entry of claimed) {
       entry.state = 'delivering';
-      entry.leasedAt = now;
+      entry.changedAt = now;
     }
     const more = claimed.length === limit;
     const nextDueAt = more ? undefined : due.next?.dueAt;
@@ -82,24 +70,24 @@ export class MemoryStore implements DeliveryStore {
   }
 
   settle(settlements: Settlement[], now: number): Promise<boolean[]> {
-    return Promise.resolve(settlements.map((settlement) => this.settleOne(settlement, now)));
+    const settle = (settlement: Settlement): boolean => {
+      const entry = this.entries.get(settlement.delivery.id);
+      if (entry?.state !== 'delivering') return false;
+      const { state, dueAt = entry.dueAt, reason, ...records } = toSettled(settlement, now);
+      entry.delivery = { ...entry.delivery, ...records };
+      entry.reason = reason;
+      entry.changedAt = now;
+      if (isWaiting(state)) this.makeDue(entry, state, dueAt);
+      else entry.state = state;
+      return true;
+    };
+    return Promise.resolve(settlements.map(settle));
   }
 
   list(query: CheckedQuery, { limit = 100, after = 'Infinity' }: DeliveryPage): Promise<DeliveryRecord[]> {
     const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
     const page = matching.slice(-limit || matching.length).reverse();
-    const records = page.map(({ delivery, lastAttempt, state, dueAt, reason }) => ({
-      ...delivery,
-      ...(lastAttempt && {
-        firstAttemptAt: delivery.firstAttemptAt ?? lastAttempt.startedAt,
-        attempts: [...delivery.attempts, lastAttempt],
-      }),
-      body: delivery.body.toString(),
-      state,
-      nextAttemptAt: isWaiting(state) ? dueAt : undefined,
-      reason,
-    }));
-    return Promise.resolve(records);
+    return Promise.resolve(page.map(toRecord));
   }
 
   check(): Promise<QueueCondition> {
@@ -130,20 +118,15 @@ export class MemoryStore implements DeliveryStore {
     for (const entry of dead) {
       entry.delivery = { ...entry.delivery, firstAttemptAt: now, failedUrls: [] };
       entry.reason = undefined;
-      entry.dueAt = now;
-      this.makeDue(entry, 'queued');
+      this.makeDue(entry, 'queued', now);
     }
     return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
   }
 
   expedite(destination: string, now: number): Promise<number> {
-    const isLate = ({ dueAt, state }: Entry) => state === 'waiting' && dueAt > now;
-    const late = this.find({ destination }).filter(isLate);
-    this.dueOf(destination).keep((entry) => !isLate(entry));
-    for (const entry of late) {
-      entry.dueAt = now;
-      this.makeDue(entry, 'waiting');
-    }
+    const late = this.find({ destination }).filter(({ state, dueAt }) => isWaiting(state) && dueAt > now);
+    this.dueOf(destination).keep(({ dueAt }) => dueAt <= now);
+    for (const entry of late) this.makeDue(entry, entry.state, now);
     return Promise.resolve(late.length);
   }
 
@@ -161,36 +144,13 @@ export class MemoryStore implements DeliveryStore {
     const past = (['delivered', 'dead'] as const).flatMap((state) => {
       const { age, count } = retention[state];
       const ended = this.find({ state });
-      return ended.filter(({ settledAt }, index) => index < ended.length - count || settledAt <= now - age);
+      return ended.filter(({ changedAt }, index) => index < ended.length - count || changedAt <= now - age);
     });
     return Promise.resolve(this.remove(past));
   }
 
   close(): Promise<void> {
     return Promise.resolve();
-  }
-
-  private settleOne(settlement: Settlement, now: number): boolean {
-    const { delivery, outcome } = settlement;
-    const entry = this.entries.get(delivery.id);
-    if (entry?.state !== 'delivering') return false;
-    const { attempts } = delivery;
-    entry.lastAttempt = outcome?.state === 'delivered' ? outcome.attempt : undefined;
-    if (!entry.lastAttempt) {
-      entry.delivery = {
-        ...delivery,
-        firstAttemptAt: firstAttemptAt(settlement, now),
-        attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
-        failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls,
-      };
-    }
-    entry.settledAt = now;
-    if (outcome?.state === 'dead') entry.reason = outcome.reason;
-    if (outcome?.state === 'waiting') entry.dueAt = outcome.nextAttemptAt;
-    const state = outcome?.state ?? (attempts.length === 0 ? 'queued' : 'waiting');
-    if (isWaiting(state)) this.makeDue(entry, state);
-    else entry.state = state;
-    return true;
   }
 
   /** Returns matching entries, oldest first. */
@@ -200,16 +160,15 @@ export class MemoryStore implements DeliveryStore {
   }
 
   private remove(entries: Entry[]): number {
+    if (entries.length === 0) return 0;
     for (const { delivery } of entries) this.entries.delete(delivery.id);
-    for (const destination of new Set(entries.map(({ delivery }) => delivery.destination))) {
-      this.dueOf(destination).keep(({ delivery }) => this.entries.has(delivery.id));
-    }
+    for (const due of this.due.values()) due.keep(({ delivery }) => this.entries.has(delivery.id));
     return entries.length;
   }
 
-  /** Sets the state of an entry and adds it to the due list of its destination. */
-  private makeDue(entry: Entry, state: DeliveryState): void {
+  private makeDue(entry: Entry, state: DeliveryState, dueAt = entry.dueAt): void {
     entry.state = state;
+    entry.dueAt = dueAt;
     this.dueOf(entry.delivery.destination).add(entry);
   }
 
@@ -218,8 +177,4 @@ export class MemoryStore implements DeliveryStore {
     if (!due) this.due.set(destination, (due = new DueList()));
     return due;
   }
-}
-
-function isWaiting(state: DeliveryState): boolean {
-  return state === 'queued' || state === 'waiting';
 }

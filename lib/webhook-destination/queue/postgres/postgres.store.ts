@@ -16,11 +16,11 @@ import {
   type Claim,
   type ClaimLimit,
   type DeliveryStore,
-  firstAttemptAt,
   type Settlement,
   type StoreBatch,
   type StoreOwner,
 } from '../store/delivery-store.interface.js';
+import { toSettled } from '../store/settlement.util.js';
 import { ClaimGroup } from './claim-group.js';
 import { DeliveryAdditions } from './delivery-additions.js';
 import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';
@@ -99,25 +99,22 @@ export class PostgresStore implements DeliveryStore {
     const { mark } = this.leases;
     const held = settlements.filter(({ delivery }) => LeasedDelivery.isHeld(delivery, mark));
     if (held.length === 0) return settlements.map(() => false);
+    const settled = held.map((settlement) => toSettled(settlement, now));
     const [row] = await this.database.query<{ ids: string[] }>(this.statements.settle, [
       mark,
       now,
       held.map(({ delivery }) => delivery.id),
-      held.map(({ delivery, outcome }) => outcome?.state ?? (delivery.attempts.length === 0 ? 'queued' : 'waiting')),
-      held.map(({ outcome }) => (outcome?.state === 'waiting' ? Math.ceil(outcome.nextAttemptAt) : null)),
-      held.map((settlement) => firstAttemptAt(settlement, now) ?? null),
-      held.map(({ delivery: { attempts }, outcome }) =>
-        encodeList(outcome?.attempt ? [...attempts, outcome.attempt] : attempts),
-      ),
-      held.map(({ delivery, outcome }) =>
-        encodeList(outcome && 'failedUrls' in outcome ? outcome.failedUrls : delivery.failedUrls),
-      ),
-      held.map(({ outcome }) => (outcome?.state === 'dead' ? encodeText(outcome.reason) : null)),
+      settled.map(({ state }) => state),
+      settled.map(({ dueAt }) => (dueAt === undefined ? null : Math.ceil(dueAt))),
+      settled.map((delivery) => delivery.firstAttemptAt ?? null),
+      settled.map(({ attempts }) => encodeList(attempts)),
+      settled.map(({ failedUrls }) => encodeList(failedUrls)),
+      settled.map(({ reason }) => (reason === undefined ? null : encodeText(reason))),
     ]);
     const { ids } = row!;
     if (ids.length === settlements.length) return settlements.map(() => true);
-    const settled = new Set(ids);
-    return settlements.map(({ delivery }) => settled.has(delivery.id));
+    const recorded = new Set(ids);
+    return settlements.map(({ delivery }) => recorded.has(delivery.id));
   }
 
   list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]> {

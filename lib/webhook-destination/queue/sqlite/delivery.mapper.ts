@@ -1,7 +1,8 @@
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { Delivery, DeliveryRecord } from '../delivery-queue.interface.js';
 import { toDelivery as toNewDelivery } from '../delivery.factory.js';
-import { firstAttemptAt, type Settlement, type StoreBatch } from '../store/delivery-store.interface.js';
+import type { Settlement, StoreBatch } from '../store/delivery-store.interface.js';
+import { firstAttemptAt } from '../store/settlement.util.js';
 import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
 import type {
   ClaimedBatch,

@@ -34,12 +34,6 @@ export interface Settlement {
   outcome: DeliveryOutcome | undefined;
 }
 
-/** Returns when a settled delivery's retry window began; undefined if it was never attempted or put back. */
-export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
-  if (outcome?.state !== 'waiting') return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
-  return delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? outcome.attempt?.startedAt ?? now;
-}
-
 /** Limits of a claim, which the last batch may exceed. */
 export interface ClaimLimit {
   deliveries: number;

@@ -1,0 +1,30 @@
+import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
+import type { Settlement } from './delivery-store.interface.js';
+
+/** What a settlement changes of a delivery. */
+export interface Settled extends Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
+  state: DeliveryState;
+  /** Time of the next attempt, in ms since the epoch; undefined if the settlement does not change it. */
+  dueAt: number | undefined;
+  reason: string | undefined;
+}
+
+/** Returns the settled delivery's new state and records. */
+export function toSettled(settlement: Settlement, now: number): Settled {
+  const { delivery, outcome } = settlement;
+  const { attempts, failedUrls } = delivery;
+  return {
+    state: outcome?.state ?? (attempts.length === 0 ? 'queued' : 'waiting'),
+    firstAttemptAt: firstAttemptAt(settlement, now),
+    attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
+    failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : failedUrls,
+    dueAt: outcome?.state === 'waiting' ? outcome.nextAttemptAt : undefined,
+    reason: outcome?.state === 'dead' ? outcome.reason : undefined,
+  };
+}
+
+/** Returns when a settled delivery's retry window began; undefined if it was never attempted or put back. */
+export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
+  if (outcome?.state !== 'waiting') return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
+  return delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? outcome.attempt?.startedAt ?? now;
+}
