@@ -141,7 +141,7 @@ const PRIVATE_MEMBERS = [
   'execCommand|runCommand|moveToFinishedKeys|toKey|hgetall|hget|bzpopmin',
 ].join('|');
 
-/** What a sentence in a string or comment should not contain: the habits that prose.md names. */
+/** What a sentence in a string or comment should not contain: habits of translated prose. */
 const PHRASES = [
   'in vain',
   'whoever',

@@ -1,4 +1,4 @@
-/** Tests import the package by its name, and so run what is built and shipped. */
+/** Most tests import the package by its name, and so run what is built and shipped. */
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
