@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 /** Debian's. */
-const EXECUTABLE = '/usr/bin/chromium';
+const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 
 /** Time from a browser's first request, with the sign-in, to the figures of the overview, in ms; undefined without one. */
 export async function timeFirstView(host: string, token: string): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
 /** Debian's. */
-const EXECUTABLE = '/usr/bin/chromium';
+const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 
 /**
  * Opens the dashboard in a browser, as README says, and finds an event there that was delivered; resolves with what it

@@ -2,19 +2,18 @@ import { existsSync } from 'node:fs';
 
 import { type Browser, chromium } from 'playwright-core';
 
-/** Debian's. */
-const EXECUTABLE = '/usr/bin/chromium';
+/** Debian's, without a window: it takes half the CPU of its whole Chromium. */
+const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 
 /** Whether tests that need Chromium are to run: where it is installed, and in CI, which fails without it. */
 export const withChromium = existsSync(EXECUTABLE) || process.env.CI === 'true';
-if (!withChromium) console.warn(`Skipped: there is no ${EXECUTABLE} (apt-get install chromium)`);
+if (!withChromium) console.warn(`Skipped: there is no ${EXECUTABLE} (apt-get install chromium-headless-shell)`);
 
 /** A headless Chromium with a new profile, which finds no host but those of loopback. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: EXECUTABLE,
     args: [
-      '--headless',
       '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',
