@@ -247,7 +247,7 @@ export default tseslint.config(
   },
   {
     files: ['lib/**/*.ts', 'lib/**/*.cts'],
-    ignores: ['lib/common/line.logger.ts', 'lib/cli/main.ts'],
+    ignores: ['lib/common/line.logger.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',

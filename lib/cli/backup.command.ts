@@ -4,8 +4,6 @@ import { argumentFault, defineCommand } from './command.util.js';
 import { existingFile } from './queue-options.util.js';
 
 export const backup = defineCommand({
-  name: 'backup',
-  summary: 'copy a SQLite queue, even while it is open',
   usage: `Usage: nestjs-analytics-relay backup --out <file> [options]
 
 Copies the file of a SQLite queue, even while an application has it open. The copy is a single file with all messages

@@ -6,9 +6,6 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>['values'];
 
 export interface Command {
-  name: string;
-  /** One line for the list of commands. */
-  summary: string;
   usage: string;
   /**
    * Runs the command and resolves with its exit code.
@@ -26,14 +23,14 @@ export function defineCommand<const T extends Options>({
   run,
   options,
   allowPositionals = false,
-  ...texts
+  usage,
 }: Omit<Command, 'run'> & {
   options: T;
   allowPositionals?: boolean;
   run: (values: Values<T>, positionals: string[]) => Promise<number | void>;
 }): Command {
   return {
-    ...texts,
+    usage,
     run: async (args) => {
       const { values, positionals } = parse({ args, options, allowPositionals });
       return (await run(values as Values<T>, positionals)) ?? 0;

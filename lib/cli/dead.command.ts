@@ -7,8 +7,6 @@ import { toTextTable } from './text-table.util.js';
 const PAGE = 500;
 
 export const dead = defineCommand({
-  name: 'dead',
-  summary: 'list dead deliveries',
   usage: `Usage: nestjs-analytics-relay dead [options]
 
 Lists the dead deliveries of a queue, newest first. They are not attempted again until they are replayed.

@@ -1,18 +1,45 @@
-import { Logger } from '@nestjs/common';
-
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
 import { OptionsError } from '../common/options.error.js';
 import { toPrintable } from '../common/printable.util.js';
-import { backup } from './backup.command.js';
 import type { Command } from './command.util.js';
-import { dead } from './dead.command.js';
-import { migrate } from './migrate.command.js';
-import { plan } from './plan.command.js';
-import { replay } from './replay.command.js';
-import { stats } from './stats.command.js';
 
-const COMMANDS = [plan, stats, dead, replay, backup, migrate];
+interface CommandEntry {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  /** Imports the command, and only the packages that it needs: most of a command's time would be loading the others. */
+  load: () => Promise<Command>;
+}
+
+const COMMANDS: CommandEntry[] = [
+  {
+    name: 'plan',
+    summary: 'print or check the tracking plan',
+    load: async () => (await import('./plan.command.js')).plan,
+  },
+  {
+    name: 'stats',
+    summary: 'count the deliveries of a queue',
+    load: async () => (await import('./stats.command.js')).stats,
+  },
+  { name: 'dead', summary: 'list dead deliveries', load: async () => (await import('./dead.command.js')).dead },
+  {
+    name: 'replay',
+    summary: 'put dead deliveries back into the queue',
+    load: async () => (await import('./replay.command.js')).replay,
+  },
+  {
+    name: 'backup',
+    summary: 'copy a SQLite queue, even while it is open',
+    load: async () => (await import('./backup.command.js')).backup,
+  },
+  {
+    name: 'migrate',
+    summary: 'move a SQLite queue to Redis or PostgreSQL',
+    load: async () => (await import('./migrate.command.js')).migrate,
+  },
+];
 
 const LIST = `Commands:\n${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(9)} ${summary}\n`).join('')}`;
 
@@ -30,21 +57,31 @@ async function main([name, ...args]: string[]): Promise<number> {
   if (name === '--version' || name === '-v') return print(`${VERSION}\n`);
   if (name === 'help' && args[0] !== undefined) return main([args[0], '--help']);
   if (name === 'help' || HELP.includes(name)) return print(USAGE);
-  const command = COMMANDS.find((each) => each.name === name);
-  if (!command) {
+  const entry = COMMANDS.find((each) => each.name === name);
+  if (!entry) {
     return fail(`Unknown ${name.startsWith('-') ? 'option' : 'command'} ${JSON.stringify(name)}\n\n${LIST}`);
   }
-  return args.some((arg) => HELP.includes(arg)) ? print(command.usage) : run(command, args);
+  return run(entry, args);
 }
 
-async function run(command: Command, args: string[]): Promise<number> {
+async function run({ name, load }: CommandEntry, args: string[]): Promise<number> {
   try {
+    const command = await load();
+    if (args.some((arg) => HELP.includes(arg))) return print(command.usage);
+    await redirectLogger();
     return await command.run(args);
   } catch (error) {
-    const help = `\nSee: nestjs-analytics-relay ${command.name} --help`;
+    const help = `\nSee: nestjs-analytics-relay ${name} --help`;
     const fault = error instanceof OptionsError ? error.faults.join('; ') + help : errorMessage(error);
-    return fail(`${`${command.name}: ${fault}`.split('\n').map(toPrintable).join('\n')}\n`);
+    return fail(`${`${name}: ${fault}`.split('\n').map(toPrintable).join('\n')}\n`);
   }
+}
+
+/** Sends errors of Nest's loggers to standard error and drops the rest: other programs read a command's output. */
+async function redirectLogger(): Promise<void> {
+  const { Logger } = await import('@nestjs/common');
+  const error = (message: unknown) => void process.stderr.write(`${String(message)}\n`);
+  Logger.overrideLogger({ error, fatal: error, warn: () => undefined, log: () => undefined });
 }
 
 function print(text: string): number {
@@ -56,10 +93,6 @@ function fail(text: string): number {
   process.stderr.write(text);
   return 1;
 }
-
-// Other programs read a command's output; warnings are for the application that uses the queue.
-const error = (message: unknown) => void process.stderr.write(`${String(message)}\n`);
-Logger.overrideLogger({ error, fatal: error, warn: () => undefined, log: () => undefined });
 
 // The reader of a pipe, such as head, may close it.
 process.stdout.on('error', () => process.exit(1));

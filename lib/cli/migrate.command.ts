@@ -14,8 +14,6 @@ const GROUP_TIME = 5;
 
 /** Each delivery is added to the new queue before it leaves the old one, so an interrupted command can be run again. */
 export const migrate = defineCommand({
-  name: 'migrate',
-  summary: 'move a SQLite queue to Redis or PostgreSQL',
   usage: `Usage: nestjs-analytics-relay migrate --to <url> [options]
 
 Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL, and copies the sources and

@@ -6,8 +6,6 @@ import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
 import { toMarkdown } from './plan-markdown.util.js';
 
 export const plan = defineCommand({
-  name: 'plan',
-  summary: 'print or check the tracking plan',
   usage: `Usage: nestjs-analytics-relay plan [options] [file or folder ...]
 
 Prints the tracking plan of an application: the track events that its compiled files declare with @TrackedEvent or

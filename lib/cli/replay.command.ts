@@ -2,8 +2,6 @@ import { argumentFault, countOf, defineCommand } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 
 export const replay = defineCommand({
-  name: 'replay',
-  summary: 'put dead deliveries back into the queue',
   usage: `Usage: nestjs-analytics-relay replay <id> ... [options]
        nestjs-analytics-relay replay --destination <name> | --all [options]
 

@@ -6,8 +6,6 @@ import { toTextTable } from './text-table.util.js';
 const STATES: DeliveryState[] = ['queued', 'waiting', 'delivering', 'delivered', 'dead'];
 
 export const stats = defineCommand({
-  name: 'stats',
-  summary: 'count the deliveries of a queue',
   usage: `Usage: nestjs-analytics-relay stats [options]
 
 Counts the deliveries of a queue by destination and state. This command changes nothing.
