@@ -8,7 +8,7 @@ interface CommandEntry {
   name: string;
   /** One line for the list of commands. */
   summary: string;
-  /** Imports the command, and only the packages that it needs: most of a command's time would be loading the others. */
+  /** Imports the command with only the packages it needs, because loading takes most of a command's time. */
   load: () => Promise<Command>;
 }
 
