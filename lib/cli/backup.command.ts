@@ -3,7 +3,7 @@ import { backUp } from '../webhook-destination/queue/sqlite/sqlite-backup.js';
 import { argumentFault, defineCommand } from './command.util.js';
 import { existingFile } from './queue-options.util.js';
 
-export const backup = defineCommand({
+export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay backup --out <file> [options]
 
 Copies the file of a SQLite queue, even while an application has it open. The copy is a single file with all messages

@@ -20,10 +20,10 @@ export interface Command {
  * without one.
  */
 export function defineCommand<const T extends Options>({
-  run,
+  usage,
   options,
   allowPositionals = false,
-  usage,
+  run,
 }: Omit<Command, 'run'> & {
   options: T;
   allowPositionals?: boolean;

@@ -6,7 +6,7 @@ import { toTextTable } from './text-table.util.js';
 /** Number of deliveries that are read at once. */
 const PAGE = 500;
 
-export const dead = defineCommand({
+export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay dead [options]
 
 Lists the dead deliveries of a queue, newest first. They are not attempted again until they are replayed.

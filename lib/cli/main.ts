@@ -9,35 +9,19 @@ interface CommandEntry {
   /** One line for the list of commands. */
   summary: string;
   /** Imports the command with only the packages it needs, because loading takes most of a command's time. */
-  load: () => Promise<Command>;
+  load: () => Promise<{ command: Command }>;
 }
 
 const COMMANDS: CommandEntry[] = [
-  {
-    name: 'plan',
-    summary: 'print or check the tracking plan',
-    load: async () => (await import('./plan.command.js')).plan,
-  },
-  {
-    name: 'stats',
-    summary: 'count the deliveries of a queue',
-    load: async () => (await import('./stats.command.js')).stats,
-  },
-  { name: 'dead', summary: 'list dead deliveries', load: async () => (await import('./dead.command.js')).dead },
-  {
-    name: 'replay',
-    summary: 'put dead deliveries back into the queue',
-    load: async () => (await import('./replay.command.js')).replay,
-  },
-  {
-    name: 'backup',
-    summary: 'copy a SQLite queue, even while it is open',
-    load: async () => (await import('./backup.command.js')).backup,
-  },
+  { name: 'plan', summary: 'print or check the tracking plan', load: () => import('./plan.command.js') },
+  { name: 'stats', summary: 'count the deliveries of a queue', load: () => import('./stats.command.js') },
+  { name: 'dead', summary: 'list dead deliveries', load: () => import('./dead.command.js') },
+  { name: 'replay', summary: 'put dead deliveries back into the queue', load: () => import('./replay.command.js') },
+  { name: 'backup', summary: 'copy a SQLite queue, even while it is open', load: () => import('./backup.command.js') },
   {
     name: 'migrate',
     summary: 'move a SQLite queue to Redis or PostgreSQL',
-    load: async () => (await import('./migrate.command.js')).migrate,
+    load: () => import('./migrate.command.js'),
   },
 ];
 
@@ -66,7 +50,7 @@ async function main([name, ...args]: string[]): Promise<number> {
 
 async function run({ name, load }: CommandEntry, args: string[]): Promise<number> {
   try {
-    const command = await load();
+    const { command } = await load();
     if (args.some((arg) => HELP.includes(arg))) return print(command.usage);
     await redirectLogger();
     return await command.run(args);

@@ -13,7 +13,7 @@ const GROUP = 256;
 const GROUP_TIME = 5;
 
 /** Each delivery is added to the new queue before it leaves the old one, so an interrupted command can be run again. */
-export const migrate = defineCommand({
+export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay migrate --to <url> [options]
 
 Moves the pending deliveries of a SQLite queue to a queue on Redis or PostgreSQL, and copies the sources and

@@ -5,7 +5,7 @@ import { loadEvents } from './event.loader.js';
 import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
 import { toMarkdown } from './plan-markdown.util.js';
 
-export const plan = defineCommand({
+export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay plan [options] [file or folder ...]
 
 Prints the tracking plan of an application: the track events that its compiled files declare with @TrackedEvent or

@@ -1,7 +1,7 @@
 import { argumentFault, countOf, defineCommand } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 
-export const replay = defineCommand({
+export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay replay <id> ... [options]
        nestjs-analytics-relay replay --destination <name> | --all [options]
 

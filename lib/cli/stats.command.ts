@@ -5,7 +5,7 @@ import { toTextTable } from './text-table.util.js';
 
 const STATES: DeliveryState[] = ['queued', 'waiting', 'delivering', 'delivered', 'dead'];
 
-export const stats = defineCommand({
+export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay stats [options]
 
 Counts the deliveries of a queue by destination and state. This command changes nothing.

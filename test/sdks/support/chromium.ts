@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { type Browser, chromium } from 'playwright-core';
 
-/** Debian's, without a window: it takes half the CPU of its whole Chromium. */
+/** Debian's headless shell, which takes half the CPU of its Chromium. */
 const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 
 /** Whether tests that need Chromium are to run: where it is installed, and in CI, which fails without it. */

@@ -2,7 +2,7 @@ import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { Delivery, DeliveryRecord } from '../delivery-queue.interface.js';
 import { toDelivery as toNewDelivery } from '../delivery.factory.js';
 import type { Settlement, StoreBatch } from '../store/delivery-store.interface.js';
-import { firstAttemptAt } from '../store/settlement.util.js';
+import { toSettled } from '../store/settlement.util.js';
 import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
 import type {
   ClaimedBatch,
@@ -105,13 +105,14 @@ export function toSettlementRows(settlements: Settlement[], now: number): [Deliv
 
 function toSettlementRow(settlement: Settlement, now: number): SettlementRow {
   const { delivery, outcome } = settlement;
+  const { firstAttemptAt, dueAt, reason } = toSettled(settlement, now);
   return {
     id: Number(delivery.id),
     state: outcome?.state ?? 'released',
     attempt: outcome?.attempt && JSON.stringify(outcome.attempt),
-    firstAttemptAt: firstAttemptAt(settlement, now),
-    dueAt: outcome?.state === 'waiting' ? outcome.nextAttemptAt : undefined,
+    firstAttemptAt,
+    dueAt,
     failedUrls: outcome && 'failedUrls' in outcome ? JSON.stringify(outcome.failedUrls) : undefined,
-    reason: outcome?.state === 'dead' ? outcome.reason : undefined,
+    reason,
   };
 }

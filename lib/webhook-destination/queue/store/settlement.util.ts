@@ -24,7 +24,7 @@ export function toSettled(settlement: Settlement, now: number): Settled {
 }
 
 /** Returns when a settled delivery's retry window began; undefined if it was never attempted or put back. */
-export function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
+function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
   if (outcome?.state !== 'waiting') return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
   return delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? outcome.attempt?.startedAt ?? now;
 }
