@@ -1,7 +1,6 @@
 import { context, type Link, ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Tracer } from '@opentelemetry/api';
 
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
-import type { MessageType } from '../client/message/message.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
@@ -30,33 +29,19 @@ const NAME = 'nestjs-analytics-relay';
 
 /** Creates the spans of clients and relays, as listed in docs/observability.md. */
 export class OpenTelemetry implements Telemetry {
+  readonly create: ClientTelemetry['create'];
   private readonly tracer: Tracer;
 
   constructor(private readonly options: OpenTelemetryOptions) {
     // The global tracer passes calls on to a provider that is set later.
     this.tracer = (options.tracerProvider ?? trace).getTracer(NAME, VERSION);
+    this.create = options.createSpans ? (_type, source) => this.createSpan(source) : undefined;
   }
 
   follow(client: ObservedClient): ClientTelemetry {
     const metrics = ClientMetrics.ofProcess();
     this.observe(metrics.all);
     return metrics.follow(client, this, this.options.source);
-  }
-
-  create(_type: MessageType, source = this.options.source): TraceFields | undefined {
-    if (!this.options.createSpans) return undefined;
-    const span = this.tracer.startSpan(`create ${source}`, {
-      kind: SpanKind.PRODUCER,
-      attributes: {
-        [MESSAGING_SYSTEM]: SYSTEM,
-        [OPERATION_NAME]: 'create',
-        [OPERATION_TYPE]: 'create',
-        [DESTINATION_NAME]: source,
-      },
-    });
-    span.end();
-    const isSampled = (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
-    return span.isRecording() || isSampled ? fieldsOf(span) : undefined;
   }
 
   observe(metrics: readonly Metric[]): () => void {
@@ -126,13 +111,29 @@ export class OpenTelemetry implements Telemetry {
           [OPERATION_NAME]: 'process',
           [OPERATION_TYPE]: 'process',
           [DESTINATION_NAME]: destination,
-          [MESSAGE_ID]: messageId,
-          [SOURCE]: source,
-          [ATTEMPT]: attempts.length + 1,
         },
       },
       parent,
     );
+    // Samplers have no use for these, and the SDK checks each attribute of a span before it asks them.
+    if (span.isRecording()) {
+      span.setAttributes({ [MESSAGE_ID]: messageId, [SOURCE]: source, [ATTEMPT]: attempts.length + 1 });
+    }
     return new OpenTelemetryAttempt(this.tracer, span, parent, attempts.length);
+  }
+
+  private createSpan(source = this.options.source): TraceFields | undefined {
+    const span = this.tracer.startSpan(`create ${source}`, {
+      kind: SpanKind.PRODUCER,
+      attributes: {
+        [MESSAGING_SYSTEM]: SYSTEM,
+        [OPERATION_NAME]: 'create',
+        [OPERATION_TYPE]: 'create',
+        [DESTINATION_NAME]: source,
+      },
+    });
+    span.end();
+    const isSampled = (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
+    return span.isRecording() || isSampled ? fieldsOf(span) : undefined;
   }
 }

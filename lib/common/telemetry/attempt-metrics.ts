@@ -41,12 +41,12 @@ export class AttemptMetrics {
   readonly all: readonly Metric[] = [this.consumed, this.process, this.request, this.latency, this.attempts];
 
   // Each attempt updates five series, and finding a series by its attributes costs more than counting.
-  private readonly consumedOf = foundOnce((name: string) => this.consumed.of(ofDestination(name)));
-  private readonly processOf = foundOnce((name: string) => this.process.of(ofDestination(name)));
-  private readonly latencyOf = foundOnce((destination: string) => this.latency.of({ destination }));
-  private readonly attemptsOf = foundOnce((destination: string) =>
-    foundOnce((outcome: string) => this.attempts.of({ destination, outcome })),
-  );
+  private readonly seriesOf = foundOnce((name: string) => ({
+    consumed: this.consumed.of(ofDestination(name)),
+    process: this.process.of(ofDestination(name)),
+    latency: this.latency.of({ destination: name }),
+    attempts: foundOnce((outcome: string) => this.attempts.of({ destination: name, outcome })),
+  }));
   private readonly answersOf = foundOnce((server: string) =>
     foundOnce((status: number) => this.request.of(attributesOf(server, status))),
   );
@@ -60,15 +60,16 @@ export class AttemptMetrics {
 
   begin({ destination, acceptedAt }: AttemptedDelivery, span: AttemptSpan | undefined): AttemptSpan {
     const name = this.names.valueOf(destination);
-    this.consumedOf(name).value++;
+    this.seriesOf(name).consumed.value++;
     return new AttemptFigures(this, name, acceptedAt, performance.now(), span);
   }
 
   /** @param duration in ms */
   end(name: string, state: string, duration: number, acceptedAt: number): void {
-    this.processOf(name).record(duration / 1_000);
-    this.attemptsOf(name)(state).value++;
-    if (state === 'delivered') this.latencyOf(name).record(Math.max(this.now() - acceptedAt, 0) / 1_000);
+    const { process, latency, attempts } = this.seriesOf(name);
+    process.record(duration / 1_000);
+    attempts(state).value++;
+    if (state === 'delivered') latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
   }
 
   /** @param duration in ms */

@@ -1,5 +1,6 @@
 import { RelayError } from '../../client/relay.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
+import { untraced } from './untraced.js';
 import type {
   TargetRequest,
   TargetTransport,
@@ -28,7 +29,7 @@ export class BoundedTransport implements TargetTransport {
     });
     try {
       const request = { url: this.url, headers: { ...headers }, body, signal: abort.signal };
-      const answer = await Promise.race([this.transport.post(request), ended]);
+      const answer = await Promise.race([untraced(() => this.transport.post(request)), ended]);
       if (Number.isInteger(answer?.status)) return answer;
       throw new RelayError('transport_failed', 'the transport resolved without a status');
     } finally {

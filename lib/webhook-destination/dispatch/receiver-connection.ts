@@ -26,7 +26,7 @@ export class ReceiverConnection {
   ) {
     this.transport = create((options, callback) => {
       this.sockets++;
-      connect(options, (...[error, socket]) => {
+      const connected: buildConnector.Callback = (...[error, socket]) => {
         if (error) {
           this.leave();
           return callback(error, null);
@@ -35,7 +35,8 @@ export class ReceiverConnection {
         if (!this.closed) return callback(null, socket);
         socket.destroy();
         callback(new ClosedError('the connection was closed'), null);
-      });
+      };
+      untraced(() => connect(options, connected));
     });
   }
 
@@ -46,7 +47,7 @@ export class ReceiverConnection {
   /** @see TargetTransport.post */
   post(request: TargetRequest): Promise<WebhookResponse> {
     this.exchanges++;
-    return untraced(() => this.transport.post(request));
+    return this.transport.post(request);
   }
 
   /**

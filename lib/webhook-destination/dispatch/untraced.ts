@@ -11,14 +11,17 @@ const created = channel('undici:request:create');
 let isOwn = false;
 let isGuarded = false;
 
-/** Sends a webhook without OpenTelemetry's instrumentation, which would create a span and add headers. */
+/**
+ * Connects to a receiver, or runs an application's transport, without OpenTelemetry's instrumentation, which would
+ * create spans and add headers.
+ */
 export function untraced<T>(send: () => T): T {
   const manager = contextManager();
   return manager ? manager.with(manager.active().setValue(SUPPRESS_TRACING, true), send) : send();
 }
 
 /**
- * Makes a request that undici does not announce, because agents other than OpenTelemetry's ignore {@link untraced}.
+ * Makes a request that undici does not announce: no agent creates a span for it or adds headers.
  *
  * @param dispatch makes the request synchronously
  */
