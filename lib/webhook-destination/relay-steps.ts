@@ -66,9 +66,7 @@ export class RelaySteps {
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
     for (const destination of destinations) this.dispatcher.put(destination);
-    this.registry = createRegistry(options, this.queue, {
-      putSource: (source) => this.sources.put(source),
-      removeSource: (name) => this.sources.remove(name),
+    this.registry = createRegistry(options, this.queue, this.sources, {
       putDestination: (destination) => {
         router.put(destination);
         this.dispatcher.put(destination);

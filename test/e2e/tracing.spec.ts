@@ -3,7 +3,8 @@ import type { Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplication, Controller, Module, Post, type DynamicModule } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { NodeTracerProvider, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace-node';
 import {
   AnalyticsModule,
   type DestinationOptions,
@@ -167,6 +168,26 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
     });
     expect(linksOf(sent!)).toEqual([idOf(created!)]);
     await expectAttempts(idOf(created!), receiver);
+  });
+
+  it('as far as the sampler says, which sees the operation and the destination', async () => {
+    const seen: Attributes[] = [];
+    const sampler: Sampler = {
+      shouldSample: (_context, _traceId, name, _kind, attributes) => {
+        if (name === 'process Webhooks') seen.push(attributes);
+        return { decision: SamplingDecision.NOT_RECORD };
+      },
+    };
+
+    await orderInOneApplication(openTelemetry({ tracerProvider: new NodeTracerProvider({ sampler }) }));
+
+    const attributes = {
+      'messaging.system': 'nestjs_analytics_relay',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': 'Webhooks',
+    };
+    expect(seen).toEqual([attributes, attributes]);
   });
 
   it('across two applications, and nothing of it reaches the receiver', async () => {

@@ -14,7 +14,7 @@ import {
   toLiveDestination,
   toLiveSource,
 } from './entry.document.js';
-import { type KeyedSource, SourceRegistry } from '../ingest/source.registry.js';
+import type { SourceRegistry } from '../ingest/source.registry.js';
 
 /** The module's options that entries must agree with. */
 export interface EntrySettings {
@@ -23,14 +23,15 @@ export interface EntrySettings {
   delivery: DeliveryOptions;
 }
 
+/** The sources that the relay accepts messages from. */
+export type RelaySources = Pick<SourceRegistry, 'find' | 'has' | 'put' | 'remove'>;
+
 /**
- * Applies changes of the registry to the relay. A `put` replaces the entry with the same name. A `remove` may name an
+ * Applies changes of destinations to the relay. A `put` replaces the entry with the same name. A `remove` may name an
  * entry that was never put: at start, entries removed in the last 30 days are reported, because an earlier process may
  * have left deliveries for them.
  */
 export interface RegistryListener {
-  putSource(source: KeyedSource): void;
-  removeSource(name: string): void;
   putDestination(destination: PausableDestination): void;
   removeDestination(name: string): void;
 }
@@ -43,16 +44,18 @@ export class LiveEntries {
   readonly logger = new LimitedLogger('WebhookDestination');
   readonly #settings: EntrySettings;
   readonly #fixedNames: Record<RegistryKind, Set<string>>;
-  readonly #sources: SourceRegistry;
+  readonly #sources: RelaySources;
 
+  /** @param sources the relay's: at first, the fixed ones */
   constructor(
     settings: EntrySettings,
+    sources: RelaySources,
     private readonly listener: RegistryListener,
   ) {
     this.#settings = settings;
+    this.#sources = sources;
     const names = (entries: { name: string }[]) => new Set(entries.map(({ name }) => name));
     this.#fixedNames = { source: names(settings.sources), destination: names(settings.destinations) };
-    this.#sources = new SourceRegistry(settings.sources);
   }
 
   /** Returns the rules of the module's options that an entry breaks on its own, each as `path rule`. */
@@ -93,9 +96,7 @@ export class LiveEntries {
         `${subjectOf(kind, name)} is in the module's options and in the registry: the options take precedence. Remove one of them`,
       );
     } else if (kind === 'source') {
-      const source = toLiveSource(document as EntryDocuments['source']);
-      this.#sources.put(source);
-      this.listener.putSource(source);
+      this.#sources.put(toLiveSource(document as EntryDocuments['source']));
     } else {
       this.listener.putDestination(toLiveDestination(document as EntryDocuments['destination']));
     }
@@ -103,9 +104,8 @@ export class LiveEntries {
 
   remove(kind: RegistryKind, name: string): void {
     if (this.#fixedNames[kind].has(name)) return;
-    if (kind === 'destination') return this.listener.removeDestination(name);
-    this.#sources.remove(name);
-    this.listener.removeSource(name);
+    if (kind === 'source') this.#sources.remove(name);
+    else this.listener.removeDestination(name);
   }
 
   /** Warns of fixed destinations that name sources that do not exist. Called once all entries are loaded. */

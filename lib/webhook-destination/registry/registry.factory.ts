@@ -4,7 +4,7 @@ import type { RegistryOption } from './destination-registry.interface.js';
 import { ApplicationRegistry } from './application-registry.js';
 import { DocumentCipher } from './document.cipher.js';
 import { EntryCodec } from './entry.codec.js';
-import { type EntrySettings, LiveEntries, type RegistryListener } from './live-entries.js';
+import { type EntrySettings, LiveEntries, type RegistryListener, type RelaySources } from './live-entries.js';
 import type { Registry } from './registry.js';
 import { StoredRegistry } from './stored.registry.js';
 
@@ -18,9 +18,14 @@ export interface RegistrySettings extends EntrySettings {
  * Creates the registry that the options select; an empty one if they select none.
  * @throws {OptionsError} if the queue keeps no registry
  */
-export function createRegistry(settings: RegistrySettings, queue: DeliveryQueue, listener: RegistryListener): Registry {
+export function createRegistry(
+  settings: RegistrySettings,
+  queue: DeliveryQueue,
+  sources: RelaySources,
+  listener: RegistryListener,
+): Registry {
   const { delivery, registry, registrySecret } = settings;
-  const entries = new LiveEntries(settings, listener);
+  const entries = new LiveEntries(settings, sources, listener);
   if (registry !== 'store') return new ApplicationRegistry(entries, registry);
   const createCodec = async () => new EntryCodec(await DocumentCipher.create(registrySecret), delivery);
   if (queue.registry) return new StoredRegistry(queue.registry, entries, createCodec);

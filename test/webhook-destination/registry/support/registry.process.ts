@@ -6,7 +6,7 @@ import { DeliveryOptions } from '../../../../lib/webhook-destination/dispatch/de
 import { DestinationOptions } from '../../../../lib/webhook-destination/dispatch/destination.options.js';
 import { SourceOptions } from '../../../../lib/webhook-destination/ingest/source.options.js';
 import type { PausableDestination } from '../../../../lib/webhook-destination/dispatch/pause.util.js';
-import type { KeyedSource } from '../../../../lib/webhook-destination/ingest/source.registry.js';
+import { type KeyedSource, SourceRegistry } from '../../../../lib/webhook-destination/ingest/source.registry.js';
 import type { DeliveryQueue } from '../../../../lib/webhook-destination/queue/delivery-queue.interface.js';
 import { MemoryRegistryStore } from '../../../../lib/webhook-destination/queue/memory/memory-registry.store.js';
 import type {
@@ -18,7 +18,7 @@ import type {
   RegistryOption,
 } from '../../../../lib/webhook-destination/registry/destination-registry.interface.js';
 import { DestinationManager, type SendTest } from '../../../../lib/webhook-destination/registry/destination.manager.js';
-import type { RegistryListener } from '../../../../lib/webhook-destination/registry/live-entries.js';
+import type { RegistryListener, RelaySources } from '../../../../lib/webhook-destination/registry/live-entries.js';
 import { createRegistry } from '../../../../lib/webhook-destination/registry/registry.factory.js';
 import type { Registry } from '../../../../lib/webhook-destination/registry/registry.js';
 import { SourceManager } from '../../../../lib/webhook-destination/registry/source.manager.js';
@@ -30,14 +30,23 @@ export class RecordingListener implements RegistryListener {
   /** Each call, as `put shop`. */
   readonly calls: string[] = [];
 
-  putSource(source: KeyedSource): void {
-    this.calls.push(`put ${source.name}`);
-    this.sources.set(source.name, source);
-  }
-
-  removeSource(name: string): void {
-    this.calls.push(`remove ${name}`);
-    this.sources.delete(name);
+  /** The relay's sources; `sources` has those that are put beside the fixed ones. */
+  relaySources(fixed: SourceOptions[]): RelaySources {
+    const registry = new SourceRegistry(fixed);
+    return {
+      find: (writeKey) => registry.find(writeKey),
+      has: (name) => registry.has(name),
+      put: (source) => {
+        this.calls.push(`put ${source.name}`);
+        this.sources.set(source.name, source);
+        registry.put(source);
+      },
+      remove: (name) => {
+        this.calls.push(`remove ${name}`);
+        this.sources.delete(name);
+        registry.remove(name);
+      },
+    };
   }
 
   putDestination(destination: PausableDestination): void {
@@ -122,7 +131,8 @@ export class RegistryProcess {
       registry: 'registry' in options ? options.registry : 'store',
       registrySecret: secret,
     };
-    this.registry = createRegistry(settings, { registry: store } as DeliveryQueue, this.listener);
+    const relaySources = this.listener.relaySources(settings.sources);
+    this.registry = createRegistry(settings, { registry: store } as DeliveryQueue, relaySources, this.listener);
     this.sources = new SourceManager(settings.sources, this.registry);
     const { retryWindow } = settings.delivery;
     const unsent = () => Promise.reject(new Error('nothing is sent'));
