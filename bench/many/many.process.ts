@@ -10,41 +10,14 @@ import { memoryQueue, sqliteQueue, WebhookDestinationModule, WebhookDestinationS
 
 import { BATCH, SECRET, trackMessage } from '../support/messages.js';
 import { type SharedEngine, sharedQueue } from '../forward/shared.stores.js';
-
-/** Clients, each of which sends its next batch once the one before is delivered. */
-const CLIENTS = 64;
+import { receiverUrl } from './address.js';
+import { CLIENTS, type ManyCost, type ManyOrder, type ManyStart } from './many.interface.js';
 
 /** Longer than a connection that nobody needs is kept, in ms: the receiver asks for more than the relay grants. */
 const QUIET = 11_000;
 
 /** Nobody listens there. */
 const DOWN_PORT = 1;
-
-/** How many messages are accepted; `prefix` makes their ids. */
-export interface ManyOrder {
-  prefix: string;
-  messages: number;
-  /** Time from one batch to the next, in ms; without it, a client sends its next batch once the one before is delivered. */
-  interval?: number;
-}
-
-/** What the start took, in ms, and memory in use after it, in bytes. */
-export interface ManyStart {
-  elapsed: number;
-  cpu: number;
-  memory: number;
-}
-
-/** What the deliveries took: CPU of all threads, in ms; and what was left after them. */
-export interface ManyCost {
-  cpu: number;
-  elapsed: number;
-  memory: number;
-  /** Most open sockets. */
-  sockets: number;
-  /** From the acceptance of a message to its answered webhook, in ms. */
-  p99: number;
-}
 
 /** `downIn`: of so many destinations one is down. */
 const [engine, count, port, downIn = Infinity] = process.argv.slice(2) as [
@@ -55,10 +28,6 @@ const [engine, count, port, downIn = Infinity] = process.argv.slice(2) as [
 ];
 const isDown = (index: number): boolean => index % Number(downIn) === Number(downIn) - 1;
 const names = Array.from({ length: Number(count) }, (_, index) => `tenant-${index}`);
-
-/** An address of its own for each, from 127.0.1.1 on. */
-const address = (index: number): string =>
-  `127.${Math.floor(index / 62_500)}.${(Math.floor(index / 250) % 250) + 1}.${(index % 250) + 1}`;
 
 async function createQueue() {
   if (engine === 'memory') return memoryQueue();
@@ -99,13 +68,15 @@ const options = WebhookDestinationModule.forRoot({
   destinations: names.map((name, index) => ({
     name,
     sources: [name],
-    urls: [`http://${address(index)}:${isDown(index) ? DOWN_PORT : port}/hook`],
+    urls: [receiverUrl(index, isDown(index) ? DOWN_PORT : port)],
     sharedSecret: SECRET,
   })),
   queue,
   delivery: { allowedNetworks: ['127.0.0.0/8'] },
 });
 class ManyModule {}
+// Measuring the memory is no part of the start.
+const loaded = { at: performance.now(), cpu: process.cpuUsage() };
 const before = await memory();
 const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
@@ -114,9 +85,11 @@ const app = await NestFactory.createApplicationContext(
   // Each that is down says so as an error.
   { logger: downIn === Infinity ? ['error'] : ['fatal'] },
 );
+const application = performance.now() - startedAt;
 const start: ManyStart = {
-  elapsed: performance.now() - startedAt,
-  cpu: cpuSince(cpuBefore),
+  elapsed: loaded.at + application,
+  cpu: (loaded.cpu.user + loaded.cpu.system) / 1_000 + cpuSince(cpuBefore),
+  application,
   memory: 0,
 };
 start.memory = (await memory()) - before;

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import { Pool } from 'undici';
+import { type Dispatcher, Pool } from 'undici';
 
 import { Counter } from './counter.js';
 import { CONCURRENCY, SECRET, type TrackMessage, webhookBody } from './messages.js';
@@ -41,20 +41,8 @@ export class Poster {
     }
   }
 
-  private async send({ messageId, body }: Webhook): Promise<void> {
-    const response = await this.pool.request({
-      path: this.path,
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'floor/1.0',
-        'x-message-id': messageId,
-        'x-signature': createHmac('sha1', SECRET).update(body).digest('hex'),
-      },
-      body,
-    });
-    await response.body.dump();
-    if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
+  private async send(webhook: Webhook): Promise<void> {
+    await postWebhook(this.pool, this.path, webhook);
     this.inFlight--;
     this.delivered.increment();
     this.pump();
@@ -63,4 +51,21 @@ export class Poster {
 
 export function toWebhook(message: TrackMessage): Webhook {
   return { messageId: message.messageId, body: webhookBody(message) };
+}
+
+/** Posts a signed webhook. Rejects if the receiver does not take it. */
+export async function postWebhook(connections: Dispatcher, path: string, { messageId, body }: Webhook): Promise<void> {
+  const response = await connections.request({
+    path,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'floor/1.0',
+      'x-message-id': messageId,
+      'x-signature': createHmac('sha1', SECRET).update(body).digest('hex'),
+    },
+    body,
+  });
+  await response.body.dump();
+  if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
 }
