@@ -7,9 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { NestFactory } from '@nestjs/core';
 import { memoryQueue, sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { BATCH, SECRET, trackMessage } from '../support/messages.js';
-import { type SharedEngine, sharedQueue } from '../forward/shared.stores.js';
+import { type SharedEngine, sharedOptions } from '../forward/shared.stores.js';
 import { receiverUrl } from './address.js';
 import { CLIENTS, type ManyCost, type ManyOrder, type ManyStart } from './many.interface.js';
 
@@ -19,19 +20,21 @@ const QUIET = 11_000;
 /** Nobody listens there. */
 const DOWN_PORT = 1;
 
-/** `downIn`: of so many destinations one is down. */
-const [engine, count, port, downIn = Infinity] = process.argv.slice(2) as [
+/** `downIn`: of so many destinations one is down. `prefix`: the place in a shared store, which the parent empties. */
+const [engine, count, port, downInText, prefix] = process.argv.slice(2) as [
   'memory' | 'sqlite' | SharedEngine,
   string,
   string,
-  string | undefined,
+  string,
+  string,
 ];
-const isDown = (index: number): boolean => index % Number(downIn) === Number(downIn) - 1;
+const downIn = Number(downInText);
+const isDown = (index: number): boolean => index % downIn === downIn - 1;
 const names = Array.from({ length: Number(count) }, (_, index) => `tenant-${index}`);
 
 async function createQueue() {
   if (engine === 'memory') return memoryQueue();
-  if (engine !== 'sqlite') return sharedQueue(engine).factory;
+  if (engine !== 'sqlite') return bullmqQueue(sharedOptions(engine, prefix));
   return sqliteQueue({ path: join(await mkdtemp(join(tmpdir(), 'relay-bench-')), 'relay.db') });
 }
 
