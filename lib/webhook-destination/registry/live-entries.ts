@@ -31,7 +31,7 @@ export type RelaySources = Pick<SourceRegistry, 'find' | 'has' | 'put' | 'remove
  * entry that was never put: at start, entries removed in the last 30 days are reported, because an earlier process may
  * have left deliveries for them.
  */
-export interface RegistryListener {
+export interface DestinationListener {
   putDestination(destination: PausableDestination): void;
   removeDestination(name: string): void;
 }
@@ -50,7 +50,7 @@ export class LiveEntries {
   constructor(
     settings: EntrySettings,
     sources: RelaySources,
-    private readonly listener: RegistryListener,
+    private readonly listener: DestinationListener,
   ) {
     this.#settings = settings;
     this.#sources = sources;

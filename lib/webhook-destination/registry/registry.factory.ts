@@ -4,7 +4,7 @@ import type { RegistryOption } from './destination-registry.interface.js';
 import { ApplicationRegistry } from './application-registry.js';
 import { DocumentCipher } from './document.cipher.js';
 import { EntryCodec } from './entry.codec.js';
-import { type EntrySettings, LiveEntries, type RegistryListener, type RelaySources } from './live-entries.js';
+import { type EntrySettings, LiveEntries, type DestinationListener, type RelaySources } from './live-entries.js';
 import type { Registry } from './registry.js';
 import { StoredRegistry } from './stored.registry.js';
 
@@ -22,7 +22,7 @@ export function createRegistry(
   settings: RegistrySettings,
   queue: DeliveryQueue,
   sources: RelaySources,
-  listener: RegistryListener,
+  listener: DestinationListener,
 ): Registry {
   const { delivery, registry, registrySecret } = settings;
   const entries = new LiveEntries(settings, sources, listener);

@@ -18,13 +18,13 @@ import type {
   RegistryOption,
 } from '../../../../lib/webhook-destination/registry/destination-registry.interface.js';
 import { DestinationManager, type SendTest } from '../../../../lib/webhook-destination/registry/destination.manager.js';
-import type { RegistryListener, RelaySources } from '../../../../lib/webhook-destination/registry/live-entries.js';
+import type { DestinationListener, RelaySources } from '../../../../lib/webhook-destination/registry/live-entries.js';
 import { createRegistry } from '../../../../lib/webhook-destination/registry/registry.factory.js';
 import type { Registry } from '../../../../lib/webhook-destination/registry/registry.js';
 import { SourceManager } from '../../../../lib/webhook-destination/registry/source.manager.js';
 
 /** What the relay's steps would use. */
-export class RecordingListener implements RegistryListener {
+export class RecordingListener implements DestinationListener {
   readonly sources = new Map<string, KeyedSource>();
   readonly destinations = new Map<string, PausableDestination>();
   /** Each call, as `put shop`. */
