@@ -20,11 +20,12 @@ async function take(index: number): Promise<Client> {
     idle.delete(kept);
     return kept;
   }
-  if (++open > MAX_SOCKETS) {
+  if (open < MAX_SOCKETS) {
+    open++;
+  } else {
     const [oldest, of] = idle.entries().next().value!;
     idle.delete(oldest);
     idleOf[of]!.splice(idleOf[of]!.indexOf(oldest), 1);
-    open--;
     await oldest.destroy();
   }
   return new Client(new URL(receiverUrl(index, port)).origin);

@@ -1,4 +1,13 @@
-import { context, type Link, ROOT_CONTEXT, SpanKind, trace, TraceFlags, type Tracer } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  type Link,
+  ROOT_CONTEXT,
+  SpanKind,
+  trace,
+  TraceFlags,
+  type Tracer,
+} from '@opentelemetry/api';
 
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
@@ -56,13 +65,7 @@ export class OpenTelemetry implements Telemetry {
       `send ${source}`,
       {
         kind: SpanKind.CLIENT,
-        attributes: {
-          [MESSAGING_SYSTEM]: SYSTEM,
-          [OPERATION_NAME]: 'send',
-          [OPERATION_TYPE]: 'send',
-          [DESTINATION_NAME]: source,
-          [BATCH_COUNT]: count,
-        },
+        attributes: { ...attributesOf('send', 'send', source), [BATCH_COUNT]: count },
         links: toLinks(traces),
       },
       ROOT_CONTEXT,
@@ -77,13 +80,7 @@ export class OpenTelemetry implements Telemetry {
     const spans = Array.from(countByDestination(deliveries), ([destination, count]) =>
       this.tracer.startSpan(`enqueue ${destination}`, {
         kind: SpanKind.CLIENT,
-        attributes: {
-          [MESSAGING_SYSTEM]: SYSTEM,
-          [OPERATION_NAME]: 'enqueue',
-          [OPERATION_TYPE]: 'send',
-          [DESTINATION_NAME]: destination,
-          [BATCH_COUNT]: count,
-        },
+        attributes: { ...attributesOf('enqueue', 'send', destination), [BATCH_COUNT]: count },
       }),
     );
     try {
@@ -103,16 +100,7 @@ export class OpenTelemetry implements Telemetry {
     const parent = isChild ? toParent(recorded) : ROOT_CONTEXT;
     const span = this.tracer.startSpan(
       `process ${destination}`,
-      {
-        kind: SpanKind.CONSUMER,
-        links,
-        attributes: {
-          [MESSAGING_SYSTEM]: SYSTEM,
-          [OPERATION_NAME]: 'process',
-          [OPERATION_TYPE]: 'process',
-          [DESTINATION_NAME]: destination,
-        },
-      },
+      { kind: SpanKind.CONSUMER, links, attributes: attributesOf('process', 'process', destination) },
       parent,
     );
     // Samplers have no use for these, and the SDK checks each attribute of a span before it asks them.
@@ -125,15 +113,20 @@ export class OpenTelemetry implements Telemetry {
   private createSpan(source = this.options.source): TraceFields | undefined {
     const span = this.tracer.startSpan(`create ${source}`, {
       kind: SpanKind.PRODUCER,
-      attributes: {
-        [MESSAGING_SYSTEM]: SYSTEM,
-        [OPERATION_NAME]: 'create',
-        [OPERATION_TYPE]: 'create',
-        [DESTINATION_NAME]: source,
-      },
+      attributes: attributesOf('create', 'create', source),
     });
     span.end();
     const isSampled = (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
     return span.isRecording() || isSampled ? fieldsOf(span) : undefined;
   }
+}
+
+/** Returns the attributes that every span of an operation has. */
+function attributesOf(operation: string, type: string, destination: string): Attributes {
+  return {
+    [MESSAGING_SYSTEM]: SYSTEM,
+    [OPERATION_NAME]: operation,
+    [OPERATION_TYPE]: type,
+    [DESTINATION_NAME]: destination,
+  };
 }
