@@ -83,6 +83,7 @@ export class RelaySteps {
       this.sourceManager,
       delivery.retryWindow,
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
+      () => timeOf(this.queue),
     );
     this.explainer = new MessageExplainer(this.sources, () => this.destinationManager.inUse(), this.queue);
     this.deletion = new UserDeletion(this.sources, router, this.queue);

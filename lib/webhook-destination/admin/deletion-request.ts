@@ -1,5 +1,5 @@
 import { isNonEmptyString } from '../../common/value.util.js';
-import { RequestError } from '../ingest/request.error.js';
+import { refuseFields, RequestError } from '../ingest/request.error.js';
 import { MAX_NAMES } from '../queue/query.util.js';
 
 /** Maximum number of users per deletion: the request is held in memory, and one pass over the queue serves them all. */
@@ -26,7 +26,8 @@ export function checkDeletion(request: unknown, known: string[]): { userIds: str
     const rule = 'a deletion must be an object with userId or userIds';
     throw new RequestError(400, 'body_not_object', rule, 'body');
   }
-  const { userId, userIds, sources } = request as Record<keyof DeletionRequest, unknown>;
+  const { userId, userIds, sources, ...others } = request as Record<keyof DeletionRequest, unknown>;
+  refuseFields(others); // otherwise, a misspelt `sources` would delete from all of them
   const isList = userIds === undefined || Array.isArray(userIds);
   const users: unknown[] = isList ? [...((userIds as unknown[] | undefined) ?? [])] : [];
   if (userId !== undefined) users.push(userId);

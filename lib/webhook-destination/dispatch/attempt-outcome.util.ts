@@ -51,13 +51,6 @@ export function judgeAttempt(
   return { state: 'waiting', attempt, nextAttemptAt: next, failedUrls, firstAttemptAt };
 }
 
-/** Returns the outcome of a delivery whose destination was removed: dead, unless its last attempt delivered it. */
-export function endOfRemoved({ failedUrls }: Readonly<Delivery>, outcome?: DeliveryOutcome): DeliveryOutcome {
-  if (outcome && outcome.state !== 'waiting') return outcome;
-  const attempt = outcome?.attempt && { attempt: outcome.attempt };
-  return { state: 'dead', reason: 'destination removed', failedUrls: outcome?.failedUrls ?? failedUrls, ...attempt };
-}
-
 /** Whether the network policy stopped a request of the attempt. */
 function isRefused({ results }: AttemptRecord): boolean {
   return results.some(({ error }) => error?.startsWith(ADDRESS_NOT_ALLOWED));

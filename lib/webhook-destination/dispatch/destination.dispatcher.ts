@@ -14,7 +14,7 @@ import {
   type DeliveryQueue,
   type Lease,
 } from '../queue/delivery-queue.interface.js';
-import { endOfRemoved, judgeAttempt, WINDOW_OVER } from './attempt-outcome.util.js';
+import { judgeAttempt, WINDOW_OVER } from './attempt-outcome.util.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
@@ -53,7 +53,6 @@ export class DestinationDispatcher {
   private inFlight = 0;
   private onIdle: (() => void) | undefined;
   private isStopped = false;
-  private isRemoved = false;
   private released = false;
   /** Whether the network policy stopped the last attempt, which is then the reason why deliveries are held back. */
   private isRefused = false;
@@ -85,12 +84,9 @@ export class DestinationDispatcher {
   /**
    * Stops leasing deliveries. Requests in flight continue; deliveries that wait for the rate limit or a connection
    * return to the queue.
-   *
-   * @param isRemoved whether the destination was removed: deliveries that their last attempt does not deliver are dead
    */
-  stop(isRemoved = false): void {
+  stop(): void {
     this.isStopped = true;
-    this.isRemoved ||= isRemoved;
     this.queue = undefined;
     this.rest();
     this.sender.endWaits();
@@ -101,9 +97,8 @@ export class DestinationDispatcher {
     const { delivery } = lease;
     this.inFlight++;
     try {
-      const decided = await this.decide(delivery, this.now());
+      const outcome = await this.decide(delivery, this.now());
       if (this.released) return;
-      const outcome = this.isRemoved ? endOfRemoved(delivery, decided) : decided;
       if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
     } catch (error) {
       const line = `The outcome of message ${JSON.stringify(delivery.messageId)} could not be stored: ${errorMessage(error)}`;
@@ -113,12 +108,17 @@ export class DestinationDispatcher {
     }
   }
 
-  /** Resolves once nothing is in flight. */
+  /** Resolves once no delivery is in flight. */
   idle(): Promise<void> {
     return new Promise((resolve) => {
       if (this.inFlight === 0) resolve();
       else this.onIdle = resolve;
     });
+  }
+
+  /** Resolves once no request is in progress, including those to the other URLs of settled deliveries. */
+  requestsEnded(): Promise<void> {
+    return this.sender.idle();
   }
 
   /** Drops deliveries in flight. They stay leased until the queue releases them. */

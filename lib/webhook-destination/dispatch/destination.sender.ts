@@ -42,9 +42,12 @@ interface Begun {
 
 /** Sends the requests of one destination. */
 export class DestinationSender {
+  private onIdle: (() => void) | undefined;
+
   /**
    * @param maxActive maximum number of requests in progress to one URL; those to a slow URL beside a fast one would
    * pile up, because a settled delivery does not wait for them
+   * @param limit shared with the destination's earlier senders, whose requests count too
    */
   constructor(
     private readonly headers: WebhookHeaders,
@@ -80,9 +83,20 @@ export class DestinationSender {
     this.limit?.endWaits();
   }
 
+  /** Resolves once no request is in progress, including those to the other URLs of settled deliveries. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.onIdle = resolve;
+      this.checkIdle();
+    });
+  }
+
   async close(): Promise<void> {
-    this.endWaits();
     await Promise.all(this.routes.map(({ pool }) => pool.close()));
+  }
+
+  private checkIdle(): void {
+    if (this.routes.every(({ active }) => active === 0)) this.onIdle?.();
   }
 
   private postAll(
@@ -126,6 +140,7 @@ export class DestinationSender {
       result.duration = Math.floor(performance.now() - start);
       if (!isMade) this.limit?.giveBack();
       route.active--;
+      if (this.onIdle) this.checkIdle();
       onEnd({ urlId, result, retryAfter });
     };
     const fail = (error: unknown): void => {

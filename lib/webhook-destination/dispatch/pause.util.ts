@@ -13,6 +13,9 @@ export interface PausableDestination extends DestinationOptions {
   pauses?: readonly Pause[];
 }
 
+/** Options that decide what is sent to a destination, not how. */
+const ROUTING = ['name', 'integration', 'sources', 'types', 'events', 'metadata'];
+
 /** Maximum number of stored pauses of a destination: more than a retry window usually contains. */
 const MAX_PAUSES = 1_000;
 
@@ -20,6 +23,16 @@ const MAX_PAUSES = 1_000;
 export function isPaused(pauses: readonly Pause[] = []): boolean {
   const last = pauses.at(-1);
   return last !== undefined && last.to === undefined;
+}
+
+/** Returns whether deliveries are sent to a destination now. */
+export function isActive({ enabled, pauses }: PausableDestination): boolean {
+  return enabled && !isPaused(pauses);
+}
+
+/** Returns whether two forms of a destination are sent to in the same way: they may differ in what is routed to them. */
+export function sendsAlike(one: PausableDestination, other: PausableDestination): boolean {
+  return one.transform === other.transform && sendingOf(one) === sendingOf(other);
 }
 
 /** Returns how long the destination was paused between two moments, in ms. */
@@ -45,4 +58,8 @@ export function recentPauses(pauses: Pause[], retryWindow: number, now: number):
     first--;
   }
   return pauses.slice(first);
+}
+
+function sendingOf(destination: PausableDestination): string {
+  return JSON.stringify(Object.entries(destination).filter(([field]) => !ROUTING.includes(field)));
 }

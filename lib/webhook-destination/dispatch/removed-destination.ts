@@ -5,8 +5,10 @@ import { fromEvent, lastValueFrom, mergeMap, takeUntil } from 'rxjs';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
-import { endOfRemoved } from './attempt-outcome.util.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
+
+/** Why the deliveries are dead. */
+const REMOVED = 'destination removed';
 
 /** Number of deliveries ended concurrently. */
 const CONCURRENCY = 64;
@@ -20,6 +22,8 @@ export class RemovedDestination {
   private readonly stopping = new AbortController();
   /** Whether more deliveries may have become due since the last search began. */
   private isPassRequested = true;
+  /** Whether deliveries may wait for a retry. */
+  private mayWait = true;
 
   constructor(
     private readonly destination: string,
@@ -29,19 +33,25 @@ export class RemovedDestination {
 
   /** Ends all deliveries. Resolves once none are due, or after `stop`. Never rejects. */
   async end(): Promise<void> {
-    // Called once, because the queue announces the deliveries that it makes due.
-    await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
     while (this.isPassRequested) {
+      const { mayWait } = this;
       this.isPassRequested = false;
+      // Not for each pass: the queue announces the deliveries that it makes due, which requests another.
+      this.mayWait = false;
+      if (mayWait) await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
       await this.persist(() => this.settleAll());
     }
     this.logger.end();
     this.reporter.end();
   }
 
-  /** Called when more deliveries may be due. */
-  requestPass(): void {
+  /**
+   * Called when more deliveries may be due.
+   * @param mayWait whether some may wait for a retry
+   */
+  requestPass(mayWait: boolean): void {
     this.isPassRequested = true;
+    this.mayWait ||= mayWait;
   }
 
   /** Called when the destination is added again or the application stops. */
@@ -69,7 +79,7 @@ export class RemovedDestination {
     const settled = leases.pipe(
       mergeMap(async (lease) => {
         const { delivery } = lease;
-        const outcome = endOfRemoved(delivery);
+        const outcome = { state: 'dead', reason: REMOVED, failedUrls: delivery.failedUrls } as const;
         if (await lease.settle(outcome)) this.reporter.report(delivery, outcome);
       }),
       takeUntil(fromEvent(this.stopping.signal, 'abort')),

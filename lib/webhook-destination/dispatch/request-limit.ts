@@ -33,28 +33,36 @@ interface Waiter {
  * request was made, or immediately if it was not made.
  */
 export class RequestLimit {
-  private readonly per: number;
-  private free: number;
-  /** Recent requests, oldest first. */
-  private readonly made = new Fifo<{ endsAt: number }>();
+  private requests!: number;
+  private per!: number;
+  /** Slots taken: recent requests, and admitted ones that are not made yet. */
+  private taken = 0;
+  /** When recent requests were made, oldest first. */
+  private readonly made = new Fifo<{ at: number }>();
   private readonly waiting = new Fifo<Waiter>();
   /** Runs while requests wait. */
   private timer: NodeJS.Timeout | undefined;
 
   /** @param now returns a monotonic time, in ms */
   constructor(
-    { requests, per }: DestinationRateLimit,
+    limit: DestinationRateLimit,
     private readonly now: () => number = () => performance.now(),
   ) {
-    this.free = requests;
+    this.change(limit);
+  }
+
+  /** Replaces the limit. Requests made before count towards the new one. */
+  change({ requests, per }: DestinationRateLimit): void {
+    this.requests = requests;
     this.per = per;
+    this.admitWaiting();
   }
 
   /** Admits this number of requests if all may be made now; returns whether it did. */
   admits(count: number): boolean {
     this.admitWaiting();
-    if (this.waiting.length > 0 || this.free < count) return false;
-    this.free -= count;
+    if (this.waiting.length > 0 || this.taken + count > this.requests) return false;
+    this.taken += count;
     return true;
   }
 
@@ -68,13 +76,13 @@ export class RequestLimit {
 
   /** Records that an admitted request is made now. */
   begin(): void {
-    this.made.push({ endsAt: this.now() + this.per });
+    this.made.push({ at: this.now() });
     this.admitWaiting();
   }
 
   /** Records that an admitted request is not made. */
   giveBack(): void {
-    this.free++;
+    this.taken--;
     this.admitWaiting();
   }
 
@@ -86,13 +94,14 @@ export class RequestLimit {
 
   private admitWaiting(): void {
     const now = this.now();
-    while ((this.made.peek()?.endsAt ?? Infinity) <= now) {
+    while ((this.made.peek()?.at ?? Infinity) + this.per <= now) {
       this.made.shift();
-      this.free++;
+      this.taken--;
     }
-    for (let next = this.waiting.peek(); next && next.count <= this.free; next = this.waiting.peek()) {
+    for (let next = this.waiting.peek(); next; next = this.waiting.peek()) {
+      if (this.taken + next.count > this.requests) break;
       this.waiting.shift();
-      this.free -= next.count;
+      this.taken += next.count;
       next.resolve(true);
     }
     this.setTimer(now);
@@ -106,7 +115,7 @@ export class RequestLimit {
     }
     const oldest = this.made.peek();
     if (this.timer || !oldest) return;
-    const wait = Math.ceil(oldest.endsAt - now);
+    const wait = Math.ceil(oldest.at + this.per - now);
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.admitWaiting();

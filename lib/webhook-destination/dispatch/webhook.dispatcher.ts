@@ -20,8 +20,9 @@ import { NetworkCheck } from './network-check.js';
 import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
-import { isPaused, type PausableDestination } from './pause.util.js';
+import { isActive, type PausableDestination, sendsAlike } from './pause.util.js';
 import { RemovedDestination } from './removed-destination.js';
+import { RequestLimit } from './request-limit.js';
 import { createSender, sendTest } from './sender.factory.js';
 import { socketBudget } from './socket-budget.js';
 import type { PoolFactory } from './transport.factory.js';
@@ -43,6 +44,8 @@ export class WebhookDispatcher {
   // Private, because they contain URLs, headers and keys.
   readonly #destinations = new Map<string, PausableDestination>();
   readonly #dispatchers = new Map<string, DestinationDispatcher>();
+  /** Rate limits by destination, shared by its dispatchers. */
+  readonly #limits = new Map<string, RequestLimit>();
   /** Dispatchers that were replaced or removed, and still have requests in flight. */
   readonly #leaving = new Set<DestinationDispatcher>();
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
@@ -90,7 +93,9 @@ export class WebhookDispatcher {
     this.removed.get(name)?.stop();
     this.removed.delete(name);
     this.removedNames.delete(name);
+    const present = this.#destinations.get(name);
     this.#destinations.set(name, destination);
+    if (this.#dispatchers.has(name) && sendsAlike(present!, destination)) return;
     if (isActive(destination)) this.#check?.add([destination], true);
     this.open(destination);
   }
@@ -99,8 +104,9 @@ export class WebhookDispatcher {
   remove(name: string): void {
     this.#destinations.delete(name);
     this.removedNames.add(name);
-    this.leave(name, true);
-    if (this.#createPool) this.end(name);
+    this.#limits.delete(name);
+    this.leave(name);
+    this.end(name, true);
   }
 
   /** Starts recording which destinations have due deliveries. */
@@ -143,8 +149,10 @@ export class WebhookDispatcher {
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
     if (!this.#createPool)
       throw new RelayError('not_delivering', 'this process does not deliver, so it cannot test a destination');
-    const sender = createSender(destination, this.options.reveal().delivery, this.#createPool);
-    return sendTest(sender, destination, body, messageId, timeOf(this.queue));
+    const { delivery } = this.options.reveal();
+    const createPool = this.#createPool;
+    const create = (urls: string[]) => createSender({ ...destination, urls }, delivery, createPool);
+    return sendTest(create, destination, body, messageId, timeOf(this.queue));
   }
 
   /** Sends due deliveries for a limited time; the rest stays in the queue. */
@@ -169,7 +177,7 @@ export class WebhookDispatcher {
   /** Starts delivering to a destination if necessary, or ends new deliveries of a removed one. */
   private wake(name: string): void {
     const destination = this.#destinations.get(name);
-    if (!destination) this.end(name);
+    if (!destination) this.end(name, false);
     else if (!this.#dispatchers.has(name)) this.open(destination);
   }
 
@@ -179,7 +187,7 @@ export class WebhookDispatcher {
     if (!createPool || !isActive(destination)) return;
     this.scope.runInAsyncScope(() => {
       const { delivery } = this.options.reveal();
-      const sender = createSender(destination, delivery, createPool);
+      const sender = createSender(destination, delivery, createPool, this.limitOf(destination));
       const now = () => timeOf(this.queue);
       const dispatcher = new DestinationDispatcher(destination, sender, delivery, this.events, now, this.telemetry);
       this.#dispatchers.set(destination.name, dispatcher);
@@ -188,14 +196,25 @@ export class WebhookDispatcher {
     });
   }
 
-  private leave(name: string, isRemoved = false): void {
+  /** Returns the rate limit of a destination, which counts the requests before a change too. */
+  private limitOf({ name, rateLimit }: PausableDestination): RequestLimit | undefined {
+    const present = this.#limits.get(name);
+    if (!rateLimit) this.#limits.delete(name);
+    else if (present) present.change(rateLimit);
+    else this.#limits.set(name, new RequestLimit(rateLimit));
+    return this.#limits.get(name);
+  }
+
+  private leave(name: string): void {
     const dispatcher = this.#dispatchers.get(name);
     if (!dispatcher) return;
     this.#dispatchers.delete(name);
     this.#leaving.add(dispatcher);
-    dispatcher.stop(isRemoved);
+    dispatcher.stop();
     const close = async () => {
       await dispatcher.idle();
+      this.end(name, true); // an attempt that failed after the removal left its delivery waiting for a retry
+      await dispatcher.requestsEnded();
       await dispatcher.close();
       this.#leaving.delete(dispatcher);
     };
@@ -204,10 +223,15 @@ export class WebhookDispatcher {
     );
   }
 
-  private end(name: string): void {
-    if (!this.removedNames.has(name)) return; // possibly a destination that only another process knows yet
+  /**
+   * Ends the deliveries of a removed destination, once this process delivers.
+   * @param mayWait whether some may wait for a retry
+   */
+  private end(name: string, mayWait: boolean): void {
+    // A name that was not removed is possibly that of a destination that only another process knows yet.
+    if (!this.#createPool || !this.removedNames.has(name)) return;
     const running = this.removed.get(name);
-    if (running) return running.requestPass();
+    if (running) return running.requestPass(mayWait);
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
     void this.scope
@@ -226,9 +250,4 @@ export class WebhookDispatcher {
     }
     return budget.join(maxSockets);
   }
-}
-
-/** Returns whether deliveries are sent to a destination now. */
-function isActive({ enabled, pauses }: PausableDestination): boolean {
-  return enabled && !isPaused(pauses);
 }

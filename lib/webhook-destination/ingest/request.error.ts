@@ -20,3 +20,15 @@ export class RequestError extends RelayError {
     super(code, message);
   }
 }
+
+/**
+ * Refuses the fields that a request does not have.
+ *
+ * @param others what is left of the request without its own fields
+ * @throws {RequestError} 400 that names the first
+ */
+export function refuseFields(others: object): void {
+  const [field] = Object.keys(others);
+  if (field !== undefined)
+    throw new RequestError(400, 'field_unknown', `${field} is not a field of this request`, field);
+}

@@ -41,7 +41,7 @@ export class ApplicationRegistry extends Registry {
 
   find<K extends RegistryKind>(kind: K, name: string): RegisteredEntry<K> | undefined {
     const document = this.#entries[kind].get(name) as EntryDocuments[K] | undefined;
-    return document && { document };
+    return document && { document, live: document };
   }
 
   change(kind: RegistryKind, name: string): Promise<void> {

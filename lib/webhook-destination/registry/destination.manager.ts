@@ -66,13 +66,17 @@ export type SendTest = (destination: DestinationOptions, body: Buffer, messageId
  * change is durable and in effect in this process; other processes apply it within a second.
  */
 export class DestinationManager extends EntryManager<'destination', DestinationEntry> {
-  /** @internal */
+  /**
+   * @internal
+   * @param now returns the queue's time, which retry windows are measured by, in ms since the epoch
+   */
   constructor(
     fixed: DestinationOptions[],
     registry: Registry,
     private readonly sources: SourceManager,
     private readonly retryWindow: number,
     private readonly send: SendTest,
+    private readonly now: () => number,
   ) {
     super('destination', fixed, registry);
   }
@@ -109,7 +113,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
   pause(name: string): Promise<DestinationEntry> {
-    return this.changePauses(name, (pauses) => (isPaused(pauses) ? undefined : [...pauses, { from: Date.now() }]));
+    return this.changePauses(name, (pauses) => (isPaused(pauses) ? undefined : [...pauses, { from: this.now() }]));
   }
 
   /**
@@ -118,7 +122,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    */
   resume(name: string): Promise<DestinationEntry> {
     return this.changePauses(name, (pauses) =>
-      isPaused(pauses) ? [...pauses.slice(0, -1), { from: pauses.at(-1)!.from, to: Date.now() }] : undefined,
+      isPaused(pauses) ? [...pauses.slice(0, -1), { from: pauses.at(-1)!.from, to: this.now() }] : undefined,
     );
   }
 
@@ -170,10 +174,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
 
   /** @internal Returns the options of the destinations in use, with their secrets, sorted by name. */
   async inUse(): Promise<DestinationOptions[]> {
-    await this.get('');
-    return this.all()
-      .filter(({ fault }) => fault === undefined)
-      .map(({ document }) => toLiveDestination(document));
+    return (await this.live()).map(toLiveDestination);
   }
 
   protected show({ document, ...state }: ShownEntry<'destination'>): DestinationEntry {
@@ -209,7 +210,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return super.change(name, (document) => {
       const changed = change(document);
       if (changed === document || !changed.pauses) return changed;
-      return { ...changed, pauses: recentPauses(changed.pauses, this.retryWindow, Date.now()) };
+      return { ...changed, pauses: recentPauses(changed.pauses, this.retryWindow, this.now()) };
     });
   }
 }

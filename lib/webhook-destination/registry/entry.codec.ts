@@ -22,9 +22,9 @@ export class EntryCodec {
     this.rules = createHash('sha256').update(rules).digest('base64').slice(0, 8);
   }
 
-  /** @param document a valid document */
-  encode(kind: RegistryKind, document: AnyDocument): string {
-    const json = JSON.stringify({ ...document, layout: LAYOUT, rules: this.rules });
+  /** @param isValid whether the document passes the rules of this process */
+  encode(kind: RegistryKind, document: AnyDocument, isValid = true): string {
+    const json = JSON.stringify({ ...document, layout: LAYOUT, rules: isValid ? this.rules : document.rules });
     return this.cipher.encrypt({ kind, name: document.options.name }, json);
   }
 

@@ -75,11 +75,14 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   }
 
   /** Returns the readable entries whose names pass, sorted by name. */
-  protected all(isWanted: (name: string) => boolean = () => true): ShownEntry<K>[] {
-    return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])]
-      .filter(isWanted)
-      .sort()
-      .flatMap((name) => this.find(name) ?? []);
+  protected all(isWanted: (name: string) => boolean): ShownEntry<K>[] {
+    return this.names.filter(isWanted).flatMap((name) => this.find(name) ?? []);
+  }
+
+  /** Returns the documents in use, sorted by name. */
+  protected async live(): Promise<EntryDocuments[K][]> {
+    await this.#registry.opened;
+    return this.names.flatMap((name) => this.#fixed.get(name) ?? this.#registry.find(this.#kind, name)?.live ?? []);
   }
 
   protected abstract show(entry: ShownEntry<K>): E;
@@ -134,8 +137,9 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     given: { overlap?: number },
     generate: () => string,
   ): Promise<E & { [K in F]?: string }> {
-    const { overlap = OVERLAP, [argument]: value } = Object(given) as Record<string, unknown> & { overlap?: number };
+    const { overlap = OVERLAP, [argument]: value, ...others } = Object(given) as Record<string, unknown> & typeof given;
     const faults = [
+      ...Object.keys(others).map((field) => `${field} is not a known option`),
       ...(Number.isSafeInteger(overlap) && overlap >= 0
         ? []
         : ['overlap must be a whole number of milliseconds, 0 or above']),
@@ -169,6 +173,10 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   protected refusal(name: unknown, faults: string[]): OptionsError {
     return invalidEntry(this.#kind, String(name), faults);
+  }
+
+  private get names(): string[] {
+    return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])].sort();
   }
 
   private find(name: string): ShownEntry<K> | undefined {

@@ -11,6 +11,8 @@ export interface RegisteredEntry<K extends RegistryKind = RegistryKind> {
   document?: EntryDocuments[K];
   /** Why this process ignores the entry, or keeps its last valid form. */
   fault?: string;
+  /** The document in use; the last valid one if `document` is invalid, absent if there is none. */
+  live?: EntryDocuments[K];
 }
 
 /** Returns the new document of an entry; null removes the entry, undefined leaves it unchanged. */

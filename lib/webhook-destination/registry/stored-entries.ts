@@ -14,8 +14,6 @@ export interface StoredEntry extends RegisteredEntry {
   kind: RegistryKind;
   name: string;
   revision: number;
-  /** The document in use; the last valid one if `document` is invalid. */
-  live?: AnyDocument;
 }
 
 /** The entries of a store as this process last read them, with the documents in use. */

@@ -150,8 +150,9 @@ export class StoredRegistry extends Registry {
 
   private async rewriteEntry(entry: StoredEntry): Promise<void> {
     const { kind, name, document, fault, revision } = entry;
-    if (!document || fault !== undefined) return;
-    const written = await this.store.write({ kind, name, document: this.codec.encode(kind, document) }, revision);
+    if (!document) return;
+    const text = this.codec.encode(kind, document, fault === undefined);
+    const written = await this.store.write({ kind, name, document: text }, revision);
     entry.revision = written ?? revision;
   }
 }

@@ -66,9 +66,9 @@ export class DestinationRouter {
     if (!destination) return;
     this.destinations.delete(name);
     for (const source of destination.sources ?? [undefined]) {
-      const wanting = this.wanting.get(source)!;
-      wanting.delete(destination);
-      if (wanting.size === 0) this.wanting.delete(source);
+      const wanting = this.wanting.get(source); // undefined the second time that a source is named
+      wanting?.delete(destination);
+      if (wanting?.size === 0) this.wanting.delete(source);
     }
     this.forgetServed(destination.sources);
   }

@@ -246,6 +246,7 @@ describe('requestDeletion', () => {
     ['nothing', undefined, /^a deletion must be an object/],
     ['null', null, /^a deletion must be an object/],
     ['an unknown source', { userId: 'u1', sources: ['nowhere'] }, /^sources must be/],
+    ['an unknown field', { userId: 'u1', source: ['shop'] }, /^source is not a field of this request$/],
     ['no source', { userId: 'u1', sources: [] }, /^sources must be a list of 1 to 1000 names of sources$/],
     [
       'too many users',

@@ -467,6 +467,7 @@ describe('Rotation', () => {
     await expect(rotate({ secret: ['a', 'b'] })).rejects.toThrow('secret must be a string');
     await expect(rotate({ secret: null })).rejects.toThrow('secret must be a string');
     await expect(rotate({ secret: '' })).rejects.toThrow('sharedSecret must be a non-empty string');
+    await expect(rotate({ sharedSecret: 'other' })).rejects.toThrow('sharedSecret is not a known option');
     await expect(rotate({ overlap: -1 })).rejects.toThrow('overlap must be a whole number of milliseconds');
     await expect(sources.rotateKey('shop', { key: 'wk_shop' })).rejects.toThrow('key must differ from the present one');
   });

@@ -169,11 +169,30 @@ describe('The stored registry', () => {
         fault: expect.stringContaining('urls[0] must not'),
       });
 
+      expect((await strict.destinations.inUse()).map((destination) => destination.urls)).toEqual([urls]);
+
       // At start there is no last form.
       const { listener } = await start({ store: store.connect() });
       expect(listener.calls).toEqual([]);
       expect(log.matching(/Destination "crm" of the registry is invalid and not used: urls\[0\] must/)).toHaveLength(1);
       expect([one.listener.calls, other.listener.calls]).toEqual([[], []]);
+    });
+
+    it('ends a rotation there too', async () => {
+      const store = new SharedStore();
+      const lax = await start({ store: store.connect(), delivery: { allowedNetworks: ['10.0.0.0/8'] } });
+      await lax.destinations.create({ name: 'crm', urls: ['https://10.0.0.2/hook'], sharedSecret: 'first-secret' });
+      await lax.destinations.rotateSecret('crm', { secret: 'second-secret', overlap: 300 });
+      const strict = await start({ store: store.connect() });
+      lax.stop();
+      const stored = async () => JSON.stringify(await store.connect().read(0));
+      expect(await stored()).toContain('first-secret');
+      await waitFor(async () => !(await stored()).includes('first-secret'));
+      expect(await strict.destinations.get('crm')).toMatchObject({
+        fault: expect.stringContaining('urls[0] must not'),
+      });
+      const { listener } = await start({ store: store.connect() });
+      expect(listener.calls).toEqual([]); // it is still at fault for those that read it
     });
 
     it('refuses what it cannot read, without showing it', async () => {

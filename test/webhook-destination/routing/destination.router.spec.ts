@@ -136,6 +136,14 @@ describe('Routing', () => {
     expect(takersNow('app')).toEqual(['Every']);
   });
 
+  it('takes a source that is named twice for one', () => {
+    const router = new DestinationRouter([destination({ name: 'A', sources: ['shop', 'shop'] })]);
+    const routed = () => router.route('shop', [incoming(track)], 1).map(({ destination: name }) => name);
+    expect(routed()).toEqual(['A']);
+    router.remove('A');
+    expect(routed()).toEqual([]);
+  });
+
   it('takes a delete notification to each enabled destination of the source, whatever its types and events', () => {
     const router = new DestinationRouter(
       [

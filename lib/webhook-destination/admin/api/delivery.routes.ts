@@ -1,4 +1,5 @@
-import { RequestError } from '../../ingest/request.error.js';
+import { refuseFields, RequestError } from '../../ingest/request.error.js';
+import type { DeletionRequest } from '../deletion-request.js';
 import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
@@ -46,7 +47,9 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       'Delete the queued and kept data of a user, and notify the destinations, like POST /v1/delete',
       async ({ params, body, audit }) => {
         const userId = params.userId!;
-        const result = await relay.requestDeletion({ ...body, userId });
+        const { sources, ...others } = body as Pick<DeletionRequest, 'sources'>; // requestDeletion checks it
+        refuseFields(others);
+        const result = await relay.requestDeletion({ userId, sources });
         audit({ action: 'user.delete', target: userId, details: { ...body, ...result } });
         return result;
       },

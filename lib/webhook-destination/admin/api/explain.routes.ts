@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../client/message/message.rules.js';
-import { RequestError } from '../../ingest/request.error.js';
+import { refuseFields } from '../../ingest/request.error.js';
 import type { AdminRelay } from './admin-services.interface.js';
 import type { ApiRoute } from './api.route.js';
 
@@ -26,10 +26,7 @@ export function explainRoute(relay: AdminRelay): ApiRoute {
       const { message, source, ...others } = isPlainObject(body.message)
         ? body
         : { message: body, source: body.source };
-      const [unknown] = Object.keys(others);
-      if (unknown !== undefined) {
-        throw new RequestError(400, 'field_unknown', `${unknown} is not a field of this request`, unknown);
-      }
+      refuseFields(others);
       return relay.explain(message, source as string | undefined);
     },
   };

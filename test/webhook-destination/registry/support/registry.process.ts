@@ -142,6 +142,7 @@ export class RegistryProcess {
       this.sources,
       retryWindow,
       send ?? unsent,
+      () => Date.now(),
     );
   }
 

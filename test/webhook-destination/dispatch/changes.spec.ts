@@ -1,0 +1,173 @@
+import type { ServerResponse } from 'node:http';
+
+import { describe, expect, it } from '@jest/globals';
+import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { Relay } from '../../support/relay.js';
+import { type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
+import { describeOnEach, postgresStore, redisStore } from '../../support/services.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { waitFor } from '../../support/wait-for.js';
+
+const cleanUp = useCleanUps();
+
+async function receive(script: Script): Promise<ScriptedReceiver> {
+  const receiver = await ScriptedReceiver.start(script);
+  cleanUp(() => receiver.stop());
+  return receiver;
+}
+
+async function start(options: Parameters<typeof Relay.start>[0] = {}): Promise<Relay> {
+  const relay = await Relay.start({ registry: 'store', ...options });
+  cleanUp(() => relay.stop());
+  return relay;
+}
+
+/** A receiver that answers when it is told to. */
+async function heldBack(): Promise<{ receiver: ScriptedReceiver; answer: (code: number) => void }> {
+  const held: ServerResponse[] = [];
+  const receiver = await receive((response) => void held.push(response));
+  return { receiver, answer: (code) => held.splice(0).forEach((response) => response.writeHead(code).end()) };
+}
+
+const requests = (receiver: ScriptedReceiver, count: number) => waitFor(() => receiver.webhooks.length >= count);
+
+describe('A change of a destination', () => {
+  it('does not renew its rate limit', async () => {
+    const receiver = await receive(status(200));
+    const other = await receive(status(200));
+    const relay = await start();
+    const { destinations } = relay.service;
+    await destinations.create({ name: 'Limited', urls: [receiver.url], rateLimit: { requests: 1, per: 3_600_000 } });
+    await destinations.create({ name: 'Other', urls: [other.url] });
+    await relay.track('m0', 'm1', 'm2');
+    await requests(receiver, 1);
+    for (const retryOn of ['spec', 'any-failure'] as const) {
+      await destinations.update('Limited', { retryOn });
+      await destinations.pause('Limited');
+      await destinations.resume('Limited');
+      await destinations.rotateSecret('Limited');
+    }
+    await relay.track('m3');
+    await requests(other, 4);
+    expect(receiver.webhooks).toHaveLength(1);
+
+    // The request before the change counts towards a higher limit.
+    await destinations.update('Limited', { rateLimit: { requests: 3, per: 3_600_000 } });
+    await requests(receiver, 3);
+    await relay.track('m4');
+    await requests(other, 5);
+    expect(receiver.webhooks).toHaveLength(3);
+  });
+
+  it('lets the requests to all its URLs end that are in progress', async () => {
+    const fast = await receive(status(200));
+    const { receiver: slow, answer } = await heldBack();
+    const relay = await start();
+    await relay.service.destinations.create({ name: 'Both', urls: [fast.url, slow.url] });
+    await relay.track('m0');
+    await relay.settled('delivered');
+    await requests(slow, 1);
+    await relay.service.destinations.update('Both', { retryOn: 'any-failure' });
+    await relay.track('m1');
+    await relay.settled('delivered', 2);
+    await requests(slow, 2);
+    expect(slow.sockets.size).toBe(2);
+    answer(200);
+    await waitFor(() => slow.active === 0);
+    await waitFor(() => slow.sockets.size === 1); // that of the earlier form is closed now
+  });
+
+  it('keeps connections and circuit where it changes only what is routed there', async () => {
+    const receiver = await receive(status(200));
+    const relay = await start();
+    const { destinations } = relay.service;
+    await destinations.create({ name: 'Kept', urls: [receiver.url] });
+    await relay.track('m0');
+    await relay.settled('delivered');
+    await destinations.update('Kept', { metadata: { plan: 'gold' }, events: ['Order*'] });
+    await relay.track('m1');
+    await relay.settled('delivered', 2);
+    expect(receiver.connections).toBe(1);
+    await destinations.update('Kept', { headers: { 'X-Plan': 'gold' } });
+    await relay.track('m2');
+    await relay.settled('delivered', 3);
+    expect(receiver.webhooks.map(({ headers }) => headers['x-plan'])).toEqual([undefined, undefined, 'gold']);
+  });
+});
+
+it('A pause is measured by the time of the queue, as retry windows are', async () => {
+  const queue = memoryQueue()();
+  const hour = 3_600_000;
+  queue.now = () => Date.now() - hour;
+  const relay = await start({ queue: () => queue });
+  await relay.service.destinations.create({ name: 'Hook', urls: ['https://customer.example/hook'] });
+  await relay.service.destinations.pause('Hook');
+  const [record] = await queue.registry!.read(0);
+  const [{ from }] = (JSON.parse(record!.document!) as { pauses: [{ from: number }] }).pauses;
+  expect(from).toBeLessThanOrEqual(Date.now() - hour);
+  expect(from).toBeGreaterThan(Date.now() - 2 * hour);
+});
+
+it('A test shows the answer of each URL', async () => {
+  const fast = await receive(status(200));
+  const { receiver: slow, answer } = await heldBack();
+  const relay = await start();
+  await relay.service.destinations.create({ name: 'Both', urls: [fast.url, slow.url] });
+  const tested = relay.service.destinations.test('Both');
+  await requests(fast, 1);
+  await requests(slow, 1);
+  answer(500);
+  expect((await tested).results).toMatchObject([
+    { url: fast.url, status: 200, outcome: 'success' },
+    { url: slow.url, status: 500, outcome: 'temporary' },
+  ]);
+});
+
+function itEndsWhatIsUnderWay(create: () => Promise<DeliveryQueueFactory>): void {
+  it.each([
+    ['at once', async () => undefined],
+    ['after a change', (relay: Relay) => relay.service.destinations.update('Hook', { retryOn: 'any-failure' })],
+    ['after a pause', (relay: Relay) => relay.service.destinations.pause('Hook')],
+  ])('ends what is under way, %s', async (_when, change) => {
+    const { receiver, answer } = await heldBack();
+    const relay = await start({ queue: await create() });
+    await relay.service.destinations.create({ name: 'Hook', urls: [receiver.url] });
+    await relay.track('m0', 'm1');
+    await requests(receiver, 2);
+    await change(relay);
+    await relay.service.destinations.remove('Hook');
+    answer(500);
+    await relay.settled('dead', 2);
+    const deliveries = await relay.service.deliveries({});
+    expect(deliveries.map(({ state, reason, attempts }) => [state, reason, attempts.length])).toEqual([
+      ['dead', 'destination removed', 1],
+      ['dead', 'destination removed', 1],
+    ]);
+    expect(receiver.webhooks).toHaveLength(2);
+  });
+}
+
+describe('The removal of a destination with the queue in memory', () => {
+  itEndsWhatIsUnderWay(() => Promise.resolve(memoryQueue()));
+});
+
+describe('The removal of a destination with SQLite', () => {
+  itEndsWhatIsUnderWay(async () => {
+    const { path, remove } = await temporaryFolder();
+    cleanUp(remove);
+    return sqliteQueue({ path: path('relay.db') });
+  });
+});
+
+await describeOnEach([redisStore, postgresStore], ({ name, create }) => {
+  describe(`The removal of a destination with ${name}`, () => {
+    itEndsWhatIsUnderWay(() => {
+      const { options, remove } = create();
+      cleanUp(remove);
+      return Promise.resolve(bullmqQueue(options));
+    });
+  });
+});
