@@ -218,7 +218,7 @@ export class DestinationDispatcher {
     if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now, paused);
-    span?.end(outcome.state);
+    (span ?? this.telemetry?.attempt(delivery))?.end(outcome.state); // no span yet if no URL got as far as a connection
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));

@@ -5,9 +5,13 @@ import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
 import { errorMessage } from '../../common/error.util.js';
+import { within } from '../../common/time.util.js';
 import type { EgressProxy } from './egress-proxy.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
+
+/** Share of the timeout of a request in which addresses may be looked up. */
+const LOOKUP_SHARE = 0.5;
 
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 
@@ -28,8 +32,9 @@ export function proxyConnector(
 
   async function connect({ hostname, port, protocol }: buildConnector.Options): Promise<Socket> {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-    // The proxy may use any of the addresses, and may know a name that is unknown here.
-    const addresses = await policy.addressesOf(new URL(`${protocol}//${host}`)).catch((): string[] => []);
+    // The proxy may use any of the addresses, and may know a name that is unknown here, or that no server here answers.
+    const found = policy.addressesOf(new URL(`${protocol}//${host}`));
+    const addresses = await within(timeout * LOOKUP_SHARE, found, host).catch((): string[] => []);
     const refused = addresses.find((address) => !policy.allows(address));
     if (refused !== undefined) throw policy.refusal(refused);
     return tunnel(proxy, toProxy, `${host}:${port || (protocol === 'https:' ? 443 : 80)}`, timeout);

@@ -31,8 +31,11 @@ export class RemovedDestination {
     private readonly reporter: OutcomeReporter,
   ) {}
 
-  /** Ends all deliveries. Resolves once none are due, or after `stop`. Never rejects. */
-  async end(): Promise<void> {
+  /**
+   * Ends all deliveries. Never rejects.
+   * @param onEnd called once none are due, or after `stop`; no pass can be requested from then on
+   */
+  async end(onEnd: () => void): Promise<void> {
     while (this.isPassRequested) {
       const { mayWait } = this;
       this.isPassRequested = false;
@@ -41,6 +44,7 @@ export class RemovedDestination {
       if (mayWait) await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
       await this.persist(() => this.settleAll());
     }
+    onEnd();
     this.logger.end();
     this.reporter.end();
   }

@@ -167,7 +167,11 @@ export class WebhookDispatcher {
     await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
     for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
     const all = [...this.#dispatchers.values(), ...this.#leaving];
-    await Promise.race([Promise.all(all.map((dispatcher) => dispatcher.idle())), end]);
+    const ended = async (dispatcher: DestinationDispatcher): Promise<void> => {
+      await dispatcher.idle();
+      await dispatcher.requestsEnded();
+    };
+    await Promise.race([Promise.all(all.map(ended)), end]);
     abort.abort();
     await Promise.all(all.map((dispatcher) => dispatcher.close()));
     this.leaveBudget();
@@ -234,9 +238,11 @@ export class WebhookDispatcher {
     if (running) return running.requestPass(mayWait);
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
     this.removed.set(name, removed);
-    void this.scope
-      .runInAsyncScope(() => removed.end())
-      .then(() => this.removed.get(name) === removed && this.removed.delete(name));
+    void this.scope.runInAsyncScope(() =>
+      removed.end(() => {
+        if (this.removed.get(name) === removed) this.removed.delete(name);
+      }),
+    );
   }
 
   private joinBudget(): () => void {

@@ -148,6 +148,20 @@ function itEndsWhatIsUnderWay(create: () => Promise<DeliveryQueueFactory>): void
     ]);
     expect(receiver.webhooks).toHaveLength(2);
   });
+
+  it('ends what was taken from the queue and not sent, of several at once', async () => {
+    const receiver = await receive((response) => void setTimeout(() => response.end(), 50));
+    const relay = await start({ queue: await create() });
+    const { destinations } = relay.service;
+    for (const name of ['One', 'Other']) await destinations.create({ name, urls: [receiver.url] });
+    await relay.track(...Array.from({ length: 400 }, (_, index) => `m${index}`));
+    await requests(receiver, 100);
+    await Promise.all([destinations.remove('One'), destinations.remove('Other')]);
+    await waitFor(async () => {
+      const counts = await relay.service.stats();
+      return counts.every(({ state }) => state === 'delivered' || state === 'dead');
+    });
+  });
 }
 
 describe('The removal of a destination with the queue in memory', () => {

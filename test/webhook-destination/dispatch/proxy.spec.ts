@@ -7,6 +7,7 @@ import { EgressProxy, proxyChoice } from '../../../lib/webhook-destination/dispa
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { ConnectProxy } from '../../support/connect-proxy.js';
+import { DnsServer } from '../../support/dns-server.js';
 import { Relay } from '../../support/relay.js';
 import { type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -182,6 +183,17 @@ describe('delivery.proxy', () => {
     await started.track('m1');
     await started.settled('delivered');
     expect(started.log.matching(/^(warn|error) Destination/)).toEqual([]);
+  });
+
+  it('finds the receiver though the name servers here answer nothing', async () => {
+    const server = await DnsServer.start();
+    cleanUp(() => server.stop());
+    server.answers['receiver.example'] = 'silence';
+    const receiver = await receive();
+    const proxy = await start(receiver.port);
+    const started = await relay('http://receiver.example/hook', { proxy: proxy.url(), timeout: 1_000 });
+    await started.track('m1');
+    expect(await started.settled('delivered')).toMatchObject([{ attempt: 1 }]);
   });
 
   it("is the environment's on request, and none without it", async () => {

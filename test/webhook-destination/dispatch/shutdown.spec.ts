@@ -21,6 +21,23 @@ describe('Shutdown', () => {
     expect(relay.log.matching(/queued/)).toEqual([]);
   });
 
+  it('finishes the requests to the other URLs of what is delivered', async () => {
+    const fast = await ScriptedReceiver.start(status(200));
+    cleanUp(() => fast.stop());
+    let answered = 0;
+    const slow = await ScriptedReceiver.start((response) => {
+      response.once('finish', () => answered++);
+      setTimeout(() => response.end(), 300);
+    });
+    cleanUp(() => slow.stop());
+    const relay = await Relay.start({ destinations: [{ urls: [fast.url, slow.url] }] });
+    await relay.track('m1', 'm2');
+    await relay.settled('delivered', 2);
+    await waitFor(() => slow.webhooks.length === 2);
+    await relay.stop();
+    expect(answered).toBe(2);
+  });
+
   it('waits five seconds for a hung receiver, releases the delivery, and sends it after a restart', async () => {
     const receiver = await ScriptedReceiver.start(sequence(hang, status(200)));
     cleanUp(() => receiver.stop());

@@ -241,6 +241,27 @@ describe('The limit of the connections', () => {
     expect((await ended).filter(({ status }) => status === 'rejected')).toHaveLength(20_000);
   });
 
+  it('lets thousands of requests to one URL go on that are not made after all', async () => {
+    const transport = (connect: buildConnector.connector) => ({
+      post: () => new Promise<WebhookResponse>((resolve) => connect({} as never, () => resolve({ status: 503 }))),
+      close: () => Promise.resolve(),
+    });
+    const connect: buildConnector.connector = (_options, callback) =>
+      void setImmediate(() => callback(null, new Socket()));
+    const pool = new ConnectionPool(new SocketBudget(10), connect, transport, 20_000, 60_000);
+    let isDown = false;
+    const posted = Array.from({ length: 20_000 }, () =>
+      pool.post(() => {
+        if (isDown) throw new Error('the destination is down');
+        return { headers: {}, body: Buffer.alloc(0) };
+      }),
+    );
+    isDown = true;
+    const ended = await Promise.allSettled(posted);
+    expect(ended.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(19_000);
+    await waitFor(() => pool.busy === 0);
+  });
+
   it('needs no timer once no URL wants a connection', async () => {
     jest.useFakeTimers();
     cleanUp(() => void jest.useRealTimers());

@@ -99,6 +99,23 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     }
   });
 
+  it('are read by no more than 128 MiB for all destinations, and by 8 of each from then on', async () => {
+    const body = Buffer.alloc(1024 * 1024);
+    const names = Array.from({ length: 12 }, (_, index) => `Large ${index}`);
+    for (const destination of names) {
+      for (const { messageId } of messages(20)) await queue.add([{ ...message(messageId), destination, body }]);
+    }
+    let leases = 0;
+    for (const name of names) {
+      const before = leases;
+      const subscription = queue.consume(name, 8).subscribe(() => leases++);
+      afterwards(() => subscription.unsubscribe());
+      await waitFor(() => leases === before + 8);
+    }
+    const taken = await queue.list({ state: 'delivering' }, { limit: 500 });
+    expect(taken.length).toBe(8 * 16 + 4 * 8);
+  });
+
   it('are with the consumer no more than the concurrency at once, whatever is being recorded', async () => {
     let attempted = 0;
     let most = 0;
@@ -117,7 +134,7 @@ describe('Deliveries of one destination, from an embedded queue', () => {
 });
 
 describe('An embedded queue whose store fails', () => {
-  type Store = Record<'insert' | 'claim', () => Promise<unknown>>;
+  type Store = Record<'insert' | 'claim' | 'settle', (...given: unknown[]) => Promise<unknown>>;
   let queue: DeliveryQueue;
   let store: Store;
   let handedOut: string[];
@@ -141,6 +158,31 @@ describe('An embedded queue whose store fails', () => {
       handedOut.push(lease.delivery.messageId);
       void lease.settle(delivered());
     });
+
+  it('does not send a second time at once what may be recorded', async () => {
+    const settle = store.settle.bind(store);
+    jest.spyOn(store, 'settle').mockImplementationOnce(async (...given) => {
+      await settle(...given);
+      throw new Error('the answer was lost');
+    });
+    let active = 0;
+    let most = 0;
+    queue.consume('Webhooks', CONCURRENCY).subscribe((lease) => {
+      most = Math.max(most, ++active);
+      handedOut.push(lease.delivery.messageId);
+      const attempt = { startedAt: Date.now(), results: [] };
+      active -= Number(handedOut.length === 1);
+      if (handedOut.length > 1) return;
+      void lease.settle({ state: 'waiting', attempt, nextAttemptAt: Date.now(), failedUrls: [] });
+    });
+    await queue.add([message('m0')]);
+    await waitFor(() => Boolean(jest.mocked(store.settle).mock.calls.length));
+    await queue.expedite!('Webhooks'); // wakes the consumer, which finds it due
+    await waitFor(() => handedOut.length === 2);
+    await waitFor(() => jest.mocked(store.settle).mock.calls.length === 2);
+    await queue.expedite!('Webhooks');
+    expect([handedOut, most]).toEqual([['m0', 'm0'], 1]);
+  });
 
   it('is idle after an add that failed', async () => {
     consume();

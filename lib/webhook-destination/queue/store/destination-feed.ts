@@ -25,6 +25,14 @@ const SHARED_WINDOW_FACTOR = 4;
 /** Maximum size of the bodies held in memory, in bytes; the last request or batch may exceed it. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
+/**
+ * Size of the bodies held in memory for all destinations, in bytes, from which each holds only `SCARCE_WINDOW` deliveries:
+ * after an outage, thousands of destinations may have a backlog.
+ */
+const TOTAL_BYTES = 128 * 1024 * 1024;
+
+const SCARCE_WINDOW = 8;
+
 /** Wait after a failed read of the store, in ms. */
 const STORE_RETRY_DELAY = 1_000;
 
@@ -36,8 +44,10 @@ export interface FeedOptions {
   windowBefore: number;
   subscriber: Subscriber<Lease>;
   settle: SettlementWriter['write'];
-  /** The queue's deliveries that are ready or handed out, without a recorded outcome. */
-  leased: Set<Delivery>;
+  /** Ids of the queue's deliveries that are ready or handed out, without a recorded outcome. */
+  leased: Set<string>;
+  /** Total size of the bodies that the queue's feeds hold, in bytes. */
+  total: { bytes: number };
   /** The claims in progress. */
   claims: Set<Promise<unknown>>;
   /** The queue's time, in ms since the epoch. */
@@ -51,7 +61,6 @@ export interface FeedOptions {
 export class DestinationFeed {
   private readonly logger = new LimitedLogger(`DeliveryQueue(${this.options.destination})`);
   private readonly ready = new Fifo<Delivery>();
-  private readonly window = this.options.concurrency * (this.store.isShared ? SHARED_WINDOW_FACTOR : WINDOW_FACTOR);
   /** Places taken in the window: deliveries being stored, ready, with the consumer, or being recorded. */
   private held = 0;
   /** Total size of their bodies, in bytes. */
@@ -117,7 +126,7 @@ export class DestinationFeed {
   forget(isRemoved: (delivery: Delivery) => boolean): void {
     for (const delivery of this.ready.drain()) {
       if (isRemoved(delivery)) {
-        this.options.leased.delete(delivery);
+        this.options.leased.delete(delivery.id);
         this.drop(delivery);
       } else {
         this.ready.push(delivery);
@@ -165,6 +174,13 @@ export class DestinationFeed {
     if (this.isFinite) this.options.subscriber.complete();
   }
 
+  /** Number of deliveries that may be held in memory. */
+  private get window(): number {
+    const { concurrency, total } = this.options;
+    if (total.bytes >= TOTAL_BYTES) return Math.min(concurrency, SCARCE_WINDOW);
+    return concurrency * (this.store.isShared ? SHARED_WINDOW_FACTOR : WINDOW_FACTOR);
+  }
+
   private get isFinite(): boolean {
     return this.options.windowBefore !== Infinity;
   }
@@ -203,20 +219,25 @@ export class DestinationFeed {
 
   private hold(deliveries: NewDelivery[]): void {
     this.held += deliveries.length;
-    for (const { body } of deliveries) this.heldBytes += body.length;
+    for (const { body } of deliveries) this.countBytes(body.length);
   }
 
   private take(deliveries: Delivery[]): void {
     this.hold(deliveries);
     for (const delivery of deliveries) {
-      this.options.leased.add(delivery);
+      this.options.leased.add(delivery.id);
       this.ready.push(delivery);
     }
   }
 
   private drop({ body }: NewDelivery): void {
     this.held--;
-    this.heldBytes -= body.length;
+    this.countBytes(-body.length);
+  }
+
+  private countBytes(bytes: number): void {
+    this.heldBytes += bytes;
+    this.options.total.bytes += bytes;
   }
 
   private giveBack(): void {
@@ -229,9 +250,10 @@ export class DestinationFeed {
 
   private refill(): void {
     const { destination, concurrency, windowBefore, now } = this.options;
-    const room = this.window - this.held;
+    const { window } = this;
+    const room = window - this.held;
     if (this.stopped || this.claiming || !this.backlog) return;
-    if (room < concurrency || this.heldBytes >= WINDOW_BYTES) return;
+    if (room < Math.min(concurrency, window) || this.heldBytes >= WINDOW_BYTES) return;
     this.claiming = true;
     this.backlog = false;
     const claim = this.store
@@ -239,7 +261,8 @@ export class DestinationFeed {
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.logger.succeeded();
-          this.take(deliveries);
+          // One whose outcome may be recorded already is leased until that is known.
+          this.take(deliveries.filter(({ id }) => !this.options.leased.has(id)));
           this.backlog ||= more;
           if (nextDueAt !== undefined && !this.isFinite) this.wakeAt(nextDueAt);
         },

@@ -44,15 +44,15 @@ export class StoreQueue implements DeliveryQueue {
   readonly series = this.store.series;
   readonly peers = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
-  /** Deliveries that are handed out or ready, without a recorded outcome. */
-  private readonly leased = new Set<Delivery>();
+  /** Ids of deliveries that are handed out or ready, without a recorded outcome. */
+  private readonly leased = new Set<string>();
+  /** Total size of the bodies that feeds hold, in bytes. */
+  private readonly total = { bytes: 0 };
   private readonly claims = new Set<Promise<unknown>>();
   private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
-  /** Has an async context of its own: writes, reads and timers are not part of the request that causes them. */
-  private readonly insert = AsyncResource.bind(
-    (deliveries: NewDelivery[]) => this.insertBatches(deliveries),
-    'StoreQueue',
-  );
+  /** Async context of writes, reads and timers: they are not part of the request that causes them. */
+  private readonly scope = new AsyncResource('StoreQueue');
+  private readonly insert = this.scope.bind((deliveries: NewDelivery[]) => this.insertBatches(deliveries));
   private readonly turn = new AddTurn(this.insert, this.store.fullTurn);
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
@@ -80,7 +80,7 @@ export class StoreQueue implements DeliveryQueue {
   async open(): Promise<void> {
     await this.store.open({
       now: () => this.now(),
-      leased: () => Array.from(this.leased, ({ id }) => id),
+      leased: () => [...this.leased],
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
       },
@@ -108,6 +108,7 @@ export class StoreQueue implements DeliveryQueue {
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,
+        total: this.total,
         claims: this.claims,
         now: () => this.now(),
       });
@@ -206,7 +207,7 @@ export class StoreQueue implements DeliveryQueue {
 
   /** Drops deliveries that were removed from the store and not handed out. */
   private forget(isRemoved: (delivery: Delivery) => boolean): void {
-    for (const feed of this.feeds.values()) feed.forget(isRemoved);
+    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget(isRemoved));
   }
 
   private unfollow(): void {
@@ -216,7 +217,7 @@ export class StoreQueue implements DeliveryQueue {
 
   private wake(destination: string): void {
     const feed = this.feeds.get(destination);
-    if (feed) feed.wake();
+    if (feed) this.scope.runInAsyncScope(() => feed.wake());
     else this.due.next(destination);
   }
 
@@ -240,13 +241,11 @@ export class StoreQueue implements DeliveryQueue {
     return (settlement, onEnd) =>
       writer.write(settlement, () => {
         const { delivery, outcome } = settlement;
-        this.leased.delete(delivery);
+        this.leased.delete(delivery.id);
         onEnd();
-        if (outcome !== undefined && outcome.state !== 'waiting') return;
-        // By now the destination may have another consumer.
-        const feed = this.feeds.get(delivery.destination);
-        if (outcome === undefined) feed?.wake();
-        else feed?.wakeAt(outcome.nextAttemptAt);
+        // By now the destination may have another consumer, or need one.
+        if (outcome === undefined) this.wake(delivery.destination);
+        else if (outcome.state === 'waiting') this.feeds.get(delivery.destination)?.wakeAt(outcome.nextAttemptAt);
       });
   }
 }
