@@ -1,5 +1,8 @@
 import { RelayError } from '../client/relay.error.js';
 
+/** @internal Code while the queue accepts nothing. */
+export const QUEUE_UNAVAILABLE = 'queue_unavailable';
+
 /** @internal Code and message of an unknown write key, wherever it is reported. */
 export const WRITE_KEY_UNKNOWN = { code: 'write_key_unknown', message: 'no source has this write key' };
 
@@ -28,7 +31,7 @@ export class ClosedError extends RelayError {
 export class QueueUnavailableError extends RelayError {
   override readonly name: string = 'QueueUnavailableError';
 
-  constructor(message: string, { code = 'queue_unavailable', cause }: { code?: string; cause?: unknown } = {}) {
+  constructor(message: string, { code = QUEUE_UNAVAILABLE, cause }: { code?: string; cause?: unknown } = {}) {
     super(code, message, cause === undefined ? undefined : { cause });
   }
 }

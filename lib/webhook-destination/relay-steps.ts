@@ -86,7 +86,7 @@ export class RelaySteps {
       () => timeOf(this.queue),
     );
     this.explainer = new MessageExplainer(this.sources, () => this.destinationManager.inUse(), this.queue);
-    this.deletion = new UserDeletion(this.sources, router, this.queue);
+    this.deletion = new UserDeletion(this.sources, router, this.queue, this.acceptor);
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {

@@ -11,7 +11,7 @@ import {
   TrackedEvent,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
-import { Analytics } from 'nestjs-analytics-relay/client';
+import { Analytics, type Context } from 'nestjs-analytics-relay/client';
 import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -223,6 +223,23 @@ describe('Losses before ingest are figures', () => {
       await waitFor(async () => (await read()) === lost);
     },
   );
+
+  it('of AnalyticsModule beside a relay that refuses an event by a rule', async () => {
+    const { telemetry, dropped } = await createTelemetry();
+    const anonymous = {
+      ...{ name: 'anonymous', version: '1.0.0', type: 'enrichment' as const },
+      isLoaded: () => true,
+      load: () => Promise.resolve(),
+      track: (context: Context) => {
+        context.updateEvent('userId', undefined);
+        return context;
+      },
+    };
+    const { analytics } = await startApp({ plugins: [anonymous], telemetry }, relayModule(undefined));
+    analytics.track({ userId: 'u1', event: 'Ordered' });
+    await analytics.flush();
+    expect(await dropped()).toEqual({ rejected: 1 });
+  });
 
   it('of an application whose shutdown takes too long', async () => {
     const { telemetry, dropped } = await createTelemetry();

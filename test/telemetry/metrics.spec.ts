@@ -10,6 +10,7 @@ import {
   memoryQueue,
   OptionsError,
   WebhookDestinationModule,
+  WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { openTelemetry, type Telemetry } from 'nestjs-analytics-relay/opentelemetry';
 
@@ -19,6 +20,8 @@ import { post } from '../support/post.js';
 import { fetchMetrics, parseMetrics, type PrometheusFamily, readMetrics, sumOf } from '../support/prometheus.js';
 import { PullReader } from '../support/pull.reader.js';
 import { Receiver } from '../support/receiver.js';
+import { Relay } from '../support/relay.js';
+import { hang, ScriptedReceiver } from '../support/scripted-receiver.js';
 import { waitFor } from '../support/wait-for.js';
 
 const track = (messageId: string) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId });
@@ -201,6 +204,76 @@ describe('The metrics of a process', () => {
     expect(await circuits()).toEqual(['New']);
   });
 
+  it('are there before the first loss, refusal or failure, which is then an increase', async () => {
+    const { host } = await start(await startReceiver(200));
+    const before = await readMetrics(host, 'secret');
+    const dropped = before.find(({ name }) => name === 'analytics_relay_client_events_dropped_total')!;
+    expect(dropped.metrics.map(({ labels }) => labels!.reason).sort()).toEqual([
+      ...['call_after_close', 'delivery_failed', 'event_cancelled', 'flush_timeout', 'message_too_large', 'queue_full'],
+      ...['rejected', 'tracking_plan_violation'],
+    ]);
+    const unavailable = { code: 'queue_unavailable' };
+    expect(seriesIn(before).get(keyOf('analytics_relay_ingest_rejected_total', unavailable))).toBe(0);
+    expect(seriesIn(before).has(keyOf('analytics_relay_client_queue_count'))).toBe(true); // an alert watches for it
+    await post(`${host}/v1/batch`, { batch: [track('m1')] });
+    await delivered(host, 2);
+    const after = seriesIn(await readMetrics(host, 'secret'));
+    for (const outcome of ['waiting', 'dead']) expect(after.get(keyOf(ATTEMPTS, { ...CRM, outcome }))).toBe(0);
+  });
+
+  it('tell the duration of failed attempts by their error', async () => {
+    const { host } = await start(await startReceiver(503, 200), undefined, ['CRM']);
+    await post(`${host}/v1/batch`, { batch: [track('m1')] });
+    await delivered(host, 1);
+    const series = seriesIn(await readMetrics(host, 'secret'));
+    const attempted = { ...SYSTEM, messaging_operation_name: 'process', messaging_destination_name: 'CRM' };
+    const durations = (labels: object) =>
+      series.get(keyOf('messaging_process_duration_seconds_count', { ...attempted, ...labels }));
+    expect([durations({ error_type: '503' }), durations({})]).toEqual([1, 1]);
+    expect(series.get(keyOf('messaging_client_consumed_messages_total', attempted))).toBe(2);
+  });
+
+  it('count the notifications of a deletion like messages', async () => {
+    const { app, host } = await start(await startReceiver(200));
+    await app.get(WebhookDestinationService).requestDeletion({ userIds: ['u1', 'u2'] });
+    await delivered(host, 4);
+    const queued = { messaging_operation_name: 'enqueue' };
+    expect(sumOf(await readMetrics(host, 'secret'), 'messaging_client_sent_messages_total', queued)).toBe(4);
+  });
+
+  it('count what the queue refuses once, over HTTP and in process', async () => {
+    const queue = memoryQueue()();
+    const { app, host } = await start(await startReceiver(200), undefined, ['CRM'], () => queue);
+    queue.add = () => Promise.reject(new Error('the disk is full'));
+    const refused = async () =>
+      sumOf(await readMetrics(host, 'secret'), 'analytics_relay_ingest_rejected_total', { code: 'queue_unavailable' });
+    await post(`${host}/v1/batch`, { batch: [track('m1')] });
+    expect(await refused()).toBe(1);
+    await expect(app.get(WebhookDestinationService).accept('wk_shop', [track('m2')])).rejects.toThrow('full');
+    expect(await refused()).toBe(2);
+  });
+
+  it('count an attempt all of whose requests fail before they are made', async () => {
+    const fast = await startReceiver(200, 200, 200, 200, 410);
+    const slow = await ScriptedReceiver.start(hang);
+    afterwards(() => slow.stop());
+    const relay = await Relay.start({
+      destinations: [{ name: 'CRM', urls: [fast.url, slow.url], concurrency: 1 }],
+      delivery: { initialRetryDelay: 20, maxRetryDelay: 20 },
+      admin: { token: 'secret' },
+    });
+    afterwards(() => relay.stop());
+    const host = await listen(relay.app);
+    // Requests of the four that the fast URL takes fill the slow one's places.
+    for (let index = 0; index < 5; index++) await relay.track(`m${index}`);
+    await relay.settled('retry', 3);
+    await waitFor(async () => {
+      const retries = relay.events.filter(({ type }) => type === 'retry').length;
+      const counted = sumOf(await readMetrics(host, 'secret'), ATTEMPTS, { ...CRM, outcome: 'waiting' });
+      return counted >= 3 && counted - retries <= 1;
+    });
+  });
+
   it('that count go on where a relay that has stopped left off', async () => {
     const receiver = await startReceiver(200);
     const { provider, read } = createProvider();
@@ -210,7 +283,9 @@ describe('The metrics of a process', () => {
       await post(`${host}/v1/batch`, { batch: [track('m1')] });
       await delivered(host, 1);
       await app.close();
-      expect(await attempts()).toEqual([[keyOf(ATTEMPTS, { destination: 'CRM', outcome: 'delivered' }), count]]);
+      expect((await attempts()).filter(([, value]) => value > 0)).toEqual([
+        [keyOf(ATTEMPTS, { destination: 'CRM', outcome: 'delivered' }), count],
+      ]);
     }
   });
 

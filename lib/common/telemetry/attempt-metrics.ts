@@ -6,6 +6,9 @@ import { type Attributes, Counter, Histogram, type Metric } from './metric.js';
 import { serverOf } from './server.util.js';
 import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from './telemetry.interface.js';
 
+/** States of a delivery after an attempt. */
+const OUTCOMES = ['delivered', 'waiting', 'dead'];
+
 /** Host and port of a target: the same for each request to it. */
 const serverNameOf = foundOnce(({ shown }: RequestTarget) => {
   const { address, port } = serverOf(shown);
@@ -45,7 +48,8 @@ export class AttemptMetrics {
     consumed: this.consumed.of(ofDestination(name)),
     process: this.process.of(ofDestination(name)),
     latency: this.latency.of({ destination: name }),
-    attempts: foundOnce((outcome: string) => this.attempts.of({ destination: name, outcome })),
+    // All from the first attempt, so that Prometheus sees the first of an outcome as an increase.
+    attempts: new Map(OUTCOMES.map((outcome) => [outcome, this.attempts.of({ destination: name, outcome })])),
   }));
   private readonly answersOf = foundOnce((server: string) =>
     foundOnce((status: number) => this.request.of(attributesOf(server, status))),
@@ -64,11 +68,15 @@ export class AttemptMetrics {
     return new AttemptFigures(this, name, acceptedAt, performance.now(), span);
   }
 
-  /** @param duration in ms */
-  end(name: string, state: string, duration: number, acceptedAt: number): void {
+  /**
+   * @param duration in ms
+   * @param errorType `error.type` of the last request; undefined if it succeeded
+   */
+  end(name: string, state: string, duration: number, acceptedAt: number, errorType = '_OTHER'): void {
     const { process, latency, attempts } = this.seriesOf(name);
-    process.record(duration / 1_000);
-    attempts(state).value++;
+    const failed = () => this.process.of({ ...ofDestination(name), 'error.type': errorType });
+    (state === 'delivered' ? process : failed()).record(duration / 1_000);
+    attempts.get(state)!.value++;
     if (state === 'delivered') latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
   }
 
@@ -82,6 +90,9 @@ export class AttemptMetrics {
 }
 
 class AttemptFigures implements AttemptSpan {
+  /** `error.type` of the last request; undefined if it succeeded. */
+  errorType: string | undefined;
+
   constructor(
     private readonly metrics: AttemptMetrics,
     private readonly name: string,
@@ -91,11 +102,11 @@ class AttemptFigures implements AttemptSpan {
   ) {}
 
   request(target: RequestTarget): RequestSpan {
-    return new RequestFigures(this.metrics, target, performance.now(), this.span?.request(target));
+    return new RequestFigures(this.metrics, this, target, performance.now(), this.span?.request(target));
   }
 
   end(state: string): void {
-    this.metrics.end(this.name, state, performance.now() - this.start, this.acceptedAt);
+    this.metrics.end(this.name, state, performance.now() - this.start, this.acceptedAt, this.errorType);
     this.span?.end(state);
   }
 }
@@ -103,6 +114,7 @@ class AttemptFigures implements AttemptSpan {
 class RequestFigures implements RequestSpan {
   constructor(
     private readonly metrics: AttemptMetrics,
+    private readonly attempt: AttemptFigures,
     private readonly target: RequestTarget,
     private readonly start: number,
     private readonly span: RequestSpan | undefined,
@@ -113,13 +125,18 @@ class RequestFigures implements RequestSpan {
   }
 
   end(status: number | undefined, error?: unknown): void {
+    this.attempt.errorType = errorTypeOf(status, error);
     this.metrics.answer(this.target, performance.now() - this.start, status, error);
     this.span?.end(status, error);
   }
 }
 
 function ofDestination(name: string): Attributes {
-  return { 'messaging.system': SYSTEM, 'messaging.destination.name': name };
+  return {
+    'messaging.system': SYSTEM,
+    'messaging.operation.name': 'process',
+    'messaging.destination.name': name,
+  };
 }
 
 /** @param server host and port, or a name without port that stands for many */

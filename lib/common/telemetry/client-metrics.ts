@@ -3,11 +3,15 @@ import { processWide } from '../process-wide.util.js';
 import { Counter, Gauge, type Metric } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
 
-/** Error codes of events that are lost before ingest. Any other error is that of a failed batch. */
+/** Error codes of events that are lost before ingest. */
 const LOSSES = new Set([
   ...['queue_full', 'tracking_plan_violation', 'flush_timeout', 'call_after_close'],
   ...['message_too_large', 'event_cancelled'],
 ]);
+
+/** Why an event is lost whose error has another code: ingest refused it by a rule, or its batch failed. */
+const REJECTED = 'rejected';
+const FAILED = 'delivery_failed';
 
 /** Metrics of all clients of the process: events held, sent and lost. */
 export class ClientMetrics {
@@ -30,6 +34,11 @@ export class ClientMetrics {
       () => [{ attributes: {}, value: this.countPending() }],
     ),
   ];
+
+  constructor() {
+    // From the start, so that Prometheus sees the first loss as an increase.
+    for (const reason of [...LOSSES, REJECTED, FAILED]) this.dropped.of({ reason });
+  }
 
   /** Returns the metrics of the process: an application may have several clients. */
   static ofProcess(): ClientMetrics {
@@ -57,8 +66,7 @@ export class ClientMetrics {
   }
 
   drop(error: unknown): void {
-    const { code } = (error ?? {}) as { code?: unknown };
-    this.dropped.add(1, { reason: LOSSES.has(code as string) ? (code as string) : 'delivery_failed' });
+    this.dropped.add(1, { reason: reasonOf(error) });
   }
 
   private async send(batch: SentBatch, send: () => Promise<unknown>, source = 'analytics'): Promise<unknown> {
@@ -77,4 +85,10 @@ export class ClientMetrics {
     }
     return count;
   }
+}
+
+function reasonOf(error: unknown): string {
+  const { name, code } = (error ?? {}) as { name?: unknown; code?: unknown };
+  if (typeof code === 'string' && LOSSES.has(code)) return code;
+  return name === 'ValidationError' ? REJECTED : FAILED;
 }

@@ -2,6 +2,7 @@ import { within } from '../time.util.js';
 import { AttemptMetrics } from './attempt-metrics.js';
 import { BoundedNames } from './bounded.names.js';
 import { countByDestination } from './destination-count.util.js';
+import { QUEUE_UNAVAILABLE } from '../relay.errors.js';
 import { Counter, Gauge, type Metric, type Sample } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
 import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from './telemetry.interface.js';
@@ -39,6 +40,7 @@ export class RelayMetrics implements RelayTelemetry {
     maxDestinations: number,
     private readonly spans: RelayTelemetry | undefined,
   ) {
+    this.rejected.of({ code: QUEUE_UNAVAILABLE }); // from the start, so that Prometheus sees the first as an increase
     this.names = new BoundedNames(maxDestinations);
     this.attempts = new AttemptMetrics(this.names, new BoundedNames(maxDestinations), () => relay.now());
     const count = {

@@ -1,3 +1,5 @@
+import { activeTrace, toTraceText } from '../../client/telemetry/trace-context.js';
+import type { MessageAcceptor } from '../ingest/message.acceptor.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
@@ -20,6 +22,7 @@ export class UserDeletion {
     private readonly sources: { readonly names: string[] },
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
+    private readonly acceptor: Pick<MessageAcceptor, 'enqueue'>,
   ) {}
 
   /**
@@ -32,16 +35,18 @@ export class UserDeletion {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
     // Later than everything accepted so far: a notification is also a delivery of the user, and `purge` must spare it.
     const acceptedAt = timeOf(this.queue) + 1;
+    const active = activeTrace();
+    const trace = active && toTraceText(active);
     let portion: NewDelivery[] = [];
     let notifications = 0;
     const add = async () => {
-      await this.queue.add(portion);
+      await this.acceptor.enqueue(portion);
       notifications += portion.length;
       portion = [];
     };
     for (const userId of userIds) {
       for (const source of sources ?? this.sources.names) {
-        portion.push(...this.router.routeDeletion(source, userId, Date.now(), acceptedAt));
+        portion.push(...this.router.routeDeletion(source, userId, Date.now(), acceptedAt, trace));
         if (portion.length >= PORTION) await add();
       }
     }

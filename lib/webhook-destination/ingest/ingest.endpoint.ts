@@ -4,6 +4,7 @@ import { Subject } from 'rxjs';
 
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { IngestOptions } from './ingest.options.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
 import { parseBody, readBody } from './body.reader.js';
@@ -70,7 +71,7 @@ export class IngestEndpoint {
     } catch (error) {
       this.endConnection(response);
       const refusal = this.toRequestError(error);
-      this.refusals?.reject(refusal.code);
+      if (refusal === error) this.refusals?.reject(refusal.code); // otherwise the acceptor has counted it
       this.refused$.next({ ...sender, code: refusal.code });
       answerError(request, response, refusal);
     }
@@ -118,6 +119,6 @@ export class IngestEndpoint {
     // The queue itself logs when it becomes full.
     if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
     const message = `the queue is not accepting messages; try again in ${QUEUE_RETRY_AFTER} s`;
-    return new RequestError(503, 'queue_unavailable', message, undefined, QUEUE_RETRY_AFTER);
+    return new RequestError(503, QUEUE_UNAVAILABLE, message, undefined, QUEUE_RETRY_AFTER);
   }
 }

@@ -1,6 +1,7 @@
 import { Subject } from 'rxjs';
 
 import { activeTrace, toTraceText } from '../../client/telemetry/trace-context.js';
+import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../../common/telemetry/relay-metrics.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
@@ -47,9 +48,19 @@ export class MessageAcceptor {
     }
     const ambient = activeTrace(); // messages of other SDKs get the trace of their request
     const deliveries = this.router.route(source, messages, timeOf(this.queue), ambient && toTraceText(ambient));
-    if (this.metrics) await this.metrics.enqueue(deliveries, () => this.queue.add(deliveries));
-    else await this.queue.add(deliveries);
+    try {
+      await this.enqueue(deliveries);
+    } catch (error) {
+      this.metrics?.reject(QUEUE_UNAVAILABLE);
+      throw error;
+    }
     if (this.accepted$.observed) this.accepted$.next({ source, messages, deliveries, rejected });
     return { accepted: posted.length - rejected.length, rejected };
+  }
+
+  /** Adds deliveries to the queue. Resolves once they are stored durably. */
+  enqueue(deliveries: NewDelivery[]): Promise<void> {
+    const add = () => this.queue.add(deliveries);
+    return this.metrics ? this.metrics.enqueue(deliveries, add) : add();
   }
 }

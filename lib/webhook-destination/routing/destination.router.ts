@@ -99,7 +99,13 @@ export class DestinationRouter {
    * Creates one delete notification for each enabled destination of the source, regardless of its filters: a receiver
    * must learn to erase what it received about a user.
    */
-  routeDeletion(source: string, userId: string, requestedAt: number, acceptedAt: number): NewDelivery[] {
+  routeDeletion(
+    source: string,
+    userId: string,
+    requestedAt: number,
+    acceptedAt: number,
+    trace?: string,
+  ): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
     return this.servedBy(source).map(({ name }) => ({
       destination: name,
@@ -108,6 +114,7 @@ export class DestinationRouter {
       userId,
       body,
       acceptedAt,
+      trace,
     }));
   }
 

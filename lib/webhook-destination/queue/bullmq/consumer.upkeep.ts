@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import { defer, Subject, type Subscription } from 'rxjs';
 
 import type { DestinationConsumer } from './destination.consumer.js';
@@ -46,14 +48,17 @@ export class ConsumerUpkeep {
     if (this.all.delete(consumer)) await this.leave([consumer.destination]).catch(() => undefined);
   }
 
-  /** To be called when these destinations may have due deliveries. */
-  wake(destinations: string[]): void {
+  /**
+   * To be called when these destinations may have due deliveries. Has an async context of its own: taking them is not
+   * part of the request that replays or adds them.
+   */
+  readonly wake = AsyncResource.bind((destinations: string[]): void => {
     for (const name of destinations) {
       const consumer = this.consumers.get(name);
       if (consumer) consumer.requestTake();
       else this.unserved.next(name);
     }
-  }
+  }, 'ConsumerUpkeep');
 
   /** Resolves once the consumers have taken and settled every due job. */
   async idle(): Promise<void> {

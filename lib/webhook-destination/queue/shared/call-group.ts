@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import { within } from '../../../common/time.util.js';
 
 interface Call<T> {
@@ -10,6 +12,21 @@ interface Call<T> {
 export class CallGroup<T> {
   private calls: Call<T>[] = [];
   private running: Promise<void> | undefined;
+
+  /** Has an async context of its own: what many requests add is part of none of them. */
+  private readonly run = AsyncResource.bind(async (): Promise<void> => {
+    await Promise.resolve(); // calls made in the same turn join the first group
+    while (this.calls.length > 0) {
+      const group = this.takeGroup();
+      try {
+        await this.write(group.flatMap(({ items }) => items));
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        for (const { reject } of group) reject(error as Error);
+      }
+    }
+    this.running = undefined;
+  }, 'CallGroup');
 
   /**
    * @param write handles items, all or none as far as the store can
@@ -41,20 +58,6 @@ export class CallGroup<T> {
   /** Resolves once nothing is being written. */
   async idle(): Promise<void> {
     await this.running;
-  }
-
-  private async run(): Promise<void> {
-    await Promise.resolve(); // calls made in the same turn join the first group
-    while (this.calls.length > 0) {
-      const group = this.takeGroup();
-      try {
-        await this.write(group.flatMap(({ items }) => items));
-        for (const { resolve } of group) resolve();
-      } catch (error) {
-        for (const { reject } of group) reject(error as Error);
-      }
-    }
-    this.running = undefined;
   }
 
   private takeGroup(): Call<T>[] {

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type {
   DeliveryOutcome,
@@ -326,6 +328,23 @@ export function itConforms(engine: QueueEngine): void {
         const second = consume(1);
         await lease!.settle(waiting(20));
         await leased(1, second.leases);
+      });
+
+      it('is part of no request: neither of one that adds, nor of one that replays or expedites', async () => {
+        const requests = new AsyncLocalStorage<string>();
+        const contexts: unknown[] = [];
+        const outcomes = [dead(), waiting(600_000), waiting(50), delivered()];
+        consume(1, () => {
+          contexts.push(requests.getStore());
+          return outcomes[contexts.length - 1]!;
+        });
+        await requests.run('add', () => queue.add([message('m1')]));
+        await counted('dead', 1);
+        await requests.run('replay', () => queue.replay({}));
+        await counted('waiting', 1);
+        await requests.run('expedite', () => queue.expedite!('Webhooks'));
+        await counted('delivered', 1);
+        expect(contexts).toEqual([undefined, undefined, undefined, undefined]);
       });
 
       it('hands out nothing after it was unsubscribed in the middle of it', async () => {
