@@ -128,7 +128,7 @@ it('A test shows the answer of each URL', async () => {
 
 function itEndsWhatIsUnderWay(create: () => Promise<DeliveryQueueFactory>): void {
   it.each([
-    ['at once', async () => undefined],
+    ['at once', () => Promise.resolve()],
     ['after a change', (relay: Relay) => relay.service.destinations.update('Hook', { retryOn: 'any-failure' })],
     ['after a pause', (relay: Relay) => relay.service.destinations.pause('Hook')],
   ])('ends what is under way, %s', async (_when, change) => {
