@@ -8,20 +8,21 @@ import type { ReceiverReport } from '../support/receiver.js';
 import { type Goal, median, printGoals, printTable } from '../support/table.js';
 import { type ManyCost, type ManyOrder, type ManyStart, MAX_SOCKETS } from './many.interface.js';
 
-/** Each destination gets a batch at least, in the warm-up as in the measurement. */
-const MESSAGES = 60_000;
-
 /** Most connections of a process to a store of its own, however many destinations there are. */
 const MAX_STORE_CONNECTIONS = 8;
 
 /** Destinations of the second table, the time from one batch to the next, in ms, and of how many one is down. */
 const BESIDE_DOWN = 1_000;
+const PACED_MESSAGES = 60_000;
 const INTERVAL = 10;
 const ONE_DOWN_IN = 10;
 
 const engines = option('engine')?.split(';') ?? ['floor', 'memory', 'sqlite', 'redis'];
 const counts = option('times')?.split(';').map(Number) ?? [1, 10, 100, 1_000, 10_000];
 const rounds = Number(option('rounds') ?? 3);
+
+/** The same in each row, as the process remembers their ids. Each destination gets a batch, in the warm-up too. */
+const MESSAGES = Math.max(60_000, BATCH * Math.max(...counts));
 
 interface Row extends ManyStart {
   /** Per delivery, in us, the store's included. */
@@ -57,22 +58,21 @@ async function start(engine: string, count: number, downIn = Infinity) {
 
 async function measure(engine: string, count: number): Promise<Row> {
   const relay = await start(engine, count);
-  const messages = Math.max(MESSAGES, count * BATCH);
-  await relay.run({ prefix: 'warm-up', messages });
+  await relay.run({ prefix: 'warm-up', messages: MESSAGES });
   const storeBefore = isShared(engine) ? storeCpu(engine) : 0;
-  const { cpu, elapsed, memory, sockets } = await relay.run({ prefix: 'message', messages });
+  const { cpu, elapsed, memory, sockets } = await relay.run({ prefix: 'message', messages: MESSAGES });
   const store = isShared(engine) ? storeCpu(engine) - storeBefore : 0;
-  await relay.stop(2 * messages);
-  const delivery = ((cpu + store) * 1_000) / messages;
-  return { ...relay.started, delivery, rate: messages / (elapsed / 1_000), idle: memory, sockets };
+  await relay.stop(2 * MESSAGES);
+  const delivery = ((cpu + store) * 1_000) / MESSAGES;
+  return { ...relay.started, delivery, rate: MESSAGES / (elapsed / 1_000), idle: memory, sockets };
 }
 
 /** The 99th percentile of a healthy destination's latencies, in ms, while batches come evenly. */
 async function latency(engine: string, downIn?: number): Promise<number> {
   const relay = await start(engine, BESIDE_DOWN, downIn);
-  await relay.run({ prefix: 'warm-up', messages: MESSAGES, interval: INTERVAL });
-  const { p99 } = await relay.run({ prefix: 'message', messages: MESSAGES, interval: INTERVAL });
-  await relay.stop(2 * MESSAGES * (downIn === undefined ? 1 : 1 - 1 / downIn));
+  await relay.run({ prefix: 'warm-up', messages: PACED_MESSAGES, interval: INTERVAL });
+  const { p99 } = await relay.run({ prefix: 'message', messages: PACED_MESSAGES, interval: INTERVAL });
+  await relay.stop(2 * PACED_MESSAGES * (downIn === undefined ? 1 : 1 - 1 / downIn));
   return p99;
 }
 

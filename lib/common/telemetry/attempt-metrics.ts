@@ -70,14 +70,17 @@ export class AttemptMetrics {
 
   /**
    * @param duration in ms
-   * @param errorType `error.type` of the last request; undefined if it succeeded
+   * @param errorType `error.type` of a failed attempt
    */
   end(name: string, state: string, duration: number, acceptedAt: number, errorType = '_OTHER'): void {
     const { process, latency, attempts } = this.seriesOf(name);
-    const failed = () => this.process.of({ ...ofDestination(name), 'error.type': errorType });
-    (state === 'delivered' ? process : failed()).record(duration / 1_000);
     attempts.get(state)!.value++;
-    if (state === 'delivered') latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
+    if (state === 'delivered') {
+      process.record(duration / 1_000);
+      latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
+    } else {
+      this.process.of({ ...ofDestination(name), 'error.type': errorType }).record(duration / 1_000);
+    }
   }
 
   /** @param duration in ms */

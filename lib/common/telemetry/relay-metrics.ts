@@ -1,8 +1,8 @@
+import { QUEUE_UNAVAILABLE } from '../relay.errors.js';
 import { within } from '../time.util.js';
 import { AttemptMetrics } from './attempt-metrics.js';
 import { BoundedNames } from './bounded.names.js';
 import { countByDestination } from './destination-count.util.js';
-import { QUEUE_UNAVAILABLE } from '../relay.errors.js';
 import { Counter, Gauge, type Metric, type Sample } from './metric.js';
 import { OperationMetrics } from './operation-metrics.js';
 import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from './telemetry.interface.js';

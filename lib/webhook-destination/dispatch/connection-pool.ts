@@ -143,7 +143,8 @@ export class ConnectionPool {
       request.resolve(response);
     } catch (error) {
       request.reject(error);
-      if (isUsable) await Promise.resolve(); // unwinds the stack, because thousands of requests may be declined one after another
+      // Unwinds the stack: thousands of requests may be declined one after another.
+      if (isUsable) await Promise.resolve();
     } finally {
       clearTimeout(request.deadline);
       if (isUsable && connection.isOpen && !this.closed) this.park(connection);

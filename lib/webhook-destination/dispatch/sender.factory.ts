@@ -35,7 +35,7 @@ export function createSender(
  * settled by the first success.
  */
 export async function sendTest(
-  createSender: (urls: DestinationOptions['urls']) => DestinationSender,
+  create: (urls: DestinationOptions['urls']) => DestinationSender,
   { name, urls, transform }: DestinationOptions,
   body: Buffer,
   messageId: string,
@@ -46,7 +46,7 @@ export async function sendTest(
   const made = bodyToSend(transform, delivery, startedAt);
   if (!Buffer.isBuffer(made)) return { startedAt, results: [] };
   const send = async (url: string): Promise<SendResult[]> => {
-    const sender = createSender([url]);
+    const sender = create([url]);
     try {
       return (await sender.send(delivery, made, () => true)) ?? [];
     } finally {

@@ -138,8 +138,8 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Sends one message immediately, outside the queue, even if the destination is paused or not enabled. Resolves with
-   * the attempt, successful or not.
+   * Sends one message to each URL immediately, outside the queue, even if the destination is paused or not enabled.
+   * Resolves with the attempt, successful or not.
    *
    * @param message message fields as for `accept`; by default, the track event `Test Event`
    * @throws {RelayError} `destination_unknown`, or `argument_invalid` for a message that breaks a rule

@@ -123,6 +123,7 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
     const rejected = last.find(({ name }) => name === 'analytics_relay_ingest_rejected_total')!.metrics;
     expect(Object.fromEntries(rejected.map(({ labels, value }) => [labels!.code, value]))).toEqual({
       event_not_string: '2',
+      queue_unavailable: '0',
       type_unknown: '1',
       write_key_unknown: '1',
     });

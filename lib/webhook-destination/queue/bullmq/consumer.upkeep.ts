@@ -21,6 +21,17 @@ export class ConsumerUpkeep {
     this.start();
     return this.unserved;
   });
+  /**
+   * To be called when these destinations may have due deliveries. Has an async context of its own: taking them is not
+   * part of the request that replays or adds them.
+   */
+  readonly wake = AsyncResource.bind((destinations: string[]): void => {
+    for (const name of destinations) {
+      const consumer = this.consumers.get(name);
+      if (consumer) consumer.requestTake();
+      else this.unserved.next(name);
+    }
+  }, 'ConsumerUpkeep');
   private timer: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
   private running = false;
@@ -47,18 +58,6 @@ export class ConsumerUpkeep {
     // Not after `close`, which releases the leases and must leave the due list as it is.
     if (this.all.delete(consumer)) await this.leave([consumer.destination]).catch(() => undefined);
   }
-
-  /**
-   * To be called when these destinations may have due deliveries. Has an async context of its own: taking them is not
-   * part of the request that replays or adds them.
-   */
-  readonly wake = AsyncResource.bind((destinations: string[]): void => {
-    for (const name of destinations) {
-      const consumer = this.consumers.get(name);
-      if (consumer) consumer.requestTake();
-      else this.unserved.next(name);
-    }
-  }, 'ConsumerUpkeep');
 
   /** Resolves once the consumers have taken and settled every due job. */
   async idle(): Promise<void> {

@@ -8,6 +8,7 @@ import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import type { DeliveryStore } from './delivery-store.interface.js';
+import { MemoryWindow } from './memory-window.js';
 import type { SettlementWriter } from './settlement.writer.js';
 
 /**
@@ -15,23 +16,6 @@ import type { SettlementWriter } from './settlement.writer.js';
  * store writes, and at most this many deliveries are sent twice after a crash.
  */
 const UNRECORDED_FACTOR = 3;
-
-/** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
-const WINDOW_FACTOR = 16;
-
-/** The same for a store whose deliveries other processes take too. */
-const SHARED_WINDOW_FACTOR = 4;
-
-/** Maximum size of the bodies held in memory, in bytes; the last request or batch may exceed it. */
-const WINDOW_BYTES = 16 * 1024 * 1024;
-
-/**
- * Size of the bodies held in memory for all destinations, in bytes, from which each holds only `SCARCE_WINDOW` deliveries:
- * after an outage, thousands of destinations may have a backlog.
- */
-const TOTAL_BYTES = 128 * 1024 * 1024;
-
-const SCARCE_WINDOW = 8;
 
 /** Wait after a failed read of the store, in ms. */
 const STORE_RETRY_DELAY = 1_000;
@@ -61,10 +45,7 @@ export interface FeedOptions {
 export class DestinationFeed {
   private readonly logger = new LimitedLogger(`DeliveryQueue(${this.options.destination})`);
   private readonly ready = new Fifo<Delivery>();
-  /** Places taken in the window: deliveries being stored, ready, with the consumer, or being recorded. */
-  private held = 0;
-  /** Total size of their bodies, in bytes. */
-  private heldBytes = 0;
+  private readonly window = new MemoryWindow(this.options.concurrency, this.store.isShared, this.options.total);
   /** Deliveries handed out and not settled, or settled as not delivered and not recorded. */
   private inFlight = 0;
   /** Deliveries handed out and not recorded. */
@@ -88,15 +69,15 @@ export class DestinationFeed {
   /** Reserves places for deliveries being stored, unless the window is full or older deliveries wait in the store. */
   reserve(deliveries: NewDelivery[]): boolean {
     if (this.isFinite) return false;
-    const held = this.store.isShared ? this.held + deliveries.length - 1 : this.held;
-    this.backlog ||= this.claiming || held >= this.window || this.heldBytes >= WINDOW_BYTES;
-    if (!this.backlog) this.hold(deliveries);
-    return !this.backlog;
+    this.backlog ||= this.claiming || !this.window.takes(deliveries.length);
+    if (this.backlog) return false;
+    for (const delivery of deliveries) this.window.hold(delivery);
+    return true;
   }
 
   /** Adds the deliveries that were stored, and frees the places of those that were not. */
   push(deliveries: Delivery[], reserved: NewDelivery[]): void {
-    for (const delivery of reserved) this.drop(delivery);
+    for (const delivery of reserved) this.window.drop(delivery);
     this.take(deliveries);
     this.pump();
   }
@@ -127,7 +108,7 @@ export class DestinationFeed {
     for (const delivery of this.ready.drain()) {
       if (isRemoved(delivery)) {
         this.options.leased.delete(delivery.id);
-        this.drop(delivery);
+        this.window.drop(delivery);
       } else {
         this.ready.push(delivery);
       }
@@ -169,16 +150,9 @@ export class DestinationFeed {
     this.pumping = false;
     if (this.stopped) this.giveBack();
     else this.refill();
-    if (this.held > 0 || this.claiming || (this.backlog && !this.stopped)) return;
+    if (!this.window.isEmpty || this.claiming || (this.backlog && !this.stopped)) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
     if (this.isFinite) this.options.subscriber.complete();
-  }
-
-  /** Number of deliveries that may be held in memory. */
-  private get window(): number {
-    const { concurrency, total } = this.options;
-    if (total.bytes >= TOTAL_BYTES) return Math.min(concurrency, SCARCE_WINDOW);
-    return concurrency * (this.store.isShared ? SHARED_WINDOW_FACTOR : WINDOW_FACTOR);
   }
 
   private get isFinite(): boolean {
@@ -208,7 +182,7 @@ export class DestinationFeed {
         const recorded = this.options.settle({ delivery, outcome }, () => {
           if (!isPlaceFree) this.inFlight--;
           this.unrecorded--;
-          this.drop(delivery);
+          this.window.drop(delivery);
           this.pump();
         });
         if (isPlaceFree) this.pump();
@@ -217,47 +191,31 @@ export class DestinationFeed {
     };
   }
 
-  private hold(deliveries: NewDelivery[]): void {
-    this.held += deliveries.length;
-    for (const { body } of deliveries) this.countBytes(body.length);
-  }
-
   private take(deliveries: Delivery[]): void {
-    this.hold(deliveries);
     for (const delivery of deliveries) {
+      this.window.hold(delivery);
       this.options.leased.add(delivery.id);
       this.ready.push(delivery);
     }
   }
 
-  private drop({ body }: NewDelivery): void {
-    this.held--;
-    this.countBytes(-body.length);
-  }
-
-  private countBytes(bytes: number): void {
-    this.heldBytes += bytes;
-    this.options.total.bytes += bytes;
-  }
-
   private giveBack(): void {
     for (const delivery of this.ready.drain()) {
-      this.drop(delivery);
+      this.window.drop(delivery);
       // If the closing store does not take it back, it is due again when the store opens.
       this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
     }
   }
 
   private refill(): void {
-    const { destination, concurrency, windowBefore, now } = this.options;
-    const { window } = this;
-    const room = window - this.held;
+    const { destination, windowBefore, now } = this.options;
     if (this.stopped || this.claiming || !this.backlog) return;
-    if (room < Math.min(concurrency, window) || this.heldBytes >= WINDOW_BYTES) return;
+    const { room } = this.window;
+    if (!room) return;
     this.claiming = true;
     this.backlog = false;
     const claim = this.store
-      .claim(destination, { deliveries: room, bytes: WINDOW_BYTES - this.heldBytes, windowBefore }, now())
+      .claim(destination, { ...room, windowBefore }, now())
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.logger.succeeded();

@@ -141,6 +141,10 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
 
   it('of a user are removed, and their destinations notified', async () => {
     const { json, get, receiver, audit } = await startWithDead();
+    expect(await json('DELETE', 'users/u1', { body: { userIds: ['u2'] } })).toMatchObject({
+      status: 400,
+      answer: { code: 'field_unknown', field: 'userIds' },
+    });
     expect(await json('DELETE', 'users/u1', { body: {} })).toMatchObject({
       status: 200,
       answer: { purged: 3, notifications: 1 },

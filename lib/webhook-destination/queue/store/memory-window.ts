@@ -1,0 +1,73 @@
+import type { NewDelivery } from '../delivery-queue.interface.js';
+
+/** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
+const FACTOR = 16;
+
+/** The same for a store whose deliveries other processes take too. */
+const SHARED_FACTOR = 4;
+
+/** Maximum size of the bodies held in memory, in bytes; the last request or batch may exceed it. */
+const BYTES = 16 * 1024 * 1024;
+
+/**
+ * Size of the bodies held for all destinations, in bytes, from which each holds `SCARCE` deliveries at most: after an
+ * outage, thousands of destinations may have a backlog.
+ */
+const TOTAL_BYTES = 128 * 1024 * 1024;
+
+const SCARCE = 8;
+
+/** Limits the deliveries of one destination that are in memory: being stored, ready, with the consumer, or being recorded. */
+export class MemoryWindow {
+  private held = 0;
+  /** Total size of their bodies, in bytes. */
+  private bytes = 0;
+
+  /**
+   * @param isShared whether other processes take deliveries from the store too
+   * @param total what the windows of all destinations hold
+   */
+  constructor(
+    private readonly concurrency: number,
+    private readonly isShared: boolean | undefined,
+    private readonly total: { bytes: number },
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.held === 0;
+  }
+
+  /** Whether it takes so many deliveries that come at once; those of this process alone may exceed the window. */
+  takes(count: number): boolean {
+    const last = this.isShared ? this.held + count - 1 : this.held;
+    return last < this.size && this.bytes < BYTES;
+  }
+
+  /** How much may be read from the store now; undefined if it is not worth a read. */
+  get room(): { deliveries: number; bytes: number } | undefined {
+    const { size } = this;
+    const deliveries = size - this.held;
+    if (deliveries < Math.min(this.concurrency, size) || this.bytes >= BYTES) return undefined;
+    return { deliveries, bytes: BYTES - this.bytes };
+  }
+
+  hold({ body }: NewDelivery): void {
+    this.held++;
+    this.count(body.length);
+  }
+
+  drop({ body }: NewDelivery): void {
+    this.held--;
+    this.count(-body.length);
+  }
+
+  private get size(): number {
+    if (this.total.bytes >= TOTAL_BYTES) return Math.min(this.concurrency, SCARCE);
+    return this.concurrency * (this.isShared ? SHARED_FACTOR : FACTOR);
+  }
+
+  private count(bytes: number): void {
+    this.bytes += bytes;
+    this.total.bytes += bytes;
+  }
+}
