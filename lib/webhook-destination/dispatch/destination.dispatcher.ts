@@ -189,7 +189,7 @@ export class DestinationDispatcher {
     const body = bodyToSend(this.#destination.transform, delivery, now);
     if (!Buffer.isBuffer(body)) return body;
     const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
-    if (this.circuit.admits(now, now >= last)) {
+    if (!this.isStopped && this.circuit.admits(now, now >= last)) {
       return this.attempt(
         begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt },
         body,
@@ -238,7 +238,8 @@ export class DestinationDispatcher {
         destination,
       });
       this.restUntil(this.circuit.holdUntil(this.now()));
-      this.sender.endWaits();
+      // Others share the rate limit, and once stopped it has no more deliveries that wait there.
+      if (!this.isStopped) this.sender.endWaits();
     } else if (change === 'closed') {
       this.logger.log(`Destination ${destination} is up again`, { destination });
       this.take(this.concurrency);

@@ -126,7 +126,15 @@ export class ApplicationRegistry extends Registry {
       this.entries.logger.limited('error', `${subject} of the application's registry is ignored: ${faults.join('; ')}`);
       return;
     }
+    detach(options);
     this.#entries[kind].set(name!, document);
     this.entries.put(kind, document);
+  }
+}
+
+/** Replaces the lists and objects of valid options by copies: the application may change its own, unchecked. */
+function detach(options: object): void {
+  for (const [field, value] of Object.entries(options)) {
+    if (typeof value === 'object') Object.assign(options, { [field]: JSON.parse(JSON.stringify(value)) as object });
   }
 }

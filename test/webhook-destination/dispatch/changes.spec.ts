@@ -3,8 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { NEVER, Subject } from 'rxjs';
 
+import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
+import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
+import { toDelivery } from '../../../lib/webhook-destination/queue/delivery.factory.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { newDelivery } from '../../support/new-delivery.js';
 import { Relay } from '../../support/relay.js';
 import { type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
 import { describeOnEach, postgresStore, redisStore } from '../../support/services.js';
@@ -124,6 +129,37 @@ it('A test shows the answer of each URL', async () => {
     { url: fast.url, status: 200, outcome: 'success' },
     { url: slow.url, status: 500, outcome: 'temporary' },
   ]);
+});
+
+it('A destination that was stopped while it was down probes no more', async () => {
+  const options = Object.assign(new DeliveryOptions(), { initialRetryDelay: 10, maxRetryDelay: 10 });
+  const begins: (() => void)[] = [];
+  const sender = {
+    send: (_delivery: unknown, _body: unknown, mayBegin: () => unknown) =>
+      new Promise((resolve) => {
+        const result = { url: 'https://customer.example/hook', outcome: 'temporary', status: 500, duration: 1 };
+        begins.push(() => resolve(mayBegin() === false ? undefined : [{ urlId: 'u1', result }]));
+      }),
+    endWaits: () => undefined,
+  };
+  let now = Date.now();
+  const dispatcher = new DestinationDispatcher({ name: 'Hook' }, sender as never, options, new Subject(), () => now);
+  dispatcher.start({ consume: () => NEVER });
+  const handle = async (id: string): Promise<unknown> => {
+    let outcome: unknown;
+    const settle = (settled: unknown) => Promise.resolve(Boolean((outcome = settled)));
+    await dispatcher.handle({ delivery: toDelivery(newDelivery(id), id), settle });
+    return outcome;
+  };
+  const handled = Array.from({ length: 12 }, (_, index) => handle(`m${index}`));
+  for (const begin of begins.splice(0, 11)) begin();
+  await waitFor(() => dispatcher.isDown);
+  now += 1_000; // a probe is due
+  dispatcher.stop();
+  for (const begin of begins) begin();
+  const outcomes = await Promise.all(handled);
+  expect(outcomes[11]).toMatchObject({ state: 'waiting' });
+  expect(outcomes[11]).not.toHaveProperty('attempt');
 });
 
 function itEndsWhatIsUnderWay(create: () => Promise<DeliveryQueueFactory>): void {

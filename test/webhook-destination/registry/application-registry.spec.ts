@@ -68,6 +68,18 @@ describe("The application's own registry", () => {
     expect(log.lines).toEqual([]);
   });
 
+  it('is used as it was when it was checked, until it says that it changed', async () => {
+    const destination = { name: 'crm', urls: [...urls], headers: { 'X-Plan': 'silver' } };
+    const kept = new Kept([], [destination]);
+    const { listener } = await start({ registry: { useValue: kept } });
+    const used = () => listener.destinations.get('crm')!;
+    destination.urls[0] = 'https://other.example/hook';
+    destination.headers['X-Plan'] = 'gold';
+    expect(used()).toMatchObject({ urls, headers: { 'X-Plan': 'silver' } });
+    kept.changes$.next({ put: { destination } });
+    expect(used()).toMatchObject({ urls: ['https://other.example/hook'], headers: { 'X-Plan': 'gold' } });
+  });
+
   it('loses no change that comes while it is loaded', async () => {
     const kept = new Kept();
     const load = kept.load.bind(kept);

@@ -210,12 +210,13 @@ export class DestinationFeed {
   private refill(): void {
     const { destination, windowBefore, now } = this.options;
     if (this.stopped || this.claiming || !this.backlog) return;
-    const { room } = this.window;
+    const room = this.window.reserve();
     if (!room) return;
     this.claiming = true;
     this.backlog = false;
     const claim = this.store
       .claim(destination, { ...room, windowBefore }, now())
+      .finally(() => this.window.release(room))
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.logger.succeeded();

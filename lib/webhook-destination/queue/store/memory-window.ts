@@ -17,6 +17,15 @@ const TOTAL_BYTES = 128 * 1024 * 1024;
 
 const SCARCE = 8;
 
+/** Size by which a delivery counts while it is being read, in bytes: many destinations may read at once. */
+const ASSUMED_BYTES = 8 * 1024;
+
+/** How much may be read from the store. */
+export interface Room {
+  deliveries: number;
+  bytes: number;
+}
+
 /** Limits the deliveries of one destination that are in memory: being stored, ready, with the consumer, or being recorded. */
 export class MemoryWindow {
   private held = 0;
@@ -43,12 +52,19 @@ export class MemoryWindow {
     return last < this.size && this.bytes < BYTES;
   }
 
-  /** How much may be read from the store now; undefined if it is not worth a read. */
-  get room(): { deliveries: number; bytes: number } | undefined {
+  /** Reserves room for a read of the store; returns undefined if there is too little for one. */
+  reserve(): Room | undefined {
     const { size } = this;
     const deliveries = size - this.held;
-    if (deliveries < Math.min(this.concurrency, size) || this.bytes >= BYTES) return undefined;
-    return { deliveries, bytes: BYTES - this.bytes };
+    if (deliveries < Math.min(this.concurrency, Math.ceil(size / 2)) || this.bytes >= BYTES) return undefined;
+    const room = { deliveries, bytes: BYTES - this.bytes };
+    this.total.bytes += assumed(room);
+    return room;
+  }
+
+  /** To be called when the read has ended. */
+  release(room: Room): void {
+    this.total.bytes -= assumed(room);
   }
 
   hold({ body }: NewDelivery): void {
@@ -70,4 +86,8 @@ export class MemoryWindow {
     this.bytes += bytes;
     this.total.bytes += bytes;
   }
+}
+
+function assumed({ deliveries, bytes }: Room): number {
+  return Math.min(deliveries * ASSUMED_BYTES, bytes);
 }

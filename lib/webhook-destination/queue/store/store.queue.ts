@@ -45,9 +45,9 @@ export class StoreQueue implements DeliveryQueue {
   readonly peers = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
   /** Ids of deliveries that are handed out or ready, without a recorded outcome. */
-  private readonly leased = new Set<string>();
+  private leased = new Set<string>();
   /** Total size of the bodies that feeds hold, in bytes. */
-  private readonly total = { bytes: 0 };
+  private total = { bytes: 0 };
   private readonly claims = new Set<Promise<unknown>>();
   private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
   /** Async context of writes, reads and timers: they are not part of the request that causes them. */
@@ -182,8 +182,9 @@ export class StoreQueue implements DeliveryQueue {
     if (this.store.isShared) await Promise.all(this.claims);
     await this.writer.close();
     await this.store.close();
-    // Leases end with the store; those granted after the next opening have a writer of their own.
-    this.leased.clear();
+    // Leases end with the store; those granted after the next opening have all of this to themselves.
+    this.leased = new Set();
+    this.total = { bytes: 0 };
     this.writer = this.createWriter();
   }
 
@@ -237,11 +238,11 @@ export class StoreQueue implements DeliveryQueue {
 
   /** Creates the function that settles leases granted while the queue is open this time. */
   private createSettle(): SettlementWriter['write'] {
-    const { writer } = this;
+    const { writer, leased } = this;
     return (settlement, onEnd) =>
       writer.write(settlement, () => {
         const { delivery, outcome } = settlement;
-        this.leased.delete(delivery.id);
+        leased.delete(delivery.id);
         onEnd();
         // By now the destination may have another consumer, or need one.
         if (outcome === undefined) this.wake(delivery.destination);
