@@ -283,9 +283,14 @@ describe('The metrics of a process', () => {
       await post(`${host}/v1/batch`, { batch: [track('m1')] });
       await delivered(host, 1);
       await app.close();
-      expect((await attempts()).filter(([, value]) => value > 0)).toEqual([
-        [keyOf(ATTEMPTS, { destination: 'CRM', outcome: 'delivered' }), count],
-      ]);
+      const outcomes = [
+        ['delivered', count],
+        ['waiting', 0],
+        ['dead', 0],
+      ] as const;
+      expect(await attempts()).toEqual(
+        outcomes.map(([outcome, value]) => [keyOf(ATTEMPTS, { ...CRM, outcome }), value]),
+      );
     }
   });
 

@@ -53,6 +53,12 @@ export function toTraceText({ traceparent, tracestate }: TraceFields): string | 
   return typeof tracestate === 'string' && TRACESTATE.test(tracestate) ? `${traceparent} ${tracestate}` : traceparent;
 }
 
+/** Returns the text of {@link activeTrace}. */
+export function activeTraceText(): string | undefined {
+  const active = activeTrace();
+  return active && toTraceText(active);
+}
+
 export function fromTraceText(text: string): TraceFields {
   if (text.length <= LENGTH) return { traceparent: text };
   return { traceparent: text.slice(0, LENGTH), tracestate: text.slice(LENGTH + 1) };

@@ -1,4 +1,4 @@
-import { activeTrace, toTraceText } from '../../client/telemetry/trace-context.js';
+import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import type { MessageAcceptor } from '../ingest/message.acceptor.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
@@ -35,8 +35,7 @@ export class UserDeletion {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
     // Later than everything accepted so far: a notification is also a delivery of the user, and `purge` must spare it.
     const acceptedAt = timeOf(this.queue) + 1;
-    const active = activeTrace();
-    const trace = active && toTraceText(active);
+    const trace = activeTraceText();
     let portion: NewDelivery[] = [];
     let notifications = 0;
     const add = async () => {

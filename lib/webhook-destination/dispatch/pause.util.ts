@@ -13,8 +13,8 @@ export interface PausableDestination extends DestinationOptions {
   pauses?: readonly Pause[];
 }
 
-/** Options that decide what is sent to a destination, not how. */
-const ROUTING = ['name', 'integration', 'sources', 'types', 'events', 'metadata'];
+/** Options that have no effect on the requests to a destination. */
+const NOT_FOR_REQUESTS = ['name', 'integration', 'sources', 'types', 'events', 'metadata'];
 
 /** Maximum number of stored pauses of a destination: more than a retry window usually contains. */
 const MAX_PAUSES = 1_000;
@@ -30,7 +30,7 @@ export function isActive({ enabled, pauses }: PausableDestination): boolean {
   return enabled && !isPaused(pauses);
 }
 
-/** Returns whether two forms of a destination are sent to in the same way: they may differ in what is routed to them. */
+/** Returns whether deliveries are sent to two forms of a destination in the same way. */
 export function sendsAlike(one: PausableDestination, other: PausableDestination): boolean {
   return one.transform === other.transform && sendingOf(one) === sendingOf(other);
 }
@@ -61,5 +61,5 @@ export function recentPauses(pauses: Pause[], retryWindow: number, now: number):
 }
 
 function sendingOf(destination: PausableDestination): string {
-  return JSON.stringify(Object.entries(destination).filter(([field]) => !ROUTING.includes(field)));
+  return JSON.stringify(Object.entries(destination).filter(([field]) => !NOT_FOR_REQUESTS.includes(field)));
 }

@@ -1,6 +1,6 @@
 import { Subject } from 'rxjs';
 
-import { activeTrace, toTraceText } from '../../client/telemetry/trace-context.js';
+import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../../common/telemetry/relay-metrics.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
@@ -46,8 +46,8 @@ export class MessageAcceptor {
         this.metrics?.reject(fault.code);
       } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
     }
-    const ambient = activeTrace(); // messages of other SDKs get the trace of their request
-    const deliveries = this.router.route(source, messages, timeOf(this.queue), ambient && toTraceText(ambient));
+    // Messages of other SDKs get the trace of their request.
+    const deliveries = this.router.route(source, messages, timeOf(this.queue), activeTraceText());
     try {
       await this.enqueue(deliveries);
     } catch (error) {

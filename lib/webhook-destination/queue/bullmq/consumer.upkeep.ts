@@ -22,8 +22,8 @@ export class ConsumerUpkeep {
     return this.unserved;
   });
   /**
-   * To be called when these destinations may have due deliveries. Has an async context of its own: taking them is not
-   * part of the request that replays or adds them.
+   * To be called when these destinations may have due deliveries. Runs in an async context of its own, not in
+   * that of the request that adds or replays them.
    */
   readonly wake = AsyncResource.bind((destinations: string[]): void => {
     for (const name of destinations) {

@@ -13,7 +13,7 @@ export class CallGroup<T> {
   private calls: Call<T>[] = [];
   private running: Promise<void> | undefined;
 
-  /** Has an async context of its own: what many requests add is part of none of them. */
+  /** Runs in an async context of its own, because a group has the items of many requests. */
   private readonly run = AsyncResource.bind(async (): Promise<void> => {
     await Promise.resolve(); // calls made in the same turn join the first group
     while (this.calls.length > 0) {

@@ -46,7 +46,7 @@ export class MemoryWindow {
     return this.held === 0;
   }
 
-  /** Whether it takes so many deliveries that come at once; those of this process alone may exceed the window. */
+  /** Whether this many new deliveries may be held; without other processes, the last of them may exceed the window. */
   takes(count: number): boolean {
     const last = this.isShared ? this.held + count - 1 : this.held;
     return last < this.size && this.bytes < BYTES;
