@@ -193,6 +193,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['a URL with a space', withUrl('https://receiver.example/a b'), NO_URL],
   ['a port out of range', withUrl('https://receiver.example:65536/'), NO_URL],
   ['a malformed IPv6 address', withUrl('http://[::1'), NO_URL],
+  ['a bare percent sign in user info', withUrl('https://user:100%sure@receiver.example/hook'), NO_URL],
 
   ['loopback', withUrl('http://127.0.0.1/'), NOT_PUBLIC],
   ['another loopback', withUrl('https://127.255.255.254:8443/'), NOT_PUBLIC],
@@ -241,6 +242,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['the header X-Signature-Previous', withHeader('X-Signature-Previous'), HEADERS],
   ['the header X-Message-Id', withHeader('X-Message-Id'), HEADERS],
   ['the header Webhook-Signature', withHeader('Webhook-Signature'), HEADERS],
+  ['a header twice', withDestination({ headers: { 'X-Env': 'a', 'x-env': 'b' } }), HEADERS],
   ['an empty header name', withHeader(''), HEADERS],
   ['a header name with a space', withHeader('X Env'), HEADERS],
   ['a header name with a colon', withHeader('X-Env:'), HEADERS],

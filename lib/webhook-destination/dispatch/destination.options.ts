@@ -7,6 +7,7 @@ import type { BodyTransform } from './body-transform.js';
 import { areHeaders } from './header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';
 import { isRetryOn, type RetryOn } from './url-outcome.js';
+import { hasReadableUserInfo } from './webhook-target.js';
 
 /** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;
@@ -29,7 +30,7 @@ function isSharedSecret(value: unknown): boolean {
 
 // The URL parser drops line breaks and tabs, so requests would go to a different URL than the one written here.
 const isWebhookUrl = (value: unknown): boolean =>
-  typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
+  typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && hasReadableUserInfo(value);
 
 /**
  * Where messages go: the webhook URLs of one receiver.
@@ -42,7 +43,10 @@ export class DestinationOptions extends RoutingOptions {
     (value) => !Array.isArray(value) || (value.length > 0 && value.length <= MAX_URLS),
   )
   @Must('not contain the same URL twice', (value) => !Array.isArray(value) || new Set(value).size === value.length)
-  @Must('be an array of http or https URLs', (value) => Array.isArray(value) && value.every(isWebhookUrl))
+  @Must(
+    'be an array of http or https URLs, with a percent sign in user info written as %25',
+    (value) => Array.isArray(value) && value.every(isWebhookUrl),
+  )
   urls!: string[];
 
   /**
@@ -50,7 +54,7 @@ export class DestinationOptions extends RoutingOptions {
    * @default {}
    */
   @Must(
-    'map header names to strings without line breaks, and must not include headers that the relay or the connection sets itself',
+    'map header names to strings without line breaks, must not contain a name twice in different case, and must not include headers that the relay or the connection sets itself',
     areHeaders,
   )
   headers: Record<string, string> = {};

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 
 import { areNetworks, contains, toBlockList } from '../../common/network.util.js';
 import { toHostname } from './network.policy.js';
-import { basicAuthorization } from './webhook-target.js';
+import { basicAuthorization, hasReadableUserInfo } from './webhook-target.js';
 
 /** Value of `delivery.proxy` that selects the environment variables. */
 export const ENVIRONMENT = 'environment';
@@ -30,13 +30,7 @@ export class EgressProxy {
 
 /** Whether a value is the URL of a proxy: http or https, with credentials or without. */
 export function isProxyUrl(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^https?:\/\/[^\s\\/?#]+\/?$/i.test(value)) return false;
-  try {
-    basicAuthorization(new URL(value));
-    return true;
-  } catch {
-    return false;
-  }
+  return typeof value === 'string' && /^https?:\/\/[^\s\\/?#]+\/?$/i.test(value) && hasReadableUserInfo(value);
 }
 
 /** Returns the name and value of the environment variable with the proxy for a scheme. */

@@ -3,6 +3,7 @@ import * as tls from 'node:tls';
 // Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { buildConnector } from 'undici/index.js';
 
+import { RelayError } from '../../client/relay.error.js';
 import type { NetworkPolicy } from './network.policy.js';
 
 /** Available only in newer Node versions. */
@@ -24,10 +25,12 @@ export function guardedConnector(
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null);
-      const address = socket.remoteAddress;
+      const { remoteAddress: address } = socket;
       if (address !== undefined && policy.allows(address)) return callback(null, socket);
       socket.destroy();
-      callback(policy.refusal(address), null);
+      // The receiver may have reset the connection right after the TLS handshake.
+      const reset = new RelayError('connection_reset', 'the receiver closed the connection before the request');
+      callback(address === undefined ? reset : policy.refusal(address), null);
     });
 }
 

@@ -17,5 +17,8 @@ export function isReserved(name: string): boolean {
 
 /** Returns whether a value is an object of headers that a destination may add to its requests. */
 export function areHeaders(value: unknown): boolean {
-  return isStringMap(value, (name, text) => TOKEN.test(name) && !isReserved(name) && FIELD_VALUE.test(text));
+  if (!isStringMap(value, (name, text) => TOKEN.test(name) && !isReserved(name) && FIELD_VALUE.test(text)))
+    return false;
+  const names = Object.keys(value).map((name) => name.toLowerCase());
+  return new Set(names).size === names.length;
 }

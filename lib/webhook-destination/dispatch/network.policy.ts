@@ -71,8 +71,8 @@ export class NetworkPolicy {
     return this.denied !== undefined && contains(this.denied, address);
   }
 
-  /** Creates the error for an address that is not allowed or not known. */
-  refusal(address = 'unknown'): AddressNotAllowedError {
+  /** Creates the error for an address that is not allowed. */
+  refusal(address: string): AddressNotAllowedError {
     const reason = this.denies(address) ? 'is in delivery.deniedNetworks' : 'is not public';
     return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: ${address} ${reason}`);
   }

@@ -23,7 +23,11 @@ export class WebhookHeaders {
   constructor({ headers, sharedSecret, standardWebhooks = true }: DestinationOptions) {
     const secrets = [sharedSecret ?? []].flat();
     const standardKeys = standardWebhooks ? secrets.flatMap((secret) => toStandardKey(secret) ?? []) : [];
-    this.common = { ...headers, 'Content-Type': 'application/json', 'User-Agent': USER_AGENT };
+    // In one spelling, so that it replaces the user info of a URL.
+    const own = Object.entries(headers).map(([name, value]): [string, string] =>
+      /^authorization$/i.test(name) ? ['Authorization', value] : [name, value],
+    );
+    this.common = { ...Object.fromEntries(own), 'Content-Type': 'application/json', 'User-Agent': USER_AGENT };
     [this.current, this.previous] = secrets.map((secret) => createSecretKey(secret, 'utf8'));
     this.standard = standardKeys.map((key) => createSecretKey(key));
   }

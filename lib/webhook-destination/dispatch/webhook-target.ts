@@ -29,8 +29,22 @@ export function toWebhookTarget(url: string): WebhookTarget {
   };
 }
 
-/** Returns the user info of a URL as the value of an `Authorization` header; undefined if there is none. */
+/**
+ * Returns the user info of a URL as the value of an `Authorization` header; undefined if there is none.
+ *
+ * @throws {URIError} if a percent sign in it is not part of an escape; see {@link hasReadableUserInfo}
+ */
 export function basicAuthorization({ username, password }: URL): string | undefined {
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
+}
+
+/** Whether the user info of a URL can be decoded. */
+export function hasReadableUserInfo(url: string): boolean {
+  try {
+    basicAuthorization(new URL(url));
+    return true;
+  } catch {
+    return false;
+  }
 }

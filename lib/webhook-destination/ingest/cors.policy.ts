@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { CorsOptions } from './ingest.options.js';
 
-const ALLOWED_HEADERS = 'authorization, content-type, content-encoding, x-retry-count';
+/** The SDK of RudderStack for browsers sends `anonymousid`. */
+const ALLOWED_HEADERS = 'authorization, content-type, content-encoding, x-retry-count, anonymousid';
 
 /** How long a browser may cache the answer to a preflight, in s. */
 const MAX_AGE = 86_400;

@@ -65,6 +65,7 @@ export class IngestEndpoint {
     const sender: Pick<Refusal, 'source'> = {};
     try {
       const answer = await this.take(route, request, sender);
+      if (response.headersSent) return; // an interceptor gave the request up
       this.endConnection(response);
       if (answer instanceof RequestError) answerError(request, response, answer);
       else answerJson(request, response, 200, answer);
@@ -73,6 +74,7 @@ export class IngestEndpoint {
       const refusal = this.toRequestError(error);
       if (refusal === error) this.refusals?.reject(refusal.code); // otherwise the acceptor has counted it
       this.refused$.next({ ...sender, code: refusal.code });
+      if (response.headersSent) return;
       answerError(request, response, refusal);
     }
   }

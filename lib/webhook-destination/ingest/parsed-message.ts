@@ -50,15 +50,16 @@ export class ParsedMessage implements PostedMessage {
     if (this.size * MAX_GROWTH <= MAX_MESSAGE_BYTES) return false;
     const texts = (this.texts = new Map<string, string | undefined>());
     let size = '{'.length;
+    if (this.context !== undefined) size += `,"context":`.length + Buffer.byteLength(this.context);
+    if (this.shared && this.fields.integrations == null) size += `,"integrations":`.length + this.shared.bytes;
     for (const [name, value] of Object.entries(this.fields)) {
       if (name === 'context' && this.context !== undefined) continue;
       const text = JSON.stringify(value) as string | undefined;
       texts.set(name, text);
       if (text !== undefined) size += Buffer.byteLength(JSON.stringify(name)) + ':,'.length + Buffer.byteLength(text);
+      if (size > MAX_MESSAGE_BYTES) return true;
     }
-    if (this.context !== undefined) size += `,"context":`.length + Buffer.byteLength(this.context);
-    if (this.shared && this.fields.integrations == null) size += `,"integrations":`.length + this.shared.bytes;
-    return size > MAX_MESSAGE_BYTES;
+    return false;
   }
 
   json(field: TextField): string | undefined {

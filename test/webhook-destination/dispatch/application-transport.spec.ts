@@ -86,6 +86,25 @@ describe("A transport of the application's", () => {
     expect(JSON.parse(requests[0]!.body.toString())).toMatchObject({ event: 'Ordered' });
   });
 
+  it('gets one Authorization, that of the destination if it has one in any case', async () => {
+    const requests: WebhookRequest[] = [];
+    const post = (request: WebhookRequest) => {
+      requests.push(request);
+      return Promise.resolve({ status: 200 });
+    };
+    const started = await Relay.start({
+      destinations: [
+        { urls: ['https://user:pass@receiver.example/hook'], headers: { authorization: 'Bearer of-the-destination' } },
+      ],
+      delivery: { transport: { post } },
+    });
+    cleanUp(() => started.stop());
+    await started.track('m1');
+    await started.settled('delivered');
+    const sent = Object.entries(requests[0]!.headers).filter(([name]) => /^authorization$/i.test(name));
+    expect(sent).toEqual([['Authorization', 'Bearer of-the-destination']]);
+  });
+
   it.each<[string, () => unknown, string]>([
     [
       'throws',

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeliveryEvent, verifySignature, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
@@ -172,6 +175,29 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
       expect(results).toMatchObject([{ outcome: 'temporary', error: expect.stringMatching(/./) }]);
       expect(results[0]!.status).toBeUndefined();
     }
+  });
+
+  it('are sent again when the connection is reset as the TLS handshake ends', async () => {
+    const receiver = await receive(status(200), certificates.trusted);
+    const balancer = createServer((socket) => {
+      const upstream = connect(Number(new URL(receiver.url).port), '127.0.0.1');
+      for (const each of [socket, upstream]) each.on('error', () => undefined);
+      socket.pipe(upstream);
+      upstream.once('data', (flight: Buffer) => {
+        socket.write(flight, () => {
+          socket.resetAndDestroy();
+          upstream.destroy();
+        });
+      });
+    }).listen(0, '127.0.0.1');
+    cleanUp(() => void balancer.close());
+    await once(balancer, 'listening');
+    const url = `https://127.0.0.1:${(balancer.address() as AddressInfo).port}/`;
+    const started = await relay([url], { delivery: { ca: certificates.ca, concurrency: 1 } });
+    await started.track('m1');
+    // Whether the reset comes before or after the end of the handshake is up to the system.
+    const retries = await started.settled('retry', 20);
+    expect(new Set(retries.map(({ results }) => results[0]!.outcome))).toEqual(new Set(['temporary']));
   });
 
   it('are given up, with nothing sent, when the certificate is self-signed', async () => {

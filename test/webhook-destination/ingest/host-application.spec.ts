@@ -16,6 +16,7 @@ import {
   Injectable,
   type NestInterceptor,
   Post,
+  RequestTimeoutException,
   ValidationPipe,
   VersioningType,
 } from '@nestjs/common';
@@ -23,7 +24,8 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IsString } from 'class-validator';
 import express from 'express';
-import { map } from 'rxjs';
+import { type DeliveryQueueFactory, memoryQueue } from 'nestjs-analytics-relay';
+import { catchError, map, throwError, timeout } from 'rxjs';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -53,6 +55,16 @@ class NobodyGuard implements CanActivate {
 class WrapInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler) {
     return next.handle().pipe(map((data: unknown) => ({ wrapped: data })));
+  }
+}
+
+/** Limits the time of a route as Nest's documentation does. */
+class ImpatientInterceptor implements NestInterceptor {
+  intercept(_context: ExecutionContext, next: CallHandler) {
+    return next.handle().pipe(
+      timeout(20),
+      catchError(() => throwError(() => new RequestTimeoutException())),
+    );
   }
 }
 
@@ -90,6 +102,24 @@ describe.each(platforms)('In a host application on $platform, the endpoint', ({ 
     const refused = await post(`${host}/v1/track`, { userId: 'u1' });
     expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'event_not_string' }]);
     await receiver.received(15);
+  });
+
+  it('never answers with success once an interceptor gave the request up', async () => {
+    let isStored: () => void = () => undefined;
+    const stored = new Promise<void>((resolve) => (isStored = resolve));
+    const slowQueue: DeliveryQueueFactory = (...args) => {
+      const queue = memoryQueue()(...args);
+      const add = queue.add.bind(queue);
+      queue.add = (deliveries) => stored.then(() => add(deliveries));
+      return queue;
+    };
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+      options: { queue: slowQueue },
+      prepare: (app) => app.setGlobalPrefix('api').useGlobalInterceptors(new ImpatientInterceptor()),
+    });
+    expect((await post(`${host}/api/v1/track`, message)).ok).toBe(false);
+    isStored();
+    await receiver.received(1);
   });
 
   it('works without the body parsers of Nest', async () => {

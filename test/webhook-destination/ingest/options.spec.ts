@@ -78,7 +78,7 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     expect(Object.fromEntries(allowed.headers)).toMatchObject({
       'access-control-allow-origin': 'https://shop.example',
       'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': expect.stringMatching(/authorization, content-type.*x-retry-count/),
+      'access-control-allow-headers': expect.stringMatching(/authorization, content-type.*x-retry-count, anonymousid/),
       vary: 'Origin',
     });
     expect(allowed.headers.has('access-control-allow-credentials')).toBe(false);
