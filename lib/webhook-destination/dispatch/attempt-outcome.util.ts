@@ -1,8 +1,9 @@
 import type { DeliveryOptions } from './delivery.options.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../queue/delivery-queue.interface.js';
-import type { SendResult } from './destination.sender.js';
+import type { SendResult } from './attempt.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
+import { isFailure } from './url-outcome.js';
 
 export const WINDOW_OVER = 'the retry window is over';
 
@@ -54,4 +55,17 @@ export function judgeAttempt(
 /** Whether the network policy stopped a request of the attempt. */
 function isRefused({ results }: AttemptRecord): boolean {
   return results.some(({ error }) => error?.startsWith(ADDRESS_NOT_ALLOWED));
+}
+
+/**
+ * Returns whether a receiver refused this message and no URL failed: the destination is then up, even if the message is
+ * retried. Otherwise one kind of message could hold back all others for hours.
+ */
+export function refuses(sent: SendResult[]): boolean {
+  return (
+    sent.some(({ result }) => result.status !== undefined) &&
+    sent.every(({ result: { status, outcome } }) =>
+      status === undefined ? outcome === 'permanent' : !isFailure(status),
+    )
+  );
 }

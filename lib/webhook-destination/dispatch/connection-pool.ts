@@ -7,14 +7,20 @@ import { type ConnectionTransport, ReceiverConnection } from './receiver-connect
 import type { SocketBudget } from './socket-budget.js';
 import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
 
-/** Creates the request once there is a connection for it. `waited`: how much of the timeout has elapsed, in ms. */
-export type PrepareRequest = (waited: number) => TargetRequest;
+/** A request for a pool. One of `answer` and `fail` is called once; neither may throw. */
+export interface PooledRequest {
+  /**
+   * Creates the request once there is a connection for it; if it throws, the request is not made.
+   * @param waited how much of the timeout has elapsed, in ms
+   */
+  prepare(waited: number): TargetRequest;
+  answer(response: WebhookResponse): void;
+  fail(error: unknown): void;
+}
 
 /** A request that waits for a connection or is in progress. */
 interface PendingRequest {
-  prepare: PrepareRequest;
-  resolve: (response: WebhookResponse) => void;
-  reject: (error: unknown) => void;
+  request: PooledRequest;
   /** When its timeout started, in ms of `performance.now()`. */
   startedAt: number;
   /** Set while its timeout runs. */
@@ -47,38 +53,34 @@ export class ConnectionPool {
   ) {}
 
   /**
-   * Resolves with any answer. Waiting for the budget of the process does not count towards the timeout; waiting for one
-   * of `size` connections does, because the same receiver occupies them.
+   * Makes a request once there is a connection for it. Waiting for the budget of the process does not count towards the
+   * timeout; waiting for one of `size` connections does, because the same receiver occupies them.
    */
-  post(prepare: PrepareRequest): Promise<WebhookResponse> {
-    return new Promise((resolve, reject) => {
-      const request: PendingRequest = {
-        prepare,
-        resolve,
-        reject,
-        startedAt: 0,
-        deadline: undefined,
-        expired: false,
-        connection: undefined,
-      };
-      if (this.hasIdle && this.waiting.length === 0) {
-        this.busy++;
-        void this.exchange(request, this.takeIdle()!);
-        return;
-      }
-      this.waiting.push(request);
-      if (this.busy >= this.size) this.startTime(request);
-      else this.budget.request(this);
-    });
+  post(request: PooledRequest): void {
+    const pending: PendingRequest = {
+      request,
+      startedAt: 0,
+      deadline: undefined,
+      expired: false,
+      connection: undefined,
+    };
+    if (this.hasIdle && this.waiting.length === 0) {
+      this.busy++;
+      void this.exchange(pending, this.takeIdle()!);
+      return;
+    }
+    this.waiting.push(pending);
+    if (this.busy >= this.size) this.startTime(pending);
+    else this.budget.request(this);
   }
 
-  /** Drops all connections; pending requests reject. */
+  /** Drops all connections; pending requests fail. */
   async close(): Promise<void> {
     this.closed = true;
     this.budget.withdraw(this);
-    for (const { deadline, reject } of this.waiting.drain()) {
+    for (const { deadline, request } of this.waiting.drain()) {
       clearTimeout(deadline);
-      reject(new ClosedError('the connections were closed'));
+      request.fail(new ClosedError('the connections were closed'));
     }
     for (const connection of this.idle.splice(0)) this.budget.unpark(connection);
     await Promise.all([...this.connections].map((connection) => this.end(connection)));
@@ -100,9 +102,9 @@ export class ConnectionPool {
   /** Takes the next request, with an idle connection if there is one; returns a function that starts it. */
   next(): () => void {
     this.busy++;
-    const request = this.waiting.shift()!;
+    const pending = this.waiting.shift()!;
     const connection = this.takeIdle();
-    return () => void this.exchange(request, connection ?? this.open());
+    return () => void this.exchange(pending, connection ?? this.open());
   }
 
   /** Closes an idle connection; `onClosed` is called when another may take its place. */
@@ -129,38 +131,42 @@ export class ConnectionPool {
   }
 
   /** Makes a request on a connection. Never rejects. */
-  private async exchange(request: PendingRequest, connection: ReceiverConnection): Promise<void> {
+  private async exchange(pending: PendingRequest, connection: ReceiverConnection): Promise<void> {
     let isUsable = true;
+    let response: WebhookResponse | undefined;
+    let fault: unknown;
     try {
       if (this.closed) throw new ClosedError('the connections were closed');
-      if (request.expired) return;
-      const message = request.prepare(request.deadline ? performance.now() - request.startedAt : 0);
+      if (pending.expired) return;
+      const message = pending.request.prepare(pending.deadline ? performance.now() - pending.startedAt : 0);
       isUsable = false;
-      request.connection = connection;
-      if (!request.deadline) this.startTime(request);
-      const response = await connection.post(message);
+      pending.connection = connection;
+      if (!pending.deadline) this.startTime(pending);
+      response = await connection.post(message);
       isUsable = true;
-      request.resolve(response);
     } catch (error) {
-      request.reject(error);
+      fault = error;
       // Unwinds the stack: thousands of requests may be declined one after another.
       if (isUsable) await Promise.resolve();
     } finally {
-      clearTimeout(request.deadline);
+      clearTimeout(pending.deadline);
       if (isUsable && connection.isOpen && !this.closed) this.park(connection);
       else void this.end(connection);
     }
+    if (pending.expired) return;
+    if (response) pending.request.answer(response);
+    else pending.request.fail(fault);
   }
 
   /** Sets one deadline for the wait and the exchange, independent of the transport. */
-  private startTime(request: PendingRequest): void {
-    request.startedAt = performance.now();
-    request.deadline = setTimeout(() => {
+  private startTime(pending: PendingRequest): void {
+    pending.startedAt = performance.now();
+    pending.deadline = setTimeout(() => {
       const fault = `timeout: no complete answer within ${this.timeout} ms`;
       const error = new RelayError('webhook_timeout', fault);
-      request.expired = true;
-      request.reject(error);
-      if (request.connection) void this.end(request.connection, error);
+      pending.expired = true;
+      if (pending.connection) void this.end(pending.connection, error);
+      pending.request.fail(error);
     }, this.timeout);
   }
 

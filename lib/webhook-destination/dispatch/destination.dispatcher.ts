@@ -14,15 +14,15 @@ import {
   type DeliveryQueue,
   type Lease,
 } from '../queue/delivery-queue.interface.js';
-import { judgeAttempt, WINDOW_OVER } from './attempt-outcome.util.js';
+import { judgeAttempt, refuses, WINDOW_OVER } from './attempt-outcome.util.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
-import type { DestinationSender, SendResult } from './destination.sender.js';
+import type { SendResult } from './attempt.js';
+import type { DestinationSender } from './destination.sender.js';
 import { deliveryFields, OutcomeReporter } from './outcome.reporter.js';
 import { type PausableDestination, pausedTime } from './pause.util.js';
 import { lastAttemptAt } from './retry-schedule.util.js';
-import { isFailure } from './url-outcome.js';
 
 /**
  * Number of deliveries leased at once while the destination is down. One becomes the probe. Those whose window has
@@ -92,20 +92,11 @@ export class DestinationDispatcher {
     this.sender.endWaits();
   }
 
-  /** Attempts one delivery and settles it. Never rejects. */
-  async handle(lease: Lease): Promise<void> {
-    const { delivery } = lease;
+  /** Attempts one delivery and settles it. */
+  handle(lease: Lease): void {
     this.inFlight++;
-    try {
-      const outcome = await this.decide(delivery, this.now());
-      if (this.released) return;
-      if ((await lease.settle(outcome)) && outcome) this.reporter.report(delivery, outcome);
-    } catch (error) {
-      const line = `The outcome of message ${JSON.stringify(delivery.messageId)} could not be stored: ${errorMessage(error)}`;
-      this.logger.error(line, deliveryFields(delivery));
-    } finally {
-      if (--this.inFlight === 0) this.onIdle?.();
-    }
+    // The queue may emit a lease in the async context of the request that added it.
+    this.inScope(lease, () => this.advance(lease, lease.delivery));
   }
 
   /** Resolves once no delivery is in flight. */
@@ -136,8 +127,7 @@ export class DestinationDispatcher {
 
   private subscribe(concurrency: number, windowBefore?: number): void {
     this.subscription = this.queue?.consume(this.#destination.name, concurrency, windowBefore).subscribe({
-      // The queue may emit a lease in the async context of the request that added it.
-      next: (lease) => void this.scope.runInAsyncScope(() => this.handle(lease)),
+      next: (lease) => this.handle(lease),
       error: (error: unknown) => {
         const { name } = this.#destination;
         const line = `Deliveries to ${name} cannot be read: ${errorMessage(error)}`;
@@ -169,11 +159,14 @@ export class DestinationDispatcher {
     if (this.circuit.isOpenSince(over)) this.subscribe(PROBE_CONCURRENCY, over);
   }
 
-  /** Returns the outcome; undefined if the delivery returns to the queue unchanged. */
-  private decide(
-    delivery: Readonly<Delivery>,
-    now: number,
-  ): Promise<DeliveryOutcome | undefined> | DeliveryOutcome | undefined {
+  /** Begins an attempt, or settles the delivery without one. */
+  private advance(lease: Lease, delivery: Readonly<Delivery>): void {
+    const outcome = this.decide(lease, delivery, this.now());
+    if (outcome) void this.settle(lease, outcome);
+  }
+
+  /** Returns the outcome; undefined if an attempt begins, which settles the delivery. */
+  private decide(lease: Lease, delivery: Readonly<Delivery>, now: number): DeliveryOutcome | undefined {
     const { failedUrls } = delivery;
     const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
     const firstAttemptAt = begunAt ?? now;
@@ -190,11 +183,9 @@ export class DestinationDispatcher {
     if (!Buffer.isBuffer(body)) return body;
     const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
     if (!this.isStopped && this.circuit.admits(now, now >= last)) {
-      return this.attempt(
-        begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt },
-        body,
-        now,
-      );
+      const attempted = begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt };
+      this.attempt(lease, attempted, body, now);
+      return undefined;
     }
     // The window continues while the destination is down; no attempt is counted.
     if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
@@ -204,18 +195,34 @@ export class DestinationDispatcher {
   }
 
   /** @param body the bytes that are sent: the delivery's own, unless the destination has a `transform` */
-  private async attempt(delivery: Readonly<Delivery>, body: Buffer, now: number): Promise<DeliveryOutcome | undefined> {
+  private attempt(lease: Lease, delivery: Readonly<Delivery>, body: Buffer, now: number): void {
     const { probe } = this.circuit;
     let startedAt = now;
     let span: AttemptSpan | undefined;
-    const sent = await this.sender.send(delivery, body, () => {
+    const mayBegin = () => {
       startedAt = this.now();
       if (this.isStopped || (probe === 0 && this.circuit.isOpen)) return false;
       span = this.telemetry?.attempt(delivery);
       return span ?? true;
-    });
-    // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
-    if (!sent) return this.isStopped && !this.circuit.isOpen ? undefined : this.decide(delivery, this.now());
+    };
+    const end = (sent: SendResult[] | undefined): void => {
+      if (sent) void this.settle(lease, this.judge(delivery, sent, startedAt, probe, span));
+      // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
+      else if (this.isStopped && !this.circuit.isOpen) void this.settle(lease, undefined);
+      else this.advance(lease, delivery);
+    };
+    // A connection may have become free in the async context of another destination.
+    this.sender.send(delivery, body, mayBegin, (sent) => this.inScope(lease, () => end(sent)));
+  }
+
+  /** Returns the outcome of an attempt, and changes the circuit. */
+  private judge(
+    delivery: Readonly<Delivery>,
+    sent: SendResult[],
+    startedAt: number,
+    probe: number,
+    span: AttemptSpan | undefined,
+  ): DeliveryOutcome {
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now, paused);
     (span ?? this.telemetry?.attempt(delivery))?.end(outcome.state); // no span yet if no URL got as far as a connection
@@ -223,6 +230,36 @@ export class DestinationDispatcher {
     const answers = outcome.state === 'delivered' || refuses(sent);
     this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));
     return outcome;
+  }
+
+  /** @param outcome undefined returns the delivery to the queue unchanged */
+  private async settle(lease: Lease, outcome: DeliveryOutcome | undefined): Promise<void> {
+    try {
+      if (!this.released && (await lease.settle(outcome)) && outcome) this.reporter.report(lease.delivery, outcome);
+      this.leave();
+    } catch (error) {
+      this.abandon(lease, error);
+    }
+  }
+
+  /** Drops a delivery, which stays leased until the queue releases it. */
+  private abandon({ delivery }: Lease, error: unknown): void {
+    const line = `The outcome of message ${JSON.stringify(delivery.messageId)} could not be stored: ${errorMessage(error)}`;
+    this.logger.error(line, deliveryFields(delivery));
+    this.leave();
+  }
+
+  private leave(): void {
+    if (--this.inFlight === 0) this.onIdle?.();
+  }
+
+  /** Runs a step of a delivery in the dispatcher's async context. */
+  private inScope(lease: Lease, step: () => void): void {
+    try {
+      this.scope.runInAsyncScope(step);
+    } catch (error) {
+      this.abandon(lease, error);
+    }
   }
 
   /** Returns how long the destination was paused since a moment, in ms, which does not count towards the window. */
@@ -245,17 +282,4 @@ export class DestinationDispatcher {
       this.take(this.concurrency);
     }
   }
-}
-
-/**
- * Returns whether a receiver refused this message and no URL failed: the destination is then up, even if the message is
- * retried. Otherwise one kind of message could hold back all others for hours.
- */
-function refuses(sent: SendResult[]): boolean {
-  return (
-    sent.some(({ result }) => result.status !== undefined) &&
-    sent.every(({ result: { status, outcome } }) =>
-      status === undefined ? outcome === 'permanent' : !isFailure(status),
-    )
-  );
 }

@@ -1,47 +1,28 @@
 import { RelayError } from '../../client/relay.error.js';
-import { fromTraceText } from '../../client/telemetry/trace-context.js';
-import { errorMessage } from '../../common/error.util.js';
-import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
-import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
+import { Attempt, type MayBegin, type OnEnd } from './attempt.js';
 import type { ConnectionPool } from './connection-pool.js';
 import type { RequestLimit } from './request-limit.js';
-import { parseRetryAfter } from '../../client/retry-after.util.js';
-import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
+import { type RequestOptions, UrlRequest } from './url-request.js';
+import type { RetryOn } from './url-outcome.js';
 import type { WebhookHeaders } from './webhook-headers.js';
 import type { WebhookTarget } from './webhook-target.js';
-import type { TargetRequest } from './webhook-transport.interface.js';
-
-/** Result of one attempt against one URL. */
-export interface SendResult {
-  /** Identifies the URL in the delivery. */
-  urlId: string;
-  result: UrlResult;
-  /** The receiver's `Retry-After`, in ms since the epoch. */
-  retryAfter: number | undefined;
-}
 
 /** One of a destination's URLs, with its connections. */
-export interface Route {
+export interface Target {
   target: WebhookTarget;
   pool: Pick<ConnectionPool, 'post' | 'close'>;
-  /** Number of requests in progress, including those that wait for a connection. */
-  active: number;
 }
 
-/** Returns whether an attempt may begin; its span if it is traced. */
-type MayBegin = () => boolean | AttemptSpan;
-
-interface Begun {
-  /** The headers of all its requests. */
-  headers: Record<string, string>;
-  /** The trace of the message; see `NewDelivery`. */
-  trace: string | undefined;
-  span: AttemptSpan | undefined;
+/** A URL, with the number of requests in progress, including those that wait for a connection. */
+interface Route extends Target {
+  options: RequestOptions;
+  active: number;
 }
 
 /** Sends the requests of one destination. */
 export class DestinationSender {
+  private readonly routes: Route[];
   private onIdle: (() => void) | undefined;
 
   /**
@@ -51,31 +32,37 @@ export class DestinationSender {
    */
   constructor(
     private readonly headers: WebhookHeaders,
-    private readonly routes: Route[],
+    targets: Target[],
     private readonly maxActive: number,
-    private readonly retryOn: RetryOn = 'spec',
+    retryOn: RetryOn = 'spec',
     private readonly limit?: RequestLimit,
-    private readonly propagateTrace = false,
-  ) {}
+    propagateTrace = false,
+  ) {
+    this.routes = targets.map(({ target, pool }) => {
+      const onEnd = () => {
+        route.active--;
+        if (this.onIdle) this.checkIdle();
+      };
+      const route: Route = { target, pool, options: { target, retryOn, limit, propagateTrace, onEnd }, active: 0 };
+      return route;
+    });
+  }
 
   /**
-   * Posts concurrently to each URL without a permanent failure, once the rate limit admits it. Resolves at the first
-   * success with the results so far; requests already in flight are not cancelled. Without a success, it resolves with
-   * all results. If nothing is sent because `endWaits` is called or `mayBegin` declines, it resolves with undefined.
+   * Posts concurrently to each URL without a permanent failure, once the rate limit admits it. Requests in flight after
+   * the first success are not cancelled. Nothing is sent if `endWaits` is called before, or if `mayBegin` declines.
    *
-   * @param body the bytes that are signed and sent
-   * @param mayBegin called when there is a connection for the first request; the span that it returns traces the
-   * requests
+   * @see Attempt
    */
-  send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: MayBegin): Promise<SendResult[] | undefined> {
+  send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: MayBegin, onEnd: OnEnd): void {
     const { failedUrls } = delivery;
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
+    if (routes.length === 0) return onEnd([]);
+    const attempt = new Attempt(delivery, body, routes.length, this.headers, mayBegin, onEnd);
     const { limit } = this;
-    const count = routes.length;
-    const post = () => this.postAll(routes, delivery, body, mayBegin);
-    if (!limit || limit.admits(count)) return post();
-    return limit.wait(count).then((isAdmitted) => (isAdmitted ? post() : undefined));
+    if (!limit || limit.admits(routes.length)) return this.post(attempt, routes);
+    void limit.wait(routes.length).then((isAdmitted) => (isAdmitted ? this.post(attempt, routes) : onEnd(undefined)));
   }
 
   /** Cancels the requests that wait for the rate limit. */
@@ -99,84 +86,11 @@ export class DestinationSender {
     if (this.routes.every(({ active }) => active === 0)) this.onIdle?.();
   }
 
-  private postAll(
-    routes: Route[],
-    delivery: Readonly<Delivery>,
-    body: Buffer,
-    mayBegin: MayBegin,
-  ): Promise<SendResult[] | undefined> {
-    let begun: Begun | undefined;
-    let isDeclined = false;
-    const begin = (): Begun => {
-      if (begun) return begun;
-      const answer = mayBegin();
-      if (answer === false) {
-        isDeclined = true;
-        throw new RelayError('destination_down', 'the destination is down');
-      }
-      const headers = this.headers.for(delivery, body, Date.now());
-      return (begun = { headers, trace: delivery.trace, span: answer === true ? undefined : answer });
-    };
-    return new Promise((resolve) => {
-      const results: SendResult[] = [];
-      const end = (): void => resolve(isDeclined && !begun ? undefined : [...results]);
-      if (routes.length === 0) return end();
-      for (const route of routes) {
-        this.post(route, begin, body, (result) => {
-          results.push(result);
-          if (result.result.outcome === 'success' || results.length === routes.length) end();
-        });
-      }
-    });
-  }
-
-  /** Sends one request and calls `onEnd` with its result. */
-  private post(route: Route, begin: () => Begun, body: Buffer, onEnd: (result: SendResult) => void): void {
-    const { id: urlId, shown: url } = route.target;
-    let start = performance.now();
-    let isMade = false;
-    let request: RequestSpan | undefined;
-    const end = (result: UrlResult, retryAfter?: number): void => {
-      result.duration = Math.floor(performance.now() - start);
-      if (!isMade) this.limit?.giveBack();
-      route.active--;
-      if (this.onIdle) this.checkIdle();
-      onEnd({ urlId, result, retryAfter });
-    };
-    const fail = (error: unknown): void => {
-      request?.end(undefined, error);
-      end({ url, outcome: classifyError(error), error: errorMessage(error), duration: 0 });
-    };
-    if (++route.active > this.maxActive) {
-      fail(new RelayError('too_many_requests', 'too many requests to this URL are in flight'));
-      return;
+  private post(attempt: Attempt, routes: Route[]): void {
+    for (const route of routes) {
+      const request = new UrlRequest(attempt, route.options);
+      if (++route.active <= this.maxActive) route.pool.post(request);
+      else request.fail(new RelayError('too_many_requests', 'too many requests to this URL are in flight'));
     }
-    const prepare = (waited: number): TargetRequest => {
-      const begun = begin();
-      isMade = true;
-      this.limit?.begin();
-      start = performance.now() - waited;
-      request = begun.span?.request(route.target);
-      return { headers: this.headersTo(route.target, begun, request), body };
-    };
-    route.pool.post(prepare).then((answer) => {
-      const { status } = answer;
-      request?.end(status);
-      const outcome = classifyStatus(status, this.retryOn);
-      const retryAfter =
-        outcome === 'success' ? undefined : parseRetryAfter(answer.headers?.['retry-after'], Date.now());
-      end({ url, outcome, status, duration: 0 }, retryAfter);
-    }, fail);
-  }
-
-  /** Returns the headers of the attempt, with the user info of the URL and the trace if it is propagated. */
-  private headersTo(
-    { authorization }: WebhookTarget,
-    { headers, trace }: Begun,
-    request: RequestSpan | undefined,
-  ): Record<string, string> {
-    const own = authorization === undefined ? headers : { Authorization: authorization, ...headers };
-    if (!this.propagateTrace) return own;
-    return { ...own, ...(request?.trace ?? (trace === undefined ? undefined : fromTraceText(trace))) };
   }
 }

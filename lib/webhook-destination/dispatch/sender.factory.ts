@@ -3,7 +3,8 @@ import { toDelivery } from '../queue/delivery.factory.js';
 import { bodyToSend } from './body-transform.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
-import { DestinationSender, type SendResult } from './destination.sender.js';
+import type { SendResult } from './attempt.js';
+import { DestinationSender } from './destination.sender.js';
 import type { RequestLimit } from './request-limit.js';
 import type { PoolFactory } from './transport.factory.js';
 import { WebhookHeaders } from './webhook-headers.js';
@@ -21,13 +22,12 @@ export function createSender(
 ): DestinationSender {
   const { urls, propagateTrace } = destination;
   const { concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
-  const routes = urls.map(toWebhookTarget).map((target) => ({
+  const targets = urls.map(toWebhookTarget).map((target) => ({
     target,
     pool: createPool(target, concurrency),
-    active: 0,
   }));
   const headers = new WebhookHeaders(destination);
-  return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
+  return new DestinationSender(headers, targets, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
 }
 
 /**
@@ -48,7 +48,14 @@ export async function sendTest(
   const send = async (url: string): Promise<SendResult[]> => {
     const sender = create([url]);
     try {
-      return (await sender.send(delivery, made, () => true)) ?? [];
+      return await new Promise((resolve) =>
+        sender.send(
+          delivery,
+          made,
+          () => true,
+          (results = []) => resolve(results),
+        ),
+      );
     } finally {
       await sender.close();
     }

@@ -135,22 +135,20 @@ it('A destination that was stopped while it was down probes no more', async () =
   const options = Object.assign(new DeliveryOptions(), { initialRetryDelay: 10, maxRetryDelay: 10 });
   const begins: (() => void)[] = [];
   const sender = {
-    send: (_delivery: unknown, _body: unknown, mayBegin: () => unknown) =>
-      new Promise((resolve) => {
-        const result = { url: 'https://customer.example/hook', outcome: 'temporary', status: 500, duration: 1 };
-        begins.push(() => resolve(mayBegin() === false ? undefined : [{ urlId: 'u1', result }]));
-      }),
+    send: (_delivery: unknown, _body: unknown, mayBegin: () => unknown, onEnd: (results?: unknown[]) => void) => {
+      const result = { url: 'https://customer.example/hook', outcome: 'temporary', status: 500, duration: 1 };
+      begins.push(() => onEnd(mayBegin() === false ? undefined : [{ urlId: 'u1', result }]));
+    },
     endWaits: () => undefined,
   };
   let now = Date.now();
   const dispatcher = new DestinationDispatcher({ name: 'Hook' }, sender as never, options, new Subject(), () => now);
   dispatcher.start({ consume: () => NEVER });
-  const handle = async (id: string): Promise<unknown> => {
-    let outcome: unknown;
-    const settle = (settled: unknown) => Promise.resolve(Boolean((outcome = settled)));
-    await dispatcher.handle({ delivery: toDelivery(newDelivery(id), id), settle });
-    return outcome;
-  };
+  const handle = (id: string) =>
+    new Promise<unknown>((resolve) => {
+      const settle = (settled: unknown) => Promise.resolve(Boolean(resolve(settled) ?? true));
+      dispatcher.handle({ delivery: toDelivery(newDelivery(id), id), settle });
+    });
   const handled = Array.from({ length: 12 }, (_, index) => handle(`m${index}`));
   for (const begin of begins.splice(0, 11)) begin();
   await waitFor(() => dispatcher.isDown);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 
-import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
+import type { PooledRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
 import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
@@ -33,13 +33,13 @@ describe('A destination that is down for longer than the retry window, in fake t
       return (leases = new Subject<Lease>());
     };
     const pool = {
-      post: (prepare: PrepareRequest) => {
-        prepare(0);
-        return Promise.resolve({ status: 503, retryAfter: undefined });
+      post: (request: PooledRequest) => {
+        request.prepare(0);
+        request.answer({ status: 503 });
       },
       close: () => Promise.resolve(),
     };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
+    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const options = new DeliveryOptions();
     const dispatcher = new DestinationDispatcher({ name: 'Webhooks' }, sender, options, new Subject<DeliveryEvent>());

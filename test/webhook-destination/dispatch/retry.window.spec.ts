@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 import { Subject } from 'rxjs';
 
-import type { PrepareRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
+import type { PooledRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
 import type { Pause } from '../../../lib/webhook-destination/dispatch/pause.util.js';
@@ -34,13 +34,16 @@ describe('The window of four hours, in fake time', () => {
   /** Takes one delivery from its first attempt to its end, each attempt at the moment that was asked for. */
   async function run(post: () => Promise<{ status: number; retryAfter: undefined }>, pauses: Pause[] = []) {
     const pool = {
-      post: (prepare: PrepareRequest) => {
-        prepare(0);
-        return post();
+      post: (request: PooledRequest) => {
+        request.prepare(0);
+        post().then(
+          (response) => request.answer(response),
+          (error) => request.fail(error),
+        );
       },
       close: () => Promise.resolve(),
     };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
+    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const events = new Subject<DeliveryEvent>();
     const dispatcher = new DestinationDispatcher({ name: 'Webhooks', pauses }, sender, new DeliveryOptions(), events);
@@ -58,8 +61,14 @@ describe('The window of four hours, in fake time', () => {
     };
     let outcome: DeliveryOutcome | undefined;
     for (;;) {
-      const settle = (settled: DeliveryOutcome) => Promise.resolve(Boolean((outcome = settled)));
-      await dispatcher.handle({ delivery, settle });
+      await new Promise<void>((resolve) => {
+        const settle = (settled: DeliveryOutcome) => {
+          outcome = settled;
+          resolve();
+          return Promise.resolve(true);
+        };
+        dispatcher.handle({ delivery, settle });
+      });
       const { attempts } = delivery;
       delivery = {
         ...delivery,

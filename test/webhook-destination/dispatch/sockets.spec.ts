@@ -10,6 +10,7 @@ import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connec
 import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
 import type { WebhookResponse } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { postThrough } from '../../support/pool.js';
 import { Relay } from '../../support/relay.js';
 import { hang, type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -229,9 +230,9 @@ describe('The limit of the connections', () => {
       close: () => Promise.resolve(),
     });
     const pool = () => new ConnectionPool(budget, () => undefined, transport, 1, 60_000);
-    const first = pool().post(() => ({ headers: {}, body: Buffer.alloc(0) }));
+    const first = postThrough(pool(), () => ({ headers: {}, body: Buffer.alloc(0) }));
     const others = Array.from({ length: 20_000 }, () =>
-      pool().post(() => {
+      postThrough(pool(), () => {
         throw new Error('the destination is down');
       }),
     );
@@ -251,7 +252,7 @@ describe('The limit of the connections', () => {
     const pool = new ConnectionPool(new SocketBudget(10), connect, transport, 20_000, 60_000);
     let isDown = false;
     const posted = Array.from({ length: 20_000 }, () =>
-      pool.post(() => {
+      postThrough(pool, () => {
         if (isDown) throw new Error('the destination is down');
         return { headers: {}, body: Buffer.alloc(0) };
       }),
@@ -276,7 +277,7 @@ describe('The limit of the connections', () => {
     });
     const connect: buildConnector.connector = (_options, callback) => callback(null, new Socket());
     const pool = new ConnectionPool(new SocketBudget(1), connect, transport, 2, 60_000);
-    const posted = [1, 2].map(() => pool.post(() => ({ headers: {}, body: Buffer.alloc(0) })));
+    const posted = [1, 2].map(() => postThrough(pool, () => ({ headers: {}, body: Buffer.alloc(0) })));
     await jest.advanceTimersByTimeAsync(20);
     expect(answers).toHaveLength(1);
     answers[0]!();

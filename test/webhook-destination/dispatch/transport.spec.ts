@@ -23,6 +23,7 @@ import {
 import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { postThrough } from '../../support/pool.js';
 import {
   drip,
   hang,
@@ -115,7 +116,7 @@ describe.each(transports)('The $name transport', ({ guarded, create }) => {
       timeout,
     );
     cleanUp(() => pool.close());
-    return { post: (request) => pool.post(() => request), close: () => pool.close() };
+    return { post: (request) => postThrough(pool, () => request), close: () => pool.close() };
   }
 
   const request = { headers: { 'Content-Type': 'application/json', 'X-Test': 'yes' }, body: Buffer.from('{"a":"é"}') };
