@@ -1,8 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import type { Subject, Subscription } from 'rxjs';
+import type { Subject } from 'rxjs';
 
-import { delayUntil } from '../../client/timer.limits.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
@@ -14,12 +13,13 @@ import {
   type DeliveryQueue,
   type Lease,
 } from '../queue/delivery-queue.interface.js';
+import type { SendResult } from './attempt.js';
 import { judgeAttempt, refuses, WINDOW_OVER } from './attempt-outcome.util.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
-import type { SendResult } from './attempt.js';
 import type { DestinationSender } from './destination.sender.js';
+import { LeaseIntake } from './lease.intake.js';
 import { deliveryFields, OutcomeReporter } from './outcome.reporter.js';
 import { type PausableDestination, pausedTime } from './pause.util.js';
 import { lastAttemptAt } from './retry-schedule.util.js';
@@ -45,11 +45,7 @@ export class DestinationDispatcher {
   private readonly scope = new AsyncResource('DestinationDispatcher');
   private readonly reporter: OutcomeReporter;
   private readonly concurrency: number;
-  private queue: Pick<DeliveryQueue, 'consume'> | undefined;
-  private subscription: Subscription | undefined;
-  /** Runs while no deliveries are leased. */
-  private restTimer: NodeJS.Timeout | undefined;
-  private resumesAt = Infinity;
+  private readonly intake: LeaseIntake;
   private inFlight = 0;
   private onIdle: (() => void) | undefined;
   private isStopped = false;
@@ -69,6 +65,14 @@ export class DestinationDispatcher {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(events);
     this.concurrency = destination.concurrency ?? options.concurrency;
+    const { name } = destination;
+    const onError = (error: unknown): void => {
+      this.logger.limited('error', `Deliveries to ${name} cannot be read: ${errorMessage(error)}`, {
+        destination: name,
+      });
+      this.restUntil(this.now() + options.initialRetryDelay);
+    };
+    this.intake = new LeaseIntake(name, (lease) => this.handle(lease), onError, now);
   }
 
   /** Whether deliveries are held back because the destination is down. */
@@ -77,8 +81,7 @@ export class DestinationDispatcher {
   }
 
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
-    this.queue = queue;
-    this.take(this.concurrency);
+    this.intake.start(queue, this.concurrency);
   }
 
   /**
@@ -87,8 +90,7 @@ export class DestinationDispatcher {
    */
   stop(): void {
     this.isStopped = true;
-    this.queue = undefined;
-    this.rest();
+    this.intake.stop();
     this.sender.endWaits();
   }
 
@@ -120,43 +122,13 @@ export class DestinationDispatcher {
     await this.sender.close();
   }
 
-  private take(concurrency: number): void {
-    this.rest();
-    this.subscribe(concurrency);
-  }
-
-  private subscribe(concurrency: number, windowBefore?: number): void {
-    this.subscription = this.queue?.consume(this.#destination.name, concurrency, windowBefore).subscribe({
-      next: (lease) => this.handle(lease),
-      error: (error: unknown) => {
-        const { name } = this.#destination;
-        const line = `Deliveries to ${name} cannot be read: ${errorMessage(error)}`;
-        this.logger.limited('error', line, { destination: name });
-        this.restUntil(this.now() + this.options.initialRetryDelay);
-      },
-    });
-  }
-
-  private rest(): void {
-    clearTimeout(this.restTimer);
-    this.resumesAt = Infinity;
-    this.subscription?.unsubscribe();
-    this.subscription = undefined;
-  }
-
-  /**
-   * Leases no deliveries until a moment, except those whose window has ended: others would be put back. Of several
-   * moments, the earliest counts.
-   */
+  /** Leases no deliveries until a moment, except those whose window has ended: others would be put back. */
   private restUntil(moment: number): void {
-    if (!this.queue || moment >= this.resumesAt) return;
-    this.rest();
-    this.resumesAt = moment;
-    const resume = () => this.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency);
-    this.restTimer = setTimeout(resume, delayUntil(moment, this.now())).unref();
+    const resume = () => this.intake.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency);
+    if (!this.intake.restUntil(moment, resume)) return;
     // The windows of more deliveries may have ended, if they began after a pause; those are given up when they are due.
     const over = this.now() - this.options.retryWindow - this.pausedSince(0);
-    if (this.circuit.isOpenSince(over)) this.subscribe(PROBE_CONCURRENCY, over);
+    if (this.circuit.isOpenSince(over)) this.intake.consume(PROBE_CONCURRENCY, over);
   }
 
   /** Begins an attempt, or settles the delivery without one. */
@@ -279,7 +251,7 @@ export class DestinationDispatcher {
       if (!this.isStopped) this.sender.endWaits();
     } else if (change === 'closed') {
       this.logger.log(`Destination ${destination} is up again`, { destination });
-      this.take(this.concurrency);
+      this.intake.take(this.concurrency);
     }
   }
 }
