@@ -1,18 +1,8 @@
-import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil } from 'rxjs';
-
 import type { RegistryRecord, RegistryStore } from '../webhook-destination/queue/registry-store.interface.js';
-import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
-import type { DeliveryOutcome, DeliveryQueue, Lease } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { countOf, defineCommand } from './command.util.js';
+import { DeliveryMove } from './delivery-move.js';
 import { DEFAULT_FILE, openFile, storeQueue } from './queue-options.util.js';
 
-/** Number of deliveries that are moved at once. */
-const GROUP = 256;
-
-/** Maximum time that a group waits to be full, in ms. */
-const GROUP_TIME = 5;
-
-/** Each delivery is added to the new queue before it leaves the old one, so an interrupted command can be run again. */
 export const command = defineCommand({
   usage: `Usage: nestjs-analytics-relay migrate --to <url> [options]
 
@@ -39,10 +29,7 @@ first; applications that use the new queue may keep running.
       await target.open();
       const { copied, kept } = await copyRegistry(source.registry, target.registry);
       if (dead) await source.replay({});
-      let moved = 0;
-      for (const destination of new Set((await source.counts()).map((row) => row.destination))) {
-        moved += (await moveDue(source, target, destination)) + (await moveWaiting(source, target, destination));
-      }
+      const moved = await new DeliveryMove(source, target).run();
       const left = (await source.counts()).filter(({ state }) => state === 'dead');
       const count = left.reduce((sum, row) => sum + row.count, 0);
       const entries = countOf(copied, 'source or destination', 'sources and destinations');
@@ -86,42 +73,4 @@ async function copyRegistry(
 
 function keyOf({ kind, name }: RegistryRecord): string {
   return `${kind} ${name}`;
-}
-
-/** Moves the due deliveries, the oldest first. */
-async function moveDue(source: DeliveryQueue, target: SharedQueue, destination: string): Promise<number> {
-  const end = new Subject<void>();
-  let moved = 0;
-  const move = async (leases: Lease[]) => {
-    await target.takeOver(leases.map(({ delivery }) => delivery));
-    // Settling is the fastest way to remove single deliveries from the file.
-    const outcome: DeliveryOutcome = { state: 'delivered', attempt: { startedAt: Date.now(), results: [] } };
-    await Promise.all(leases.map((lease) => lease.settle(outcome)));
-    moved += leases.length;
-  };
-  const moving = lastValueFrom(
-    source.consume(destination, GROUP).pipe(
-      takeUntil(end),
-      bufferTime(GROUP_TIME, null, GROUP),
-      filter((leases) => leases.length > 0),
-      concatMap(move),
-    ),
-    { defaultValue: undefined },
-  );
-  await Promise.race([moving, source.idle()]);
-  end.next();
-  await moving;
-  return moved;
-}
-
-/** Moves the deliveries that wait for a retry. */
-async function moveWaiting(source: DeliveryQueue, target: SharedQueue, destination: string): Promise<number> {
-  const query = { destination, state: 'waiting' } as const;
-  let after: string | undefined;
-  for (;;) {
-    const records = await source.list(query, { limit: GROUP, after });
-    if (records.length === 0) return source.purge(query);
-    await target.takeOver(records.map((record) => ({ ...record, body: Buffer.from(record.body) })));
-    after = records[records.length - 1]!.id;
-  }
 }

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
+import { copyFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { Redis } from 'ioredis';
 import { type DeliveryOutcome, type DeliveryQueueFactory, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { bullmqQueue, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../support/clean-ups.js';
-import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
+import { runCommand } from '../support/command.js';
+import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../support/services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
 
@@ -98,6 +101,62 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect((await run(...args)).stdout).toMatch(/^0 deliveries moved$/m);
       expect((await run(...args, '--dead')).stdout).toMatch(/^1 delivery moved\n$/m);
       expect((await queue.counts()).find(({ state }) => state === 'queued')!.count).toBe(602);
+    });
+
+    it('moves each delivery once, even if several have one message id', async () => {
+      const folder = await temporaryFolder();
+      cleanUp(folder.remove);
+      const path = folder.path('relay.db');
+      const file = sqliteQueue({ path, retention: { messageIds: { age: 0 } } })();
+      await file.open();
+      for (const acceptedAt of [1_700_000_000_000, 1_700_000_000_000, 1_700_086_400_000]) {
+        await file.add([{ ...message('daily'), acceptedAt }]);
+      }
+      await file.close();
+      await copyFile(path, folder.path('copy.db'));
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      const args = ['--to', store.url, '--prefix', options.prefix!];
+
+      expect((await run('--from', path, ...args)).stdout).toBe('3 deliveries moved\n');
+      await run('--from', folder.path('copy.db'), ...args); // as after a run that could not empty the file
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      cleanUp(() => queue.close());
+      await queue.add([message('daily')]);
+      expect(await queue.list({})).toHaveLength(3);
+    });
+
+    it('returns to the file what the new queue refuses, as it was, and says how far it came', async () => {
+      const folder = await temporaryFolder();
+      cleanUp(folder.remove);
+      const path = folder.path('relay.db');
+      await fill(sqliteQueue({ path }));
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      await migrateBullmqQueue(options);
+      if (store === redisStore) {
+        const redis = new Redis(store.url);
+        cleanUp(() => redis.disconnect());
+        await redis.set(`${options.prefix}:destinations`, 'no set');
+      } else {
+        await queryPostgres(`ALTER TABLE ${options.prefix}.relay_delivery ADD CHECK (message_id <> 'm400')`);
+      }
+
+      const { code, stdout, stderr } = await runCommand(
+        ...['migrate', '--from', path, '--to', store.url, '--prefix', options.prefix!],
+      );
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      const [, moved] = new RegExp(
+        `^migrate: ${store.name}: .*\n(\\d+) deliveries moved so far; run the command again to move the rest\n$`,
+      ).exec(stderr)!;
+      const file = sqliteQueue({ path })();
+      await file.open();
+      cleanUp(() => file.close());
+      const records = await file.list({}, { limit: 1_000 });
+      const left = records.filter(({ state }) => state !== 'delivered' && state !== 'dead');
+      expect(left).toHaveLength(602 - Number(moved));
+      expect(left.filter(({ attempts, firstAttemptAt }) => attempts.length === 0 && firstAttemptAt)).toEqual([]);
     });
 
     it('copies the registry once; what the new queue changed or removed since stays so', async () => {

@@ -43,6 +43,8 @@ interface JobHistory {
 export interface NewJob {
   jobId: string;
   job: JobJson;
+  /** Id that a job of a repeated message would have, if it is another one. */
+  repeatedId?: string;
 }
 
 let lastSeq = 0;
@@ -52,9 +54,9 @@ export function toQueueName(destination: string): string {
   return encodeURIComponent(destination);
 }
 
-/** Derives a job's id from source and message id, so that a repeated message finds the existing job. */
-function toJobId(source: string, messageId: string): string {
-  return hash('sha256', JSON.stringify([source, messageId]), 'base64url').slice(0, 24);
+/** Derives a job's id from what identifies its delivery in the queue, so that a repeated one finds the existing job. */
+function toJobId(...parts: unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
 
 /**
@@ -71,15 +73,19 @@ export function toJob(delivery: NewDelivery, deduplicates: boolean): NewJob {
   return { jobId, job };
 }
 
-/** Converts a delivery of another queue to a job, with its attempts and history. */
-export function toTakenJob(delivery: TakenDelivery, deduplicates: boolean): NewJob {
-  const { jobId, job } = toJob(delivery, deduplicates);
-  const { attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
+/**
+ * Converts a delivery of another queue to a job, with its attempts and history. The same delivery finds the existing
+ * job, but not another one of its message, which that queue may hold too.
+ */
+export function toTakenJob(delivery: TakenDelivery): NewJob {
+  const { jobId: repeatedId, job } = toJob(delivery, true);
+  const { source, messageId, acceptedAt, attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
+  const jobId = toJobId(source, messageId, acceptedAt, delivery.id);
   const data: JobData = { ...parseData(job), attempts, history: { firstAttemptAt, failedUrls, nextAttemptAt } };
   const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
   // BullMQ adds the delay to the timestamp, which is the acceptance time.
   const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
-  return { jobId, job: { ...job, data: JSON.stringify(data), opts, delay: opts.delay } };
+  return { jobId, repeatedId, job: { ...job, id: jobId, data: JSON.stringify(data), opts, delay: opts.delay } };
 }
 
 /** Returns the data of a replayed job, which starts anew but keeps its attempts. */

@@ -94,7 +94,11 @@ export class RedisStore {
     const destinations = all.map(({ queue }) => queue.destination);
     // Before the jobs, so that they are found even if this process ends meanwhile.
     const begun = this.due.add(this.client.pipeline().sadd(this.destinationsKey, destinations), destinations);
-    const keys = memory > 0 ? all.flatMap(({ queue, jobs }) => jobs.map((job) => this.seenKey(queue, job.jobId))) : [];
+    const remembered = memory > 0 ? all : [];
+    const keys = remembered.flatMap(({ queue, jobs }) => jobs.map(({ jobId }) => this.seenKey(queue, jobId)));
+    const repeats = remembered.flatMap(({ queue, jobs }) =>
+      jobs.flatMap(({ repeatedId }) => (repeatedId === undefined ? [] : this.seenKey(queue, repeatedId))),
+    );
     const [, , found] = await run(memory > 0 ? begun.mget(keys) : begun);
     const seen = new Set(keys.filter((_, index) => (found as (string | null)[])[index] !== null));
     const isFresh = (queue: DestinationJobs) => (job: NewJob) => !seen.has(this.seenKey(queue, job.jobId));
@@ -103,7 +107,7 @@ export class RedisStore {
     const ended = this.due.announce(this.client.pipeline(), destinations);
     // After the jobs: until then, a repeated message finds its job.
     const until = Date.now() + memory;
-    for (const key of keys) if (!seen.has(key)) ended.set(key, '', 'PXAT', until);
+    for (const key of [...keys, ...repeats]) if (!seen.has(key)) ended.set(key, '', 'PXAT', until);
     await run(ended);
   }
 

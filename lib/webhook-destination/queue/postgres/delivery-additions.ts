@@ -3,7 +3,7 @@ import type { RetentionBound } from '../retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { StoreBatch } from '../store/delivery-store.interface.js';
-import { encodeList, encodeText, LeasedDelivery, toKey } from './delivery.codec.js';
+import { encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
@@ -41,14 +41,15 @@ export class DeliveryAdditions {
     return additions.map((batch) => batch.flatMap(({ leased }) => leased ?? []));
   }
 
-  /** Stores deliveries of another queue. */
+  /** Stores deliveries of another queue that were not stored before. */
   async take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
     const additions = deliveries.map((delivery) => ({ delivery, isLeased: false }));
-    await this.store('take', additions, null, (list) => [
+    await this.store('take', additions, toOriginKey, null, (list) => [
       list.map(({ nextAttemptAt }) => nextAttemptAt ?? null),
       list.map(({ firstAttemptAt }) => firstAttemptAt ?? null),
       list.map(({ attempts }) => encodeList(attempts)),
       list.map(({ failedUrls }) => encodeList(failedUrls)),
+      list.map(toKey),
     ]);
   }
 
@@ -58,22 +59,24 @@ export class DeliveryAdditions {
   }
 
   private async write(additions: Addition[]): Promise<void> {
-    await this.store('insert', additions, this.leases.mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
+    const { mark } = this.leases;
+    await this.store('insert', additions, toKey, mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
   }
 
   /** Runs `statement` and sets the leased deliveries. */
   private async store<T extends NewDelivery>(
     statement: 'insert' | 'take',
     additions: Addition<T>[],
+    keyOf: (delivery: T) => string,
     mark: string | null,
     toLists: (deliveries: T[], additions: Addition<T>[]) => unknown[][],
   ): Promise<void> {
     const { age, count } = this.messageIds;
     const remembers = age > 0 && count > 0;
-    // If a message occurs twice in one statement, the first one counts.
+    // If a key occurs twice in one statement, the first one counts.
     const byKey = new Map<unknown, Addition<T>>();
     for (const addition of additions) {
-      const key = remembers ? toKey(addition.delivery) : addition;
+      const key = remembers ? keyOf(addition.delivery) : addition;
       if (!byKey.has(key)) byKey.set(key, addition);
     }
     const list = [...byKey.values()];

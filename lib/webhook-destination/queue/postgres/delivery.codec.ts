@@ -126,7 +126,17 @@ export function encodeList(list: readonly unknown[]): string | null {
   return list.length === 0 ? null : JSON.stringify(list);
 }
 
-/** Returns the key of a message for one destination: the first 128 bits of a SHA-256, in hexadecimal digits. */
+/** Returns the key of a message for one destination. */
 export function toKey({ destination, source, messageId }: NewDelivery): string {
-  return hash('sha256', JSON.stringify([destination, source, messageId]), 'hex').slice(0, 32);
+  return toUuid([destination, source, messageId]);
+}
+
+/** Returns the key of a delivery that another queue holds. That queue may hold several deliveries of one message. */
+export function toOriginKey({ destination, source, messageId, acceptedAt, id }: Delivery): string {
+  return toUuid([destination, source, messageId, acceptedAt, id]);
+}
+
+/** Returns the first 128 bits of a SHA-256, in hexadecimal digits. */
+function toUuid(parts: unknown[]): string {
+  return hash('sha256', JSON.stringify(parts), 'hex').slice(0, 32);
 }

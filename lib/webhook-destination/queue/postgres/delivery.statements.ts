@@ -19,7 +19,7 @@ export function deliveryStatements(schema: string) {
   const delivery = `${schema}.relay_delivery`;
   const seen = `${schema}.relay_seen`;
 
-  const insertWith = (lists: string, names: string, columns: string, values: string) => `
+  const insertWith = (lists: string, names: string, columns: string, values: string, further = '') => `
     WITH given AS MATERIALIZED (
       SELECT nextval('${schema}.relay_delivery_id') AS id, g.*
       FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::int[],
@@ -30,7 +30,7 @@ export function deliveryStatements(schema: string) {
       SELECT key, id, $3::bigint FROM given WHERE key IS NOT NULL ORDER BY key
       ON CONFLICT DO NOTHING
       RETURNING delivery
-    ), stored AS (
+    ), ${further} stored AS (
       INSERT INTO ${delivery} (id, destination, source, message_id, user_id, body, accepted_at, trace, recorded_by, ${columns})
       SELECT id, destination, source, message_id, user_id, substring($4::bytea FROM start FOR size), accepted_at, trace,
         recorded_by, ${values}
@@ -55,15 +55,23 @@ export function deliveryStatements(schema: string) {
         CASE WHEN leased THEN $2::bigint END`,
       ),
     },
-    /** As `insert`, for deliveries from another queue. */
+    /**
+     * As `insert`, for deliveries from another queue. Those stored before are skipped, by a key of the delivery; the key
+     * of its message is in a further list.
+     */
     take: {
       name: 'relay_take',
       text: insertWith(
-        '$15::bigint[], $16::bigint[], $17::text[], $18::text[]',
-        'due_at, first_attempt_at, attempts, failed_urls',
+        '$15::bigint[], $16::bigint[], $17::text[], $18::text[], $19::uuid[]',
+        'due_at, first_attempt_at, attempts, failed_urls, message_key',
         'lease, due_at, first_attempt_at, attempts, failed_urls, state',
         `$1::bigint, coalesce(due_at, accepted_at), first_attempt_at, attempts, failed_urls,
         CASE WHEN due_at > $2::bigint THEN 'waiting' ELSE 'queued' END`,
+        `remembered AS (
+          INSERT INTO ${seen} (key, delivery, until_ms)
+          SELECT message_key, id, $3::bigint FROM given WHERE id IN (SELECT delivery FROM fresh) ORDER BY message_key
+          ON CONFLICT DO NOTHING
+        ),`,
       ),
     },
     /** Leases due deliveries. Parameters: now, lease mark, then lists with an element for each destination. */

@@ -4,8 +4,8 @@ import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } f
 import type { SharedQueue } from './shared-queue.interface.js';
 import { concealClient } from './store-errors.util.js';
 import { PostgresDatabase } from '../postgres/postgres.database.js';
+import { PostgresQueue } from '../postgres/postgres.queue.js';
 import { PostgresStore } from '../postgres/postgres.store.js';
-import { StoreQueue } from '../store/store.queue.js';
 
 /**
  * Creates a queue that many processes share: on Redis, a BullMQ queue for each destination; on PostgreSQL, tables.
@@ -14,20 +14,7 @@ import { StoreQueue } from '../store/store.queue.js';
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
-  const create = (): SharedQueue => {
-    const queue = createQueue(checked);
-    const { registry, series, peers, due$ } = queue;
-    const conceal = <T extends object>(object: T): T =>
-      concealClient(object, checked.backend === 'postgres' ? 'PostgreSQL' : 'Redis');
-    return Object.assign(conceal(queue), {
-      open: () => queue.open(), // says itself why it fails
-      registry: Object.assign(conceal(registry), { changed$: registry.changed$ }),
-      series: series && conceal(series),
-      peers: peers && Object.assign(conceal(peers), { received$: peers.received$ }),
-      due$,
-    });
-  };
-  return Object.assign(create, { isShared: true });
+  return Object.assign(() => createQueue(checked), { isShared: true });
 }
 
 /**
@@ -43,7 +30,21 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 
 /** @internal */
 export function createQueue(options: CheckedBullmqOptions): SharedQueue {
+  const queue = createEngine(options);
+  const { registry, series, peers, due$ } = queue;
+  const conceal = <T extends object>(object: T): T =>
+    concealClient(object, options.backend === 'postgres' ? 'PostgreSQL' : 'Redis');
+  return Object.assign(conceal(queue), {
+    open: () => queue.open(), // says itself why it fails
+    registry: Object.assign(conceal(registry), { changed$: registry.changed$ }),
+    series: series && conceal(series),
+    peers: peers && Object.assign(conceal(peers), { received$: peers.received$ }),
+    due$,
+  });
+}
+
+function createEngine(options: CheckedBullmqOptions): SharedQueue {
   if (options.backend === 'redis') return new BullmqDeliveryQueue(options);
   const store = new PostgresStore(new PostgresDatabase(options), options.retention.messageIds);
-  return Object.assign(new StoreQueue(store, options.retention), { takeOver: store.take.bind(store) });
+  return new PostgresQueue(store, options.retention);
 }
