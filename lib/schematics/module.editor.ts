@@ -2,6 +2,9 @@ import type ts from 'typescript';
 
 import { SourceEditor } from './source.editor.js';
 
+/** Functions that create an application. */
+const CREATION = /^NestFactory\s*\.\s*create\w*$/;
+
 /**
  * Adds a module to the imports of the first module in a file; undefined if its decorator's imports are not an array
  * literal.
@@ -43,15 +46,23 @@ export function addToImports(
 
 /** Enables shutdown hooks, so that queued events are delivered when the application stops. */
 export function addShutdownHooks(typescript: typeof ts, path: string, text: string): string | undefined {
-  if (text.includes('enableShutdownHooks')) return text;
   const editor = new SourceEditor(typescript, path, text);
-  const isCreation = (node: ts.Node): node is ts.VariableStatement =>
-    typescript.isVariableStatement(node) && /\bNestFactory\.create\w*[(<]/.test(node.getText());
-  const creation = editor.find(isCreation);
-  const variable = creation?.declarationList.declarations[0]?.name.getText();
-  if (!creation || !variable) return undefined;
+  if (editor.find(isCallOf(typescript, /\.enableShutdownHooks$/))) return text;
+  const isCreation = isCallOf(typescript, CREATION);
+  const isApplication = (node: ts.Node): node is ts.VariableDeclaration =>
+    typescript.isVariableDeclaration(node) &&
+    typescript.isIdentifier(node.name) &&
+    node.initializer !== undefined &&
+    typescript.isAwaitExpression(node.initializer) &&
+    isCreation(node.initializer.expression);
+  const application = editor.find(isApplication);
+  if (!application) return undefined;
+  const statement = application.parent.parent;
   const reason = 'queued events are delivered before the process ends';
-  editor.insert(creation.getEnd(), `\n${editor.indentOf(creation)}${variable}.enableShutdownHooks(); // ${reason}`);
+  editor.insert(
+    statement.getEnd(),
+    `\n${editor.indentOf(statement)}${application.name.getText()}.enableShutdownHooks(); // ${reason}`,
+  );
   return String(editor);
 }
 
@@ -60,11 +71,20 @@ export function rootModuleOf(
   typescript: typeof ts,
   path: string,
   text: string,
-): { specifier: string; hasEnding: boolean } | undefined {
-  const [, name] = /\bNestFactory\.create\w*(?:<[^>]*>)?\(\s*(\w+)/.exec(text) ?? [];
-  const specifier = name && new SourceEditor(typescript, path, text).moduleOf(name);
+): { specifier: string; extension: string } | undefined {
+  const editor = new SourceEditor(typescript, path, text);
+  const root = editor.find(isCallOf(typescript, CREATION))?.arguments[0];
+  const name = root && editor.find(typescript.isIdentifier, root)?.text;
+  const specifier = name && editor.moduleOf(name);
   if (!specifier?.startsWith('.')) return undefined;
-  return { specifier: specifier.replace(/\.js$/, ''), hasEnding: specifier.endsWith('.js') };
+  const [extension = ''] = /\.[jt]s$/.exec(specifier) ?? [];
+  return { specifier: specifier.slice(0, specifier.length - extension.length), extension };
+}
+
+/** Returns a test for calls of a function whose text matches. */
+function isCallOf(typescript: typeof ts, callee: RegExp) {
+  return (node: ts.Node): node is ts.CallExpression =>
+    typescript.isCallExpression(node) && callee.test(node.expression.getText());
 }
 
 function isOnItsOwnLine(node: ts.Node): boolean {

@@ -58,8 +58,8 @@ export interface NestAddOptions {
 export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOptions): Rule {
   return (tree, context) => {
     addModule(tree, context, sourceRoot);
-    addLines(tree, '.env.example', ENVIRONMENT, 'ANALYTICS_WRITE_KEY');
-    addLines(tree, '.gitignore', '# The queue of nestjs-analytics-relay\n/data/\n', '/data/');
+    addLines(tree, '.env.example', ENVIRONMENT, /^[#\s]*ANALYTICS_WRITE_KEY\s*=/m);
+    addLines(tree, '.gitignore', '# The queue of nestjs-analytics-relay\n/data/\n', /^\s*\/?data\/?\s*$/m);
     if (addPackages(tree) && !skipInstall) install(tree, context);
   };
 }
@@ -67,18 +67,23 @@ export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOpti
 function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): void {
   const typescript = loadTypeScript();
   const main = posix.join(sourceRoot, 'main.ts');
-  const root = rootModuleOf(typescript, main, tree.read(main)?.toString() ?? '');
-  if (!root) {
-    throw new Error(`${main} was not found, or does not pass an imported module to NestFactory.create`);
-  }
-  const rootFile = posix.join(sourceRoot, `${root.specifier}.ts`);
-  const moduleFile = posix.join(posix.dirname(rootFile), `${MODULE_FILE}.ts`);
+  const text = tree.read(main)?.toString();
+  if (text === undefined) throw new Error(`${main} was not found`);
+  const root = rootModuleOf(typescript, main, text);
+  const folder = posix.join(sourceRoot, posix.dirname(root?.specifier ?? '.'));
+  const moduleFile = posix.join(folder, `${MODULE_FILE}.ts`);
   if (!tree.exists(moduleFile)) tree.create(moduleFile, MODULE_SOURCE);
-  edit(tree, context, rootFile, `add ${MODULE} to the imports of its module`, (text) =>
-    addToImports(typescript, rootFile, text, MODULE, `./${MODULE_FILE}${root.hasEnding ? '.js' : ''}`),
-  );
-  edit(tree, context, main, 'call app.enableShutdownHooks(), so queued events are delivered at shutdown', (text) =>
-    addShutdownHooks(typescript, main, text),
+  const task = `add ${MODULE} of ${moduleFile} to the imports of the root module`;
+  if (root) {
+    const rootFile = posix.join(sourceRoot, `${root.specifier}.ts`);
+    edit(tree, context, rootFile, task, (source) =>
+      addToImports(typescript, rootFile, source, MODULE, `./${MODULE_FILE}${root.extension}`),
+    );
+  } else {
+    context.logger.warn(`The file of the root module was not recognised in ${main}. Do this by hand: ${task}`);
+  }
+  edit(tree, context, main, 'call app.enableShutdownHooks(), so queued events are delivered at shutdown', (source) =>
+    addShutdownHooks(typescript, main, source),
   );
 }
 
@@ -96,10 +101,11 @@ function edit(
   else if (changed !== text) tree.overwrite(path, changed);
 }
 
-function addLines(tree: Tree, path: string, lines: string, mark: string): void {
+/** Adds lines to a file, unless one of its lines matches. */
+function addLines(tree: Tree, path: string, lines: string, present: RegExp): void {
   const text = tree.read(path)?.toString();
   if (text === undefined) tree.create(path, lines);
-  else if (!text.includes(mark))
+  else if (!present.test(text))
     tree.overwrite(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${lines}`);
 }
 

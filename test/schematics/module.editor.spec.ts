@@ -51,25 +51,40 @@ describe('Shutdown hooks', () => {
     expect(addShutdownHooks(typescript, 'main.ts', enabled)).toBe(enabled);
   });
 
-  it('are not enabled where the application has no name', () => {
-    expect(
-      addShutdownHooks(typescript, 'main.ts', main('  void run(NestFactory.create(AppModule));\n')),
-    ).toBeUndefined();
+  it('are enabled within an arrow function, and where a comment mentions them', () => {
+    const text = `const bootstrap = async () => {\n  // app.enableShutdownHooks();\n${create}};\n`;
+    const enabled = addShutdownHooks(typescript, 'main.ts', text)!;
+    expect(enabled).toMatch(/ {2}\}\);\n {2}app\.enableShutdownHooks\(\);.*\n\};/);
+  });
+
+  it.each([
+    'void run(NestFactory.create(AppModule));',
+    'const app = NestFactory.create(AppModule);',
+    'const app = NestFactory.create(AppModule).then(listen);',
+    'const { app } = await NestFactory.create(AppModule);',
+    '// const app = await NestFactory.create(AppModule);',
+  ])('are not enabled where no name is that of a created application: %s', (line) => {
+    expect(addShutdownHooks(typescript, 'main.ts', main(`  ${line}\n`))).toBeUndefined();
   });
 });
 
 describe('The root module', () => {
   it.each([
-    ["import { AppModule } from './app.module';", 'AppModule', { specifier: './app.module', hasEnding: false }],
+    ["import { AppModule } from './app.module';", 'AppModule', { specifier: './app.module', extension: '' }],
+    [
+      "import { AppModule } from './app.module.ts';",
+      'AppModule.forRoot()',
+      { specifier: './app.module', extension: '.ts' },
+    ],
     [
       "import { Other, AppModule } from './a/app.module.js';",
       'AppModule',
-      { specifier: './a/app.module', hasEnding: true },
+      { specifier: './a/app.module', extension: '.js' },
     ],
     ["import { AppModule } from '@shop/app';", 'AppModule', undefined],
     ['class AppModule {}', 'AppModule', undefined],
   ])('%s', (line, name, expected) => {
-    const text = `${line}\nconst app = await NestFactory.create(${name});\n`;
+    const text = `${line}\n// NestFactory.create(OldModule)\nconst app = await NestFactory.create(${name});\n`;
     expect(rootModuleOf(typescript, 'main.ts', text)).toEqual(expected);
   });
 });
