@@ -59,9 +59,14 @@ export function printRows<T>(rows: T[], isJson: boolean | undefined, toTable: (r
   process.stdout.write(isJson ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
 }
 
+/** Prints text on standard error, without user info and queries of URLs: they may contain passwords. */
+export function printError(text: string): void {
+  process.stderr.write(text.replace(/(:\/\/)\S*@/g, '$1…@').replace(/(:\/\/[^\s?]*\?)\S*/g, '$1…'));
+}
+
 function explain({ code, message }: NodeJS.ErrnoException): string {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  // A URL may contain a password.
+  // Without all of a URL: the message may quote only a part of it.
   const subject = quoted.replace(/:\/\/.*/s, '://…').replace(/=.*/s, '');
   switch (code) {
     case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':

@@ -2,7 +2,7 @@ import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
 import { OptionsError } from '../common/options.error.js';
 import { toPrintable } from '../common/printable.util.js';
-import type { Command } from './command.util.js';
+import { type Command, printError } from './command.util.js';
 
 interface CommandEntry {
   name: string;
@@ -64,7 +64,7 @@ async function run({ name, load }: CommandEntry, args: string[]): Promise<number
 /** Sends errors of Nest's loggers to standard error and drops the rest: other programs read a command's output. */
 async function redirectLogger(): Promise<void> {
   const { Logger } = await import('@nestjs/common');
-  const error = (message: unknown) => void process.stderr.write(`${String(message)}\n`);
+  const error = (message: unknown) => printError(`${String(message)}\n`);
   Logger.overrideLogger({ error, fatal: error, warn: () => undefined, log: () => undefined });
 }
 
@@ -74,7 +74,7 @@ function print(text: string): number {
 }
 
 function fail(text: string): number {
-  process.stderr.write(text);
+  printError(text);
   return 1;
 }
 

@@ -46,8 +46,12 @@ export async function withQueue<T>(
   }
 }
 
-/** Creates a queue on Redis or PostgreSQL from the URL in an option. */
-export function storeQueue(option: string, url = '', prefix: string | undefined, migrates = false): SharedQueue {
+/**
+ * Returns a queue on Redis or PostgreSQL from the URL in an option.
+ *
+ * @param creates whether opening it creates or updates what it needs in the store; otherwise it must be there
+ */
+export function storeQueue(option: string, url = '', prefix: string | undefined, creates = false): SharedQueue {
   const [, scheme] = /^(redis|rediss|postgres|postgresql):\/\//.exec(url) ?? [];
   if (scheme === undefined || !URL.canParse(url)) {
     throw argumentFault(
@@ -55,13 +59,15 @@ export function storeQueue(option: string, url = '', prefix: string | undefined,
     );
   }
   const backend = scheme.startsWith('postgres') ? 'postgres' : 'redis';
-  return createQueue(
-    toBullmqOptions({ backend, connection: url, prefix, migrate: migrates && backend === 'postgres' }),
-  );
+  const options = toBullmqOptions({ backend, connection: url, prefix, migrate: creates && backend === 'postgres' });
+  return createQueue({ ...options, mustExist: !creates });
 }
 
 /** Returns the file of a SQLite queue. Commands never create one. */
 export function existingFile(file = DEFAULT_FILE): string {
+  if (file.includes('://')) {
+    throw argumentFault('--from must be a SQLite file; stats, dead and replay take the URL of a queue with --store');
+  }
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw argumentFault(`${file} does not exist; set --from to the SQLite file`);
   if (found.isDirectory()) throw argumentFault(`${file} is a folder; set --from to the SQLite file in it`);

@@ -1,4 +1,4 @@
-import { argumentFault, countOf, defineCommand } from './command.util.js';
+import { argumentFault, countOf, defineCommand, printError } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 
 export const command = defineCommand({
@@ -32,7 +32,7 @@ ${QUEUE_USAGE}
     });
     process.stdout.write(`${countOf(count, 'delivery', 'deliveries')} replayed\n`);
     if (unknown.length === 0) return 0;
-    process.stderr.write(`No dead delivery has this id: ${unknown.join(', ')}\n`);
+    printError(`No dead delivery has this id: ${unknown.join(', ')}\n`);
     return 1;
   },
 });

@@ -48,6 +48,7 @@ describe('The command line', () => {
     [['stats', '--from', 'nowhere.db'], 'stats: nowhere.db does not exist; set --from to the SQLite file'],
     [['stats', '--from', 'test'], 'stats: test is a folder; set --from to the SQLite file in it'],
     [['backup', '--out', 'x', '--from', 'test'], 'backup: test is a folder; set --from to the SQLite file in it'],
+    [['stats', '--from', 'redis://h'], 'stats: --from must be a SQLite file; stats, dead and replay take the URL'],
     [['stats', '--from', 'a', '--store', 'redis://h'], 'stats: --from and --store cannot be combined'],
     [['stats', '--prefix', 'p'], 'stats: --prefix requires --store'],
     [['replay'], 'replay: specify exactly one of: ids, --destination, --all'],
@@ -70,6 +71,11 @@ describe('The command line', () => {
     ['stats', '--store', 'redis://user:s3cret@invalid.invalid:1'],
     ['stats', '--store', 'postgres://user:s3cret@127.0.0.1:1/test'],
     ['stats', '--store', 'postgres://user:s3cret%@127.0.0.1:1/test'],
+    ['stats', '--from', 'redis://user:s3cret@127.0.0.1:1'],
+    ['backup', '--from', 'package.json', '--out', 'redis://user:s3cret@127.0.0.1:1/copy.db'],
+    ['plan', 'redis://user:s3cret@127.0.0.1:1'],
+    ['plan', 'postgres://127.0.0.1:1/test?password=s3cret'],
+    ['redis://user:s3cret@127.0.0.1:1'],
   ])('shows no password of a URL: %s %s', async (...args) => {
     const { code, stdout, stderr } = await runCommand(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

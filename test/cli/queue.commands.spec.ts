@@ -97,6 +97,7 @@ async function itListsAndReplays(where: string[]): Promise<void> {
   expect(idsOf(limited.stdout)).toHaveLength(2);
   expect(limited.stderr).toMatch('More dead deliveries exist; raise --limit (now 2)');
 
+  expect((await run('replay', 'redis://u:s3cret@h')).stderr).toBe('No dead delivery has this id: redis://…@h\n');
   const [first] = idsOf(listed.stdout);
   expect(await run('replay', first!)).toMatchObject({ code: 0, stdout: '1 delivery replayed\n', stderr: '' });
   const again = await run('replay', first!, '424242');
@@ -211,6 +212,17 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       cleanUp(remove);
       await fill(bullmqQueue(options));
       await itListsAndReplays(['--store', store.url, '--prefix', options.prefix!]);
+    });
+
+    it('create no queue', async () => {
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      const where = ['--store', store.url, '--prefix', options.prefix!];
+      for (const args of [['stats'], ['dead'], ['replay', '--all'], ['stats']]) {
+        const { code, stderr } = await runCommand(...args, ...where);
+        expect(code).toBe(1);
+        expect(stderr).toMatch(new RegExp(`(no queue with the prefix|schema) "${options.prefix}"`));
+      }
     });
   });
 });

@@ -18,7 +18,7 @@ import type { RegistryStore } from '../registry-store.interface.js';
 import type { SeriesStore } from '../series-store.interface.js';
 import { SteadyClock } from '../steady-clock.js';
 import { CallGroup } from '../shared/call-group.js';
-import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
+import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { ConsumerUpkeep } from './consumer.upkeep.js';
 import { DestinationConsumer } from './destination.consumer.js';
@@ -48,7 +48,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   private readonly clock = new SteadyClock();
   private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
 
-  constructor(private readonly options: CheckedBullmqOptions) {}
+  constructor(private readonly options: SharedQueueOptions) {}
 
   now(): number {
     return this.clock.now();

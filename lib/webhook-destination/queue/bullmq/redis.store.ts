@@ -9,7 +9,7 @@ import { RedisRegistryStore } from '../redis/redis-registry.store.js';
 import { RedisSeriesStore } from '../redis/redis-series.store.js';
 import { RedisSignals } from '../redis/redis-signals.js';
 import { loadBullmq } from '../shared/peer.loader.js';
-import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
+import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import { type NewJob, toQueueName } from './job.codec.js';
 import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
 
@@ -53,7 +53,7 @@ export class RedisStore {
   private readonly destinationsKey = this.connection.key('destinations');
   private swept = '0';
 
-  constructor(private readonly options: CheckedBullmqOptions) {}
+  constructor(private readonly options: SharedQueueOptions) {}
 
   /** Connects. Rejects when Redis cannot be reached in time or is unsuitable. */
   async open(): Promise<void> {

@@ -5,7 +5,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { errorMessage } from '../../../common/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
-import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
+import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import { loadIoredis } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkRedis } from './redis-checks.js';
@@ -39,7 +39,7 @@ export class RedisConnection {
   private readonly outage = new StoreOutage('Redis');
   private heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: CheckedBullmqOptions) {}
+  constructor(private readonly options: SharedQueueOptions) {}
 
   /** Connects. Rejects when Redis cannot be reached in time, is too old, or holds data of a newer version. */
   async open(): Promise<void> {
@@ -51,7 +51,7 @@ export class RedisConnection {
     try {
       await this.connect();
       await checkRedis(this.client);
-      await checkLayout(this.client, this.options.prefix);
+      await checkLayout(this.client, this.options);
       this.heartbeat = setInterval(() => this.checkConnection(), COMMAND_TIMEOUT).unref();
     } catch (error) {
       await this.close();
@@ -69,7 +69,8 @@ export class RedisConnection {
 
   /** Resolves once the connection is closed. */
   async close(): Promise<void> {
-    const { client } = this;
+    const client = this.client as Client | undefined;
+    if (!client) return; // opening failed before it was created
     clearInterval(this.heartbeat);
     client
       .removeAllListeners('close')

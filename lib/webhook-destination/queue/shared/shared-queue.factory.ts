@@ -1,6 +1,6 @@
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
 import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
-import { type BullmqQueueOptions, type CheckedBullmqOptions, toBullmqOptions } from './shared-queue.options.js';
+import { type BullmqQueueOptions, type SharedQueueOptions, toBullmqOptions } from './shared-queue.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
 import { concealClient } from './store-errors.util.js';
 import { PostgresDatabase } from '../postgres/postgres.database.js';
@@ -29,7 +29,7 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 }
 
 /** @internal */
-export function createQueue(options: CheckedBullmqOptions): SharedQueue {
+export function createQueue(options: SharedQueueOptions): SharedQueue {
   const queue = createEngine(options);
   const { registry, series, peers, due$ } = queue;
   const conceal = <T extends object>(object: T): T =>
@@ -43,7 +43,7 @@ export function createQueue(options: CheckedBullmqOptions): SharedQueue {
   });
 }
 
-function createEngine(options: CheckedBullmqOptions): SharedQueue {
+function createEngine(options: SharedQueueOptions): SharedQueue {
   if (options.backend === 'redis') return new BullmqDeliveryQueue(options);
   const store = new PostgresStore(new PostgresDatabase(options), options.retention.messageIds);
   return new PostgresQueue(store, options.retention);

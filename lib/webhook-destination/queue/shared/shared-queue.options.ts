@@ -66,6 +66,12 @@ export interface BullmqQueueOptions
   retention?: RetentionOptions;
 }
 
+/** The options of a queue of an application or of a tool. */
+export interface SharedQueueOptions extends CheckedBullmqOptions {
+  /** Whether a queue on Redis fails to open, and writes nothing, if there is none with its prefix. */
+  mustExist?: boolean;
+}
+
 /**
  * Checks the options and fills in the defaults.
  * @throws {OptionsError} that names each option at fault and its rule, never its value: a URL may hold a password
@@ -82,10 +88,33 @@ export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions
   if (!isConnection) {
     const begins = protocols.map((protocol) => `${protocol}//`).join(' or ');
     faults.push(`connection must be a URL that begins with ${begins}, options, or a client`);
+  } else if (typeof connection === 'string') {
+    faults.push(...findUrlFaults(new URL(connection)));
   }
   if (backend === 'postgres' && !/^[A-Za-z_]\w{0,62}$/.test(prefix)) {
     faults.push('prefix is the schema on PostgreSQL: it must hold at most 63 letters, digits and underscores');
   }
   throwFaults('bullmqQueue', faults);
   return options;
+}
+
+/** Returns what the clients of the stores do not check in the URL of a connection. */
+function findUrlFaults({ protocol, pathname, username, password }: URL): string[] {
+  const faults: string[] = [];
+  if (PROTOCOLS.redis.includes(protocol) && !/^\/?\d*$/.test(pathname)) {
+    faults.push('connection must be a Redis URL without a path, or with the number of a database: redis://host:6379/1');
+  }
+  if (!isEncoded(username) || !isEncoded(password)) {
+    faults.push('connection must be a URL whose user and password are percent-encoded: %25 for %');
+  }
+  return faults;
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

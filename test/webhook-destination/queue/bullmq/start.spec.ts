@@ -40,6 +40,12 @@ describe('Options of bullmqQueue', () => {
     ['nothing', undefined, 'connection must be a URL'],
     ['another backend', { backend: 'mongo', connection: {} }, "backend must be 'redis' or 'postgres'"],
     ['a URL of the other store', { connection: 'postgres://u:s3cret@db/x' }, 'begins with redis:// or rediss://'],
+    [
+      'a database that is no number',
+      { connection: 'redis://u:s3cret@h/x' },
+      'connection must be a Redis URL without a',
+    ],
+    ['a password with %', { connection: 'redis://u:s3cret%@h/1' }, 'connection must be a URL whose user and password'],
     ['no URL', { backend: 'postgres', connection: 's3cret' }, 'begins with postgres:// or postgresql://'],
     ['an empty prefix', { connection: REDIS_URL, prefix: '' }, 'prefix must be'],
     ['a colon', { connection: REDIS_URL, prefix: 'a:b' }, 'prefix must be'],
@@ -53,6 +59,10 @@ describe('Options of bullmqQueue', () => {
     expect(act).toThrow(error);
     expect(act).toThrow(OptionsError);
     expect(act).not.toThrow('s3cret');
+  });
+
+  it('allow the number of a database, and a queue that is closed before it is opened', async () => {
+    await bullmqQueue({ connection: 'redis://u:p%25@127.0.0.1/15?family=4' })().close();
   });
 
   it('tell that its queues are shared', () => {
