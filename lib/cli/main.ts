@@ -78,8 +78,11 @@ function fail(text: string): number {
   return 1;
 }
 
-// The reader of a pipe, such as head, may close it.
-process.stdout.on('error', () => process.exit(1));
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  // The reader of a pipe, such as head, may close it.
+  if (code !== 'EPIPE') printError(`standard output: ${message}\n`);
+  process.exit(1);
+});
 
 void main(process.argv.slice(2)).then((code) => {
   // The application's files may have started timers or servers, which would keep the process alive.

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
-import { defineCommand } from './command.util.js';
+import { argumentFault, defineCommand } from './command.util.js';
 import { loadEvents } from './event.loader.js';
 import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
 import { toMarkdown } from './plan-markdown.util.js';
@@ -23,15 +23,16 @@ command imports each file, so do not pass one that starts the application. Defau
     const events = toPlannedEvents(await loadEvents(paths.length > 0 ? paths : ['dist']));
     const text = values.json ? toJsonDocument(events) : toMarkdown(events);
     if (values.out !== undefined) await writeFile(values.out, text);
-    if (values.check !== undefined) return check(values.check, text, values.json ? canonical : (kept) => kept);
+    if (values.check !== undefined) return check(values.check, text, values.json ? canonical : unpadded);
     if (values.out === undefined) process.stdout.write(text);
     return 0;
   },
 });
 
 /** Returns exit code 1 if the file has another plan. */
-async function check(file: string, expected: string, normalise: (text: string) => string): Promise<number> {
-  const kept = normalise((await readFile(file, 'utf8').catch(() => '')).replace(/\r\n/g, '\n'));
+async function check(file: string, text: string, normalise: (text: string) => string): Promise<number> {
+  const kept = normalise((await read(file)).replace(/\r\n/g, '\n'));
+  const expected = normalise(text);
   if (kept === expected) return 0;
   const [keptLines, lines] = [kept.split('\n'), expected.split('\n')];
   const at = lines.findIndex((line, index) => line !== keptLines[index]);
@@ -42,6 +43,21 @@ async function check(file: string, expected: string, normalise: (text: string) =
       `To update the file, run the command with --out instead of --check.\n`,
   );
   return 1;
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw argumentFault(`${file} does not exist; create it with --out`);
+    throw argumentFault(`${file} cannot be read: ${message}`);
+  }
+}
+
+/** Removes the padding of tables, because a formatter of the repository may measure characters differently. */
+function unpadded(text: string): string {
+  return text.replace(/^\|.*$/gm, (row) => row.replace(/ {2,}/g, ' ').replace(/-{2,}/g, '-'));
 }
 
 /** Normalises JSON, because a formatter of the repository may lay it out differently. */

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
@@ -60,6 +62,12 @@ describe('The command line', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(fault);
     expect(stderr).toMatch(`See: nestjs-analytics-relay ${args[0]} --help`);
+  });
+
+  it('says why it cannot print', async () => {
+    const script = `${process.execPath} bin/nestjs-analytics-relay.mjs --version > /dev/full`;
+    const { stderr } = await promisify(execFile)('sh', ['-c', script]).catch((error: { stderr: string }) => error);
+    expect(stderr).toMatch(/^standard output: ENOSPC/);
   });
 
   it.each([

@@ -80,7 +80,17 @@ describe.each([
     expect(stderr).toMatch(
       /^PLAN\.md does not match the tracking plan\. First difference at line \d+:\n {2}file: {3}\| `kode` .*\n {2}events: \| `code` /,
     );
-    expect((await run(app, 'plan', '--check', 'missing.md')).code).toBe(1);
+    await writeFile(app.path('PLAN.md'), kept.replace(/ +\|/g, ' |').replace(/-+ \|/g, '--- |'));
+    expect(await run(app, 'plan', '--check', 'PLAN.md')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['missing.md', 'missing.md does not exist; create it with --out'],
+    ['dist', 'dist cannot be read: EISDIR'],
+  ])('says why it cannot check %s', async (file, fault) => {
+    const { code, stderr } = await run(app, 'plan', '--check', file);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(`plan: ${fault}`);
   });
 
   it('checks JSON however it is laid out', async () => {
