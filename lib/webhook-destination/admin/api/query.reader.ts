@@ -28,8 +28,11 @@ export class QueryReader {
     }
   }
 
+  /** @throws {RequestError} 400 for an empty value: ignoring the field would match everything */
   text(name: string): string | undefined {
-    return this.given.get(name) || undefined;
+    const value = this.given.get(name) ?? undefined;
+    if (value === '') throw fault(name, 'must not be empty');
+    return value;
   }
 
   /** Returns a field that must have one of the given values. */

@@ -48,7 +48,6 @@ function toReader(query: unknown): QueryReader {
   if (!isPlainObject(query)) throw new RequestError(400, 'query_invalid', 'query must be an object', 'query');
   const params = new URLSearchParams();
   for (const [field, value] of Object.entries(query)) {
-    if (value === null) continue;
     if (typeof value !== 'string' && typeof value !== 'number') {
       throw new RequestError(400, 'query_invalid', `${field} must be a string or a number`, field);
     }

@@ -85,7 +85,8 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     ['a limit above the most', 'limit=501', 'limit'],
     ['a field twice', 'state=dead&state=dead', 'state'],
     ['a reason of those that are not dead', 'state=waiting&reason=x', 'state'],
-    ['no cursor', 'cursor=%20', 'cursor'],
+    ['an empty field, which would match everything', 'userId=', 'userId'],
+    ['an empty cursor', 'cursor=', 'cursor'],
   ])('are not searched by %s', async (_name, query, field) => {
     const { json } = await startApi(cleanUp, createAdapter());
     const { status, answer } = await json('GET', `deliveries?${query}`);
@@ -131,6 +132,12 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
       status: 400,
       answer: { code: 'state_invalid', field: 'state' },
     });
+    for (const query of [{ userId: '' }, { userId: null }]) {
+      expect(await json('POST', 'replays', { body: { query, expected: 3 } })).toMatchObject({
+        status: 400,
+        answer: { code: 'query_invalid', field: 'userId' },
+      });
+    }
     for (const body of [{}, { query: {} }, { query: {}, expected: -1 }, { query: [], expected: 0 }, { expected: 1 }]) {
       expect(await json('POST', 'replays', { body })).toMatchObject({
         status: 400,

@@ -159,6 +159,24 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       });
     });
 
+    it('search portion by portion, whatever the name of the destination', async () => {
+      const { start } = create();
+      const destinations = ['Café / ☕', 'x'.repeat(200)].map((name) => ({ name, urls: ['http://127.0.0.1:9/'] }));
+      const { get, relay } = await start({ destinations, mode: 'ingest' });
+      await relay.accept('wk_shop', [track('m1'), track('m2')]);
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await get(
+          `deliveries?limit=1${cursor === undefined ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+        );
+        found.push(...page.deliveries.map(({ id }) => id));
+        ({ cursor } = page);
+      } while (cursor !== undefined);
+      expect(new Set(found).size).toBe(4);
+      expect(found).toHaveLength(4);
+    });
+
     it('add up their figures, which outlive them', async () => {
       const { start } = create();
       const first = await start();
