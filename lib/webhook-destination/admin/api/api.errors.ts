@@ -16,6 +16,7 @@ const STATUSES: Record<string, number> = {
   registry_unreadable: 409,
   not_delivering: 409,
   queue_unavailable: 503,
+  queue_full: 503,
   closed: 503,
   starting: 503,
 };

@@ -6,7 +6,7 @@ const ANSWERS: Record<number, string> = {
   400: 'A field breaks a rule; the answer names both',
   401: 'The caller is not authenticated',
   403: 'The caller may not do this, or a page of another site sent the request',
-  503: 'The queue is unavailable',
+  503: 'The queue is unavailable or full',
 };
 
 /** Returns the description of a route for the application's OpenAPI document. */

@@ -128,11 +128,14 @@ export class ReplayJobs {
     try {
       for (let start = 0; start < ids.length && job.state === 'running' && !this.isClosed; start += PORTION) {
         const portion = ids.slice(start, start + PORTION);
-        const counts = await Promise.all(portion.map((id) => this.relay.replay(id)));
+        const results = await Promise.allSettled(portion.map((id) => this.relay.replay(id)));
+        const counts = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
         const replayed = counts.reduce((sum, count) => sum + count, 0);
         job.done += replayed;
-        job.skipped += portion.length - replayed;
-        job.left -= portion.length;
+        job.skipped += counts.length - replayed;
+        job.left -= counts.length;
+        const failed = results.find((result) => result.status === 'rejected');
+        if (failed) throw failed.reason;
       }
       if (job.state === 'running') this.end(job, job.left === 0 ? 'done' : 'cancelled');
     } catch (error) {

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import type { AuditEntry } from 'nestjs-analytics-relay';
+import { describe, expect, it, jest } from '@jest/globals';
+import { type AuditEntry, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
@@ -144,6 +144,25 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
         answer: { field: expect.any(String) },
       });
     }
+  });
+
+  it('are all counted when the replay of one fails', async () => {
+    const { json, get, relay, receiver } = await startWithDead();
+    const replay = relay.replay.bind(relay);
+    jest.spyOn(relay, 'replay').mockImplementationOnce(() => Promise.reject(new Error('disk full')));
+    jest.mocked(relay.replay).mockImplementation(replay);
+    const { answer } = await json('POST', 'replays', { body: { query: {}, expected: 3 } });
+    await waitFor(async () => (await get(`replays/${answer.id}`)).state === 'failed');
+    expect(await get(`replays/${answer.id}`)).toMatchObject({ done: 2, left: 1, skipped: 0, error: 'disk full' });
+    await receiver.received(6);
+  });
+
+  it('of a user are kept while the queue is full', async () => {
+    const queue = memoryQueue()();
+    const { json } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    jest.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
+    const { status, answer, response } = await json('DELETE', 'users/u1');
+    expect([status, answer.code, response.headers.get('retry-after')]).toEqual([503, 'queue_full', '5']);
   });
 
   it('of a user are removed, and their destinations notified', async () => {
