@@ -37,7 +37,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       'Deliveries of a user in the queue, newest first; a portion has the cursor of the next one',
       async ({ params, query }) => {
         const userId = params.userId!;
-        return { userId, ...showPortion(await relay.search({ userId }, readPage(query))) };
+        return { userId, ...(await showPortion(await relay.search({ userId }, readPage(query)))) };
       },
       PAGE_FIELDS,
     ),

@@ -49,6 +49,31 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     expect((await get('users/u2')).deliveries).toMatchObject([{ messageId: 'm3', event: 'Ordered', attempts: 1 }]);
   });
 
+  it('are shown 500 at once with pauses for other requests', async () => {
+    const transform = () => {
+      throw new Error('refused');
+    };
+    const { get, relay } = await startApi(cleanUp, createAdapter(), {
+      destination: { transform },
+      options: { queue: memoryQueue() },
+    });
+    const messages = Array.from({ length: 500 }, (_, index) => track(`m${index}`));
+    await relay.accept('wk_shop', messages);
+    await waitFor(async () => (await relay.deliveries({ state: 'dead' }, { limit: 500 })).length === 500);
+    const parse = jest.spyOn(JSON, 'parse');
+    cleanUp(() => parse.mockRestore());
+    const perTurn: number[] = [];
+    const count = () => {
+      perTurn.push(parse.mock.calls.length);
+      parse.mockClear();
+      turn = setImmediate(count);
+    };
+    let turn = setImmediate(count);
+    cleanUp(() => clearImmediate(turn));
+    expect((await get('deliveries?limit=500')).deliveries).toHaveLength(500);
+    expect(Math.max(...perTurn)).toBe(10);
+  });
+
   it('are shown one by one, with their body, attempts and routing', async () => {
     const { get, json, receiver } = await startWithDead();
     const { deliveries } = await get('deliveries?messageId=m2');
