@@ -40,8 +40,13 @@ export interface Explanation {
 
 /** How the current options would handle a queued message. */
 export interface DeliveryExplanation {
-  /** As in {@link Explanation}; empty for a delete notification, which is not routed. */
+  /**
+   * Whether each destination's options select the message, whose `integrations` are not stored. At most 200
+   * destinations: its own first, then as in {@link Explanation}; empty for a delete notification, which is not routed.
+   */
   routing: DestinationExplanation[];
+  /** Number of destinations left out of `routing`. */
+  left: number;
   /** The request that its destination would receive now; absent if the destination is no longer in use. */
   request?: RequestPreview;
 }
@@ -76,31 +81,36 @@ export class MessageExplainer {
     const acceptedAt = timeOf(this.queue);
     const given = { destination: '', source: name, messageId, userId, body: body!, acceptedAt };
     const delivery = toDelivery(given, messageId);
-    const explained = await this.routes(name, accepted, delivery);
+    const explained = await this.routes(name, accepted, { delivery });
     return { source: name, accepted: true, messageId, ...explained };
   }
 
-  /** Explains how the current options would handle a queued message, whose `integrations` are no longer known. */
+  /** Explains how the current options would handle a queued message. */
   async explainDelivery(record: DeliveryRecord): Promise<DeliveryExplanation> {
     const options = (await this.destinations()).find(({ name }) => name === record.destination);
     const request = options && this.preview(options, { ...record, body: Buffer.from(record.body) });
     const { type, event } = JSON.parse(record.body) as { type?: string; event?: string };
     const message = { ...record, type, event, integration: () => undefined } as unknown as RoutableMessage;
-    const routing = type === 'delete' ? [] : (await this.routes(record.source, message)).destinations;
-    return { routing, ...(request && { request }) };
+    const { destinations: routing, left } =
+      type === 'delete'
+        ? { destinations: [], left: 0 }
+        : await this.routes(record.source, message, { first: record.destination });
+    return { routing, left, ...(request && { request }) };
   }
 
   private async routes(
     source: string,
     message: RoutableMessage,
-    delivery?: Delivery,
+    { delivery, first }: { delivery?: Delivery; first?: string },
   ): Promise<Pick<Explanation, 'destinations' | 'left'>> {
     const all = (await this.destinations()).map((options) => ({
       options,
       reason: findRouteReason(options, source, message),
     }));
-    const [selected, others] = [true, false].map((is) => all.filter(({ reason }) => (reason === undefined) === is));
-    const shown = [...selected!, ...others!].slice(0, MAX_DESTINATIONS).map(({ options, reason }) => {
+    const rankOf = ({ options, reason }: (typeof all)[number]) =>
+      options.name === first ? 0 : reason === undefined ? 1 : 2;
+    all.sort((one, other) => rankOf(one) - rankOf(other));
+    const shown = all.slice(0, MAX_DESTINATIONS).map(({ options, reason }) => {
       const destination = options.name;
       if (reason !== undefined) return { destination, selected: false, reason };
       const request = delivery && this.preview(options, { ...delivery, destination });

@@ -238,6 +238,18 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(await page.getByRole('button', { name: 'Copy as curl' }).count()).toBe(0);
     });
 
+    it('say which other destinations select the message, as far as that is known', async () => {
+      const destinations = ['crm', 'mail'].map((name) => ({ name, urls: ['http://127.0.0.1:9/'] }));
+      const { page, relay, host } = await open(createAdapter(), { options: { destinations } });
+      await relay.accept('wk_shop', [track('m1', { integrations: { All: false, crm: true } })]);
+      const [delivery] = await relay.deliveries({});
+      await page.goto(`${host}/relay/#/deliveries/${delivery!.id}`);
+      await page.getByText('Other destinations, with the current options (1)').click();
+      const routed = await page.locator('.timeline > li', { hasText: 'Routed' }).innerText();
+      expect(routed).toContain('mail: its options select it');
+      expect(routed).toContain('The message’s integrations, which are not stored, may have excluded destinations.');
+    });
+
     it('say that nothing was sent where the transform left the message out', async () => {
       const { page, relay, receiver, host } = await open(createAdapter(), {
         destination: { name: 'crm', transform: () => undefined },

@@ -12,9 +12,9 @@ const REASONS: Record<NonNullable<DestinationExplanation['reason']>, string> = {
   integrations: 'the message’s integrations exclude it',
 };
 
-/** Which destinations get the message, and why. */
+/** Why the destination gets the message, and which other destinations' options select it. */
 export function Routing({ delivery }: { delivery: Delivery }) {
-  const { destination, routing, request, type, messageId, source } = delivery;
+  const { destination, routing, left, request, type, messageId, source } = delivery;
   const own = routing.find((entry) => entry.destination === destination);
   const others = routing.filter((entry) => entry !== own);
   const reason = own?.reason;
@@ -29,7 +29,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
       {reason && <p class="warn-text">With the current options, it would not get this message: {REASONS[reason]}.</p>}
       {others.length > 0 && (
         <details>
-          <summary>Other destinations, with the current options ({others.length})</summary>
+          <summary>Other destinations, with the current options ({(others.length + left).toLocaleString()})</summary>
           <ul class="others">
             {others.map((other) => (
               <li key={other.destination}>
@@ -37,11 +37,15 @@ export function Routing({ delivery }: { delivery: Delivery }) {
                 {other.reason ? (
                   `no, ${REASONS[other.reason]}`
                 ) : (
-                  <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>also gets it</a>
+                  <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>
+                    its options select it
+                  </a>
                 )}
               </li>
             ))}
           </ul>
+          {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are not shown.</p>}
+          <p class="hint">The message’s integrations, which are not stored, may have excluded destinations.</p>
         </details>
       )}
     </Step>

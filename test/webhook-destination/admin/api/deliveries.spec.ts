@@ -90,6 +90,7 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
       attempts: [{ results: [{ status: 404 }] }],
       failedUrls: [receiver.url],
       routing: [{ destination: 'Webhooks', selected: true }],
+      left: 0,
       request: {
         urls: [receiver.url],
         headers: { 'X-Message-Id': 'm2', 'X-Signature': '***' },
@@ -100,6 +101,19 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
       status: 404,
       answer: { code: 'delivery_unknown', field: 'id' },
     });
+  });
+
+  it('are shown with the routing of their own destination first, and of 200 at most', async () => {
+    const destinations = Array.from({ length: 201 }, (_, index) => ({
+      name: `to-${1_000 + index}`,
+      urls: ['http://127.0.0.1:9/'],
+    }));
+    const { get, relay } = await startApi(cleanUp, createAdapter(), { options: { destinations } });
+    await relay.accept('wk_shop', [track('m1')]);
+    const { deliveries } = await get('deliveries?destination=to-1200');
+    const { routing, left } = await get(`deliveries/${deliveries[0]!.id}`);
+    expect([(routing as unknown[]).length, left]).toEqual([200, 1]);
+    expect((routing as unknown[])[0]).toEqual({ destination: 'to-1200', selected: true });
   });
 
   it.each([
