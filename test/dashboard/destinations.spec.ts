@@ -143,6 +143,42 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(receiver.webhooks[3]).toMatchObject({ path: '/hook/other', headers: { 'x-key': 's3cret' } });
   });
 
+  it('are not saved over a change of someone else', async () => {
+    const { page, relay, receiver } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url], metadata: { tenant: 'acme' } });
+    await page.goto(`${page.url()}/crm?edit=true`);
+    await button(page, 'Add entry').click();
+    await page.getByLabel('Name of entry 2').fill('note');
+    await relay.destinations.update('crm', { metadata: { tenant: 'acme', plan: 'gold' } });
+    await button(page, 'Save').click();
+    await page.getByText('Not saved: someone else has changed the destination.').waitFor();
+    await button(page, 'Reload').click();
+    await waitFor(async () => (await page.getByLabel('Name of entry 2').inputValue()) === 'plan');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await button(page, 'Add entry').click();
+    await page.getByLabel('Name of entry 3').fill('note');
+    await button(page, 'Save').click();
+    await page.getByText('The destination has been changed.').waitFor();
+    const { metadata } = (await relay.destinations.get('crm'))!;
+    expect(metadata).toEqual({ tenant: 'acme', plan: 'gold', note: '' });
+  });
+
+  it('are not saved without a part of what was entered', async () => {
+    allowRefusals(400);
+    const { page, relay, receiver } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url], metadata: { tenant: 'acme' } });
+    await page.goto(`${page.url()}/crm?edit=true`);
+    await button(page, 'Add entry').click();
+    await page.getByLabel('Name of entry 2').fill('tenant');
+    await page.getByLabel('Concurrency').fill('1e999');
+    await button(page, 'Save').click();
+    await page.getByRole('group', { name: 'Metadata' }).getByText('Must have the name "tenant" only once.').waitFor();
+    await button(page, 'Remove entry 2').click();
+    await button(page, 'Save').click();
+    await page.getByText('Must be a whole number').waitFor();
+    expect(await page.getByLabel('Concurrency').getAttribute('aria-invalid')).toBe('true');
+  });
+
   it('are tested, rotated and removed, which says what becomes of their deliveries', async () => {
     allowRefusals(400, 404);
     const { page, relay, receiver, get } = await start({

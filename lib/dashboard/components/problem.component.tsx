@@ -2,13 +2,19 @@ import { toSentence } from '../api/api.error.js';
 import { Button } from './button.component.js';
 import { showHidden } from './plain-text.util.js';
 
+export interface ProblemProps {
+  error: unknown;
+  onRetry?: (() => void) | undefined;
+  retryLabel?: string;
+}
+
 /** Says why something failed, at the place where it was requested. */
-export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
+export function Problem({ error, onRetry, retryLabel = 'Try again' }: ProblemProps) {
   if (error === undefined) return null;
   return (
     <div class="problem spread" role="alert">
       <p>{showHidden(toSentence(error))}</p>
-      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {onRetry && <Button onClick={onRetry}>{retryLabel}</Button>}
     </div>
   );
 }

@@ -1,21 +1,16 @@
-import { useState } from 'preact/hooks';
-
-import { get, path, request } from '../../api/api.client.js';
+import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
-import { useChange } from '../../api/change.hook.js';
-import { notify } from '../../components/notice.state.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
-import { goTo, hrefOf } from '../../shell/hash.router.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { DestinationActions } from './destination-actions.component.js';
 import type { Destination } from './destination.answer.js';
-import { type Draft, toDraft, toPatch } from './destination.draft.js';
 import { DestinationFailures } from './destination-failures.component.js';
-import { DestinationForm } from './destination-form.component.js';
 import { DestinationHours } from './destination-hours.component.js';
 import { DestinationOptions } from './destination-options.component.js';
 import { DestinationStatus } from './destination-status.component.js';
+import { EditDestination } from './edit-destination.component.js';
 
 /** Time between two readings of the destination, in ms. */
 const EVERY = 5_000;
@@ -33,7 +28,7 @@ export function DestinationView({ name, isEdited }: { name: string; isEdited: bo
         <a href={hrefOf('destinations')}>All destinations</a>
       </PageHeading>
       <Problem error={error} onRetry={reload} />
-      {answer && isEdited && <Edit destination={answer} onChanged={reload} />}
+      {answer && isEdited && <EditDestination destination={answer} onChanged={reload} />}
       {answer && !isEdited && (
         <>
           <DestinationActions destination={answer} onChanged={reload} />
@@ -48,28 +43,5 @@ export function DestinationView({ name, isEdited }: { name: string; isEdited: bo
         </>
       )}
     </>
-  );
-}
-
-function Edit({ destination, onChanged }: { destination: Destination; onChanged: () => void }) {
-  const [initial] = useState(() => toDraft(destination));
-  const view = hrefOf('destinations', {}, destination.name);
-  const save = useChange(async (draft: Draft) => {
-    const patch = toPatch(initial, draft);
-    if (Object.keys(patch).length > 0) {
-      await request('PATCH', path`destinations/${destination.name}`, { body: patch });
-      notify('The destination has been changed.');
-      onChanged();
-    }
-    goTo(view);
-  });
-  return (
-    <DestinationForm
-      initial={initial}
-      present={destination}
-      submitLabel="Save"
-      change={save}
-      onCancel={() => goTo(view)}
-    />
   );
 }

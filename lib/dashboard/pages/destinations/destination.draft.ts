@@ -1,3 +1,4 @@
+import { ApiError } from '../../api/api.error.js';
 import type { Pair } from '../../components/pairs-field.component.js';
 import type { DestinationEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
@@ -75,14 +76,18 @@ export function toDraft(entry: DestinationEntry): Draft {
   };
 }
 
-/** Converts a draft to options; empty ones are omitted. */
+/**
+ * Converts a draft to options; empty ones are omitted.
+ *
+ * @throws {ApiError} for a repeated name of a header or of metadata
+ */
 export function toOptions(draft: Draft): Record<string, unknown> {
   const { name, sharedSecret, urls, headers, integration, enabled, types, propagateTrace } = draft;
   const options = {
     name,
     sharedSecret: sharedSecret || undefined,
     urls: urls?.map((url) => url.trim()).filter((url) => url !== ''),
-    headers: headers && toRecord(headers),
+    headers: headers && toRecord('headers', headers),
     integration: integration || undefined,
     enabled,
     sources: toLines(draft.sources),
@@ -94,7 +99,7 @@ export function toOptions(draft: Draft): Record<string, unknown> {
     retryOn: draft.retryOn || undefined,
     standardWebhooks: draft.standardWebhooks === '' ? undefined : draft.standardWebhooks === 'true',
     propagateTrace,
-    metadata: toRecord(draft.metadata),
+    metadata: toRecord('metadata', draft.metadata),
   };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
@@ -115,16 +120,29 @@ function toLines(text: string): string[] | undefined {
   return lines.length > 0 ? lines : undefined;
 }
 
-/** Returns text that is not a number unchanged, so that the API names the rule. */
+/** Returns text that is not a finite number unchanged, so that the API names the rule. */
 function toNumber(text: string): number | string | undefined {
   const number = Number(text);
   if (text.trim() === '') return undefined;
-  return Number.isNaN(number) ? text : number;
+  return Number.isFinite(number) ? number : text;
 }
 
-/** Converts rows to a record. Rows with neither a name nor a value are omitted. */
-function toRecord(pairs: Pair[]): Record<string, string> {
-  return Object.fromEntries(
-    pairs.filter(({ name, value }) => name !== '' || value !== '').map(({ name, value }) => [name, value]),
-  );
+/**
+ * Converts rows to a record. Rows with neither a name nor a value are omitted.
+ *
+ * @throws {ApiError} for a repeated name, because a record would keep only its last value
+ */
+function toRecord(field: string, pairs: Pair[]): Record<string, string> {
+  const filled = pairs.filter(({ name, value }) => name !== '' || value !== '');
+  const names = filled.map(({ name }) => name);
+  const repeated = names.find((name, index) => names.indexOf(name) !== index);
+  if (repeated !== undefined) {
+    throw new ApiError(
+      400,
+      'name_repeated',
+      `${field} must have the name ${JSON.stringify(repeated)} only once`,
+      field,
+    );
+  }
+  return Object.fromEntries(filled.map(({ name, value }) => [name, value]));
 }
