@@ -90,6 +90,15 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await expectGoodLook(page, 'deliveries-none');
     });
 
+    it('are found by a time without a zone, which is UTC as for the API', async () => {
+      const { page } = await open(createAdapter(), {
+        hash: '#/deliveries?from=2026-01-31T12:00',
+        browser: { timezoneId: 'Asia/Kathmandu' },
+      });
+      await page.getByText('No deliveries match.').waitFor();
+      expect(await page.getByLabel('Accepted from').inputValue()).toBe('2026-01-31T17:45');
+    });
+
     it('say which field of a search is at fault', async () => {
       allowRefusals(400);
       const { page } = await open(createAdapter(), { hash: '#/deliveries?state=queued&reason=x' });

@@ -2,6 +2,7 @@ import { Facts } from '../../components/facts.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Time } from '../../components/time.component.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { parseTime } from '../deliveries/local-time.util.js';
 
 const NAMES = {
   destination: 'Destination',
@@ -24,5 +25,5 @@ export function FilterFacts({ filter }: { filter: DeliveryFilter }) {
 
 function valueOf(field: string, value: string) {
   if (field !== 'from' && field !== 'to') return <PlainText value={value} />;
-  return <Time at={/^\d+$/.test(value) ? Number(value) : Date.parse(value)} />;
+  return <Time at={parseTime(value)} />;
 }

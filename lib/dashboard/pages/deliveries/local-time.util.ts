@@ -1,6 +1,14 @@
-/** Converts an ISO time, or ms since the epoch, to the value of a `datetime-local` input; empty if it is not a time. */
-export function toLocalTime(iso: string | undefined): string {
-  const date = new Date(/^\d{1,15}$/.test(iso ?? '') ? Number(iso) : (iso ?? ''));
+/** Parses a time as the API does: ms since the epoch, or ISO 8601, as UTC if it has no zone. NaN if it is not a time. */
+export function parseTime(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  const [, day, time = '00:00', zone = 'Z'] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:[\d:.]+)(Z|[+-]\d\d:\d\d)?)?$/i.exec(text) ?? [];
+  return Date.parse(`${day}T${time}${zone}`);
+}
+
+/** Converts a time of a filter to the value of a `datetime-local` input; empty if it is not a time. */
+export function toLocalTime(text = ''): string {
+  const date = new Date(parseTime(text));
   if (Number.isNaN(date.getTime())) return '';
   const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 19);

@@ -1,3 +1,4 @@
+import { parseTimestamp } from '../../../client/message/message.rules.js';
 import { RequestError } from '../../ingest/request.error.js';
 
 /** Maximum number of records per answer. */
@@ -42,12 +43,12 @@ export class QueryReader {
     throw fault(name, `must be one of ${values.join(', ')}`);
   }
 
-  /** Returns a time in ms since the epoch; the field may also be in ISO 8601. */
+  /** Returns a time in ms since the epoch; the field may also be in ISO 8601, as UTC if it has no zone. */
   time(name: string): number | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    const time = /^\d{1,15}$/.test(value) ? Number(value) : Date.parse(value);
-    if (Number.isNaN(time))
+    const time = /^\d{1,15}$/.test(value) ? Number(value) : parseTimestamp(value)?.getTime();
+    if (time === undefined)
       throw fault(name, 'must be milliseconds since the epoch, or a date such as 2026-01-31T12:00:00Z');
     return time;
   }

@@ -120,6 +120,8 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     ['a field that there is not', 'stat=dead', 'stat'],
     ['a state that there is not', 'state=lost', 'state'],
     ['no time', 'from=yesterday', 'from'],
+    ['a time in another format than ISO 8601', 'from=5 May', 'from'],
+    ['a day that there is not', 'to=2026-02-31', 'to'],
     ['no limit', 'limit=0', 'limit'],
     ['a limit above the most', 'limit=501', 'limit'],
     ['a field twice', 'state=dead&state=dead', 'state'],
