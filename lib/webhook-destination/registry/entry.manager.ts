@@ -1,7 +1,7 @@
 import { RelayError } from '../../client/relay.error.js';
 import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError } from '../../common/relay.errors.js';
-import { isNonEmptyString, isPositiveInteger } from '../../common/value.util.js';
+import { isPositiveInteger } from '../../common/value.util.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { EntryDocuments } from './entry.document.js';
 import { invalidEntry } from './live-entries.js';
@@ -14,6 +14,11 @@ const PAGE = 100;
 
 /** How long the previous secret or key stays valid after a rotation, in ms: a day. */
 const OVERLAP = 86_400_000;
+
+/** Names that a URL can contain: without lone surrogates, and not `.` or `..`, which URLs resolve. */
+const NAME = /^(?!\.{1,2}$)\P{Surrogate}{1,500}$/u;
+
+const NAME_RULE = 'name must be a non-empty string of at most 500 characters, valid Unicode, and not . or ..';
 
 /** An entry before it is converted for the caller. */
 export interface ShownEntry<K extends RegistryKind> {
@@ -97,7 +102,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   protected async add(options: EntryDocuments[K]['options']): Promise<E> {
     const { name } = options;
-    if (!isNonEmptyString(name)) throw this.refusal(name, ['name must be a non-empty string']);
+    if (typeof name !== 'string' || !NAME.test(name)) throw this.refusal(name, [NAME_RULE]);
     const exists = () => new RelayError(`${this.#kind}_exists`, `${this.#kind} "${name}" already exists`);
     if (this.#fixed.has(name)) throw exists();
     await this.#registry.change(this.#kind, name, (entry) => {
