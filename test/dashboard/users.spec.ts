@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { platforms } from '../support/platforms.js';
@@ -38,6 +39,9 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await page.getByLabel('User id').fill('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('The queue has no deliveries for this user.').waitFor();
+    await relay.accept('wk_shop', [track('late', { userId: 'nobody' })]);
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByText('1 shown (all)').waitFor();
   });
 
   it('deletes their data once the id is typed, and says what was deleted', async () => {
@@ -78,14 +82,21 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
   });
 
   it('says why a deletion failed, and stays open', async () => {
-    allowRefusals(404, 414);
-    const { page } = await open(createAdapter(), { hash: '#/users?userId=..' });
-    await page.getByRole('button', { name: "Delete the user's data…" }).click();
+    allowRefusals(503);
+    const queue = memoryQueue()();
+    const { page } = await open(createAdapter(), { hash: '#/users?userId=..', options: { queue: () => queue } });
+    jest.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
+    const opener = page.getByRole('button', { name: "Delete the user's data…" });
+    await opener.click();
     await page.getByRole('dialog').getByRole('textbox').fill('..');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await opener.click();
+    await page.getByRole('dialog').getByRole('textbox').fill('..');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('0 deliveries deleted, 1 delete notification queued.').waitFor();
   });
 
   it('cannot be deleted in a read-only session, which says so', async () => {

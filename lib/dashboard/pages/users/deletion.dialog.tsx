@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import type { DeletionResult } from '../../../webhook-destination/admin/user-deletion.js';
-import { path, request } from '../../api/api.client.js';
+import { request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
 import { TextField } from '../../components/field.component.js';
 import { FormDialog } from '../../components/form.dialog.js';
@@ -18,7 +18,7 @@ export interface DeletionDialogProps {
 export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogProps) {
   const [typed, setTyped] = useState('');
   const deletion = useChange(async () => {
-    onDeleted(toOutcome(await request<DeletionResult>('DELETE', path`users/${userId}`)));
+    onDeleted(toOutcome(await request<DeletionResult>('POST', 'deletions', { body: { userId } })));
   });
   return (
     <FormDialog

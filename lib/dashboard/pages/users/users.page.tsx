@@ -16,25 +16,28 @@ import { USER_COLUMNS } from './user-columns.component.js';
 /** Deliveries of a user in the queue, and their deletion. */
 export default function UsersPage({ route: { query } }: { route: Route }) {
   const userId = query.get('userId') ?? '';
+  const [round, setRound] = useState(0);
   return (
     <>
       <PageHeading title="Users" />
-      <UserForm key={userId} userId={userId} />
+      <UserForm key={userId} userId={userId} onSame={() => setRound(round + 1)} />
       {userId === '' ? (
         <EmptyState title="Whose data?">
           <p>Enter a user id to see the user’s deliveries in the queue, and to delete the user’s data.</p>
         </EmptyState>
       ) : (
-        <UserView key={userId} userId={userId} />
+        <UserView key={`${round} ${userId}`} userId={userId} />
       )}
     </>
   );
 }
 
-function UserForm({ userId }: { userId: string }) {
+/** @param onSame called when the user shown is submitted again */
+function UserForm({ userId, onSame }: { userId: string; onSame: () => void }) {
   const [draft, setDraft] = useState(userId);
+  const show = () => (draft === userId ? onSame() : goTo(hrefOf('users', { userId: draft })));
   return (
-    <Form class="user-form" role="search" onSubmit={() => goTo(hrefOf('users', { userId: draft }))}>
+    <Form class="user-form" role="search" onSubmit={show}>
       <TextField label="User id" hint="The exact userId of the messages." value={draft} isRequired onValue={setDraft} />
       <Button type="submit" look="primary">
         Show

@@ -2,8 +2,12 @@ import { refuseFields, RequestError } from '../../ingest/request.error.js';
 import type { DeletionRequest } from '../deletion-request.js';
 import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
-import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
+import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { PAGE_FIELDS, readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
+
+const DELETION = 'Delete the queued and kept data of a user, and notify the destinations';
+
+const SOURCES_SCHEMA = { type: 'array', items: { type: 'string' } } as const;
 
 /** Routes of deliveries (search, one delivery, its replay) and of users (their deliveries, their deletion). */
 export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
@@ -11,6 +15,12 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     const [record] = await relay.deliveries({ id });
     if (record) return record;
     throw new RequestError(404, 'delivery_unknown', 'the queue has no delivery with this id', 'id');
+  };
+  const deleteUser = async ({ audit }: ApiRequest, { userId, sources, ...others }: DeletionRequest) => {
+    refuseFields(others);
+    const result = await relay.requestDeletion({ userId, sources }); // checks both
+    audit({ action: 'user.delete', target: userId, details: { sources, ...result } });
+    return result;
   };
   return [
     readRoute(
@@ -44,16 +54,20 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     changeRoute(
       'DELETE',
       'users/:userId',
-      'Delete the queued and kept data of a user, and notify the destinations, like POST /v1/delete',
-      async ({ params, body, audit }) => {
-        const userId = params.userId!;
-        const { sources, ...others } = body as Pick<DeletionRequest, 'sources'>; // requestDeletion checks it
-        refuseFields(others);
-        const result = await relay.requestDeletion({ userId, sources });
-        audit({ action: 'user.delete', target: userId, details: { ...body, ...result } });
-        return result;
+      `${DELETION}, like POST deletions`,
+      (request) => deleteUser(request, { ...request.body, userId: request.params.userId }),
+      { type: 'object', properties: { sources: SOURCES_SCHEMA } },
+    ),
+    changeRoute(
+      'POST',
+      'deletions',
+      `${DELETION}, like POST /v1/delete; the id may be one that a path cannot contain`,
+      (request) => deleteUser(request, request.body),
+      {
+        type: 'object',
+        required: ['userId'],
+        properties: { userId: { type: 'string' }, sources: SOURCES_SCHEMA },
       },
-      { type: 'object', properties: { sources: { type: 'array', items: { type: 'string' } } } },
     ),
   ];
 }

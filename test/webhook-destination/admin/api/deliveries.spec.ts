@@ -207,7 +207,7 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
   });
 
   it('of a user are removed, and their destinations notified', async () => {
-    const { json, get, receiver, audit } = await startWithDead();
+    const { json, get, relay, receiver, audit } = await startWithDead();
     expect(await json('DELETE', 'users/u1', { body: { userIds: ['u2'] } })).toMatchObject({
       status: 400,
       answer: { code: 'field_unknown', field: 'userIds' },
@@ -220,5 +220,16 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     expect(webhooks[4]!.body).toMatchObject({ type: 'delete', userId: 'u1' });
     expect((await get('users/u1')).deliveries).toMatchObject([{ type: 'delete' }]);
     expect(audit).toMatchObject([{ action: 'user.delete', target: 'u1', details: { purged: 3 } }]);
+
+    await relay.accept('wk_shop', [track('m5', { userId: '..' })]); // an id that a path cannot contain
+    const sources = ['shop'];
+    expect(await json('POST', 'deletions', { body: { userId: '..', sources } })).toMatchObject({
+      status: 200,
+      answer: { purged: 1 },
+    });
+    expect(audit[1]).toMatchObject({ action: 'user.delete', target: '..', details: { sources, purged: 1 } });
+    for (const body of [{}, { userId: 'u2', userIds: ['u3'] }]) {
+      expect((await json('POST', 'deletions', { body })).status).toBe(400);
+    }
   });
 });

@@ -30,4 +30,5 @@ export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['GET', 'refusals', false],
   ['GET', 'users/u1', false],
   ['DELETE', 'users/u1', true],
+  ['POST', 'deletions', true],
 ];
