@@ -49,6 +49,7 @@ describe.each(platforms)('Secrets on $platform', ({ createAdapter }) => {
     const replay = await json('POST', 'replays', { body: { query: { destination: 'Webhooks' }, expected: 1 } });
     const bodies: Record<string, object> = {
       'POST replays': { query: { destination: 'Webhooks' }, expected: 0 },
+      'POST deletions': { userId: 'nobody' },
       'POST explain': { message: track('m3'), source: 'second' },
       'POST destinations': { name: 'Other', ...fields },
       'PATCH destinations/x': { urls: fields.urls },
