@@ -42,7 +42,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await page.evaluate('document.activeElement.textContent')).toBe('New source'); // the focus is where it was
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Must be a non-empty string.').waitFor();
+    await dialog.getByText('Must be a non-empty string').waitFor();
     await dialog.getByLabel('Name').fill('shop');
     await page.keyboard.press('Enter');
     await dialog.getByText('already exists').waitFor();

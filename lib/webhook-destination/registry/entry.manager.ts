@@ -18,7 +18,7 @@ const OVERLAP = 86_400_000;
 /** Names that a URL can contain: without lone surrogates, and not `.` or `..`, which URLs resolve. */
 const NAME = /^(?!\.{1,2}$)\P{Surrogate}{1,500}$/u;
 
-const NAME_RULE = 'name must be a non-empty string of at most 500 characters, valid Unicode, and not . or ..';
+const NAME_RULE = 'name must be a non-empty string other than "." and "..", of at most 500 Unicode characters';
 
 /** An entry before it is converted for the caller. */
 export interface ShownEntry<K extends RegistryKind> {
