@@ -15,6 +15,7 @@ import {
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
+import { bindCallback } from '../client/event/user-code.caller.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { errorMessage } from '../common/error.util.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
@@ -165,9 +166,10 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
 
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     const recordedBy = this.isInProcess ? currentRecorder() : undefined;
+    const bound = bindCallback(callback); // in the scope, because the completed message is recorded outside
     this.completer.complete(type, message, (complete) => {
       const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-      this.record(type, complete, callback, refusal, recordedBy);
+      this.record(type, complete, bound, refusal, recordedBy);
     });
   }
 

@@ -110,6 +110,18 @@ describe('AnalyticsContext', () => {
     expect(run({ groupId: Number.NaN })).toThrow('groupId must be a string or a number');
   });
 
+  it('is that of the call in its callback, which may record further events', async () => {
+    const { analytics, events } = await startProvider(afterwards, Worker);
+    AnalyticsContext.run({ userId: 'u1' }, () =>
+      analytics.track({ event: 'First' }, () => analytics.track({ event: 'Second' })),
+    );
+    await analytics.flush();
+    expect(await events()).toMatchObject([
+      { userId: 'u1', event: 'First' },
+      { userId: 'u1', event: 'Second' },
+    ]);
+  });
+
   it('is not kept by the delivery of the events', async () => {
     const seen: unknown[] = [];
     const { analytics } = await startProvider(afterwards, Worker, {

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { AnalyticsEvents } from 'nestjs-analytics-relay/client';
 import { collect, create, event, tracked } from './support/harness.js';
@@ -93,6 +95,29 @@ describe('emitter events', () => {
     analytics.track(event());
     await analytics.flush();
     await settled();
+  });
+});
+
+describe('a callback', () => {
+  it('runs in the async context of the call that recorded its event', async () => {
+    const requests = new AsyncLocalStorage<string>();
+    const collector = await collect(200, 400);
+    const analytics = requests.run('first', () => create({ host: collector.url, maxEventsInBatch: 2 }));
+    const seen: [called: string, context: string | undefined][] = [];
+    const track = (request: string, message = event()) =>
+      requests.run(request, () => analytics.track(message, () => seen.push([request, requests.getStore()])));
+    for (const request of ['delivered', 'with it', 'failed']) track(request);
+    track('refused', event({ properties: { big: 10n } }));
+    await analytics.flush();
+    expect(seen).toHaveLength(4);
+    for (const [called, context] of seen) expect(context).toBe(called);
+  });
+
+  it('that is not a function is ignored', async () => {
+    const analytics = create({ disable: true });
+    analytics.track(event(), 'done' as never);
+    await analytics.flush();
+    expect(warnings).not.toHaveBeenCalled();
   });
 });
 

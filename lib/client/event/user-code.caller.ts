@@ -1,3 +1,7 @@
+import { AsyncResource } from 'node:async_hooks';
+
+import type { Callback } from './pending-event.interface.js';
+
 /** Calls listeners and callbacks of the application; their errors never reach the library. */
 export class UserCodeCaller {
   private hasWarned = false;
@@ -31,4 +35,9 @@ export class UserCodeCaller {
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined | null)?.then === 'function';
+}
+
+/** Binds a callback to the async context of the caller. A callback that is not a function is ignored. */
+export function bindCallback(callback: Callback | undefined): Callback | undefined {
+  return typeof callback === 'function' ? AsyncResource.bind(callback) : undefined;
 }
