@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -56,7 +56,8 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
     expect(second.body.batch).toEqual(first.body.batch);
   });
 
-  it('counts a redirect as delivered, and does not follow it', async () => {
+  it('counts a redirect as delivered, does not follow it, and warns once', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const requests: unknown[] = [];
     const server = createHttpServer(({ method, url }, response) => {
       requests.push([method, url]);
@@ -65,11 +66,42 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const analytics = create({ host, httpClient: client() });
+    for (let i = 0; i < 2; i++) {
+      const done = tracked(analytics);
+      await analytics.flush();
+      expect((await done).err).toBeUndefined();
+    }
+    expect(requests).toEqual(Array(2).fill(['POST', '/v1/batch']));
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn.mock.calls[0]![0]).toContain(`${host.slice('http://'.length)} answered 302`);
+    warn.mockRestore();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it.each([307, 308])('posts the batch again where a %i sends it', async (status) => {
+    const target = await collect();
+    const collector = await collect((response, { path }) =>
+      response.writeHead(status, { Location: path === '/v1/batch' ? '/moved' : `${target.url}/v2/batch` }).end(),
+    );
+    const analytics = create({ host: collector.url, httpClient: client() });
     const done = tracked(analytics);
     await analytics.flush();
     expect((await done).err).toBeUndefined();
-    expect(requests).toEqual([['POST', '/v1/batch']]);
-    await new Promise((resolve) => server.close(resolve));
+    expect(collector.requests.map(({ path }) => path)).toEqual(['/v1/batch', '/moved']);
+    const [{ method, path, raw }] = target.requests as [Received];
+    expect([method, path, raw]).toEqual(['POST', '/v2/batch', collector.requests[0]!.raw]);
+  });
+
+  it.each(['', 'ftp://elsewhere', '/v1/batch'])('ends at a 308 to "%s", which leads nowhere', async (location) => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const collector = await collect({ status: 308, headers: { Location: location } });
+    const analytics = create({ host: collector.url, httpClient: client() });
+    const done = tracked(analytics);
+    await analytics.flush();
+    expect((await done).err).toBeUndefined();
+    expect(collector.requests).toHaveLength(location === '/v1/batch' ? 6 : 1);
+    expect(warn).toHaveBeenCalledTimes(1);
+    warn.mockRestore();
   });
 
   it.each([200, 202, 299, 304])('counts %i as delivered', async (status) => {

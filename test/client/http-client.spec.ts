@@ -104,6 +104,21 @@ describe('httpClient', () => {
     expect((await outcome).err).toBeInstanceOf(Error);
   });
 
+  it('may read the response itself', async () => {
+    const collector = await collect();
+    const bodies: string[] = [];
+    const logged: HTTPFetchFn = async (url, options) => {
+      const response = await fetch(url, options);
+      bodies.push(await response.text());
+      return response;
+    };
+    const analytics = create({ host: collector.url, httpClient: logged });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeUndefined();
+    expect(bodies).toEqual(['{"success":true}']);
+  });
+
   it('has its responses read once', async () => {
     const text = jest.fn(() => Promise.resolve('{}'));
     const analytics = create({ httpClient: () => Promise.resolve({ ...ok, text }) });

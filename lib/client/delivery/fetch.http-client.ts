@@ -1,7 +1,7 @@
 import type { HTTPClient, HTTPClientRequest, HTTPFetchFn, HTTPResponse } from './http-client.interface.js';
 
 // Looked up for each request, because instrumentation and tests replace it.
-// A redirect counts as delivered; `fetch` would follow it with a GET that has no body.
+// Redirects are left to the transport: after most of them, `fetch` would send a GET that has no body.
 const globalFetch: HTTPFetchFn = (url, options) => globalThis.fetch(url, { ...options, redirect: 'manual' });
 
 /** Makes requests with a function such as `fetch`; the global `fetch` by default. */

@@ -3,8 +3,10 @@ import { RelayError } from '../relay.error.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
+import { isRedirect, MAX_REDIRECTS, redirectTarget } from './redirect.util.js';
 import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
+import { lowerCaseNames } from './response-headers.util.js';
 import { isDelivered, isRetried, retryAfterDelay } from './retry-schedule.util.js';
 
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
@@ -57,6 +59,7 @@ export class HttpTransport implements BatchTransport {
   // Private at run time too: inspecting or logging the client never shows the write key.
   readonly #headers: Record<string, string>;
   readonly #tail: string;
+  private hasWarned = false;
 
   constructor(
     private readonly settings: DeliverySettings,
@@ -73,21 +76,47 @@ export class HttpTransport implements BatchTransport {
   }
 
   async send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<BatchAnswer> {
+    const body = this.bodyOf(events);
+    let { url } = this.settings;
+    for (let redirects = 0; ; redirects++) {
+      const headers = { ...this.#headers, ...(attempt > 0 && { 'X-Retry-Count': String(attempt) }) };
+      const request = new BatchRequest(url, headers, body, this.settings.httpRequestTimeout);
+      onAbort(() => request.abort());
+      const { response, text } = await this.exchange(request);
+      const target = redirects < MAX_REDIRECTS ? redirectTarget(url, response) : undefined;
+      if (target === undefined) return this.toAnswer(response, text);
+      url = target;
+    }
+  }
+
+  /** Makes one request and reads the response. */
+  private async exchange(request: BatchRequest): Promise<{ response: HTTPResponse; text: string }> {
     const { emitter } = this;
-    const { url, httpRequestTimeout, httpClient } = this.settings;
-    const headers = { ...this.#headers, ...(attempt > 0 && { 'X-Retry-Count': String(attempt) }) };
-    const request = new BatchRequest(url, headers, this.bodyOf(events), httpRequestTimeout);
-    onAbort(() => request.abort());
+    const { url, method, headers, body } = request;
     if (emitter.isHeard('http_request')) {
-      emitter.emit('http_request', { url, method: 'POST', headers: { ...headers }, body: request.body });
+      emitter.emit('http_request', { url, method, headers: { ...headers }, body });
     }
-    const response = await httpClient.makeRequest(request);
-    const body = await readBody(response);
-    const { status, statusText } = response;
+    const response = await this.settings.httpClient.makeRequest(request);
+    const text = await readBody(response);
     if (emitter.isHeard('http_response')) {
-      emitter.emit('http_response', { status, statusText, url, headers: lowerCaseNames(response.headers), body });
+      const { status, statusText } = response;
+      emitter.emit('http_response', { status, statusText, url, headers: lowerCaseNames(response.headers), body: text });
     }
-    return isDelivered(status) ? { rejected: readRejected(body) } : { refusal: toRefusal(response) };
+    return { response, text };
+  }
+
+  private toAnswer(response: HTTPResponse, text: string): BatchAnswer {
+    if (!isDelivered(response.status)) return { refusal: toRefusal(response) };
+    if (isRedirect(response.status)) this.warnOfRedirect(response.status);
+    return { rejected: readRejected(text) };
+  }
+
+  private warnOfRedirect(status: number): void {
+    if (this.hasWarned) return;
+    this.hasWarned = true;
+    const { host } = new URL(this.settings.url);
+    const fault = `${host} answered ${status}, a redirect that is not followed. Its events count as delivered, but are probably lost`;
+    process.emitWarning(`${fault}: check the settings host and path`, 'AnalyticsWarning');
   }
 
   private bodyOf(events: string): string {
@@ -101,11 +130,4 @@ function toRefusal({ status, statusText, headers }: HTTPResponse): Refusal {
     isRetried: isRetried(status),
     retryAfter: status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined,
   };
-}
-
-function lowerCaseNames(headers: HTTPResponse['headers']): Record<string, string> {
-  if (!headers) return {};
-  const entries =
-    typeof headers.entries === 'function' ? (headers.entries as Headers['entries'])() : Object.entries(headers);
-  return Object.fromEntries([...entries].map(([name, value]) => [name.toLowerCase(), String(value)]));
 }

@@ -3,6 +3,12 @@ import type { HTTPResponse } from './http-client.interface.js';
 /** Maximum number of bytes of a response body that are read. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 
+/** Members of a `fetch` response that other HTTP clients may lack. */
+interface StreamedResponse {
+  bodyUsed?: boolean;
+  body?: { getReader?: () => StreamReader } | null;
+}
+
 /** The part of a web stream that is used. Some fetch implementations have no web streams. */
 interface StreamReader {
   read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
@@ -11,10 +17,11 @@ interface StreamReader {
 
 /**
  * Reads a response's body, so that its connection can be reused. Reading a web stream stops after
- * {@link MAX_RESPONSE_BYTES}.
+ * {@link MAX_RESPONSE_BYTES}. A body that the HTTP client has already read counts as empty.
  */
 export async function readBody(response: HTTPResponse): Promise<string> {
-  const { body } = response as { body?: { getReader?: () => StreamReader } | null };
+  const { body, bodyUsed } = response as StreamedResponse;
+  if (bodyUsed) return '';
   if (typeof body?.getReader !== 'function') return (await response.text?.()) ?? '';
   const reader = body.getReader();
   const chunks: Uint8Array[] = [];
