@@ -2,6 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  FetchHTTPClient,
   keepAliveHttpClient,
   type HTTPClientRequest,
   type HTTPFetchFn,
@@ -93,6 +94,21 @@ describe('httpClient', () => {
     request.onAbort!(stop);
     expect(stop).toHaveBeenCalledTimes(1);
     expect(request.signal!.aborted).toBe(true);
+  });
+
+  it('may extend FetchHTTPClient, and its requests are given up in time', async () => {
+    class Tagged extends FetchHTTPClient {
+      override makeRequest(request: HTTPClientRequest) {
+        return super.makeRequest({ ...request, headers: { ...request.headers, 'X-Tag': 'shop' } });
+      }
+    }
+    const collector = await collect(() => undefined);
+    const analytics = create({ host: collector.url, httpRequestTimeout: 40, maxRetries: 0, httpClient: new Tagged() });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeInstanceOf(Error);
+    expect(collector.requests[0]!.headers).toMatchObject({ 'x-tag': 'shop' });
+    await collector.closed();
   });
 
   it('that rejects with nothing fails the event all the same', async () => {
@@ -190,7 +206,7 @@ describe('keepAliveHttpClient', () => {
 
   it('ends a request by itself after httpRequestTimeout, where nobody else does', async () => {
     const collector = await collect(() => undefined);
-    const request = { url: collector.url, method: 'POST', headers: {}, body: '{"batch":[]}', data: {} } as const;
+    const request = { url: collector.url, method: 'POST', headers: {}, body: '{"batch":[]}' } as const;
     await expect(keepAliveHttpClient().makeRequest({ ...request, httpRequestTimeout: 30 })).rejects.toThrow('aborted');
     await collector.closed();
   });

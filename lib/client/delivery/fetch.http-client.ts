@@ -8,7 +8,14 @@ const globalFetch: HTTPFetchFn = (url, options) => globalThis.fetch(url, { ...op
 export class FetchHTTPClient implements HTTPClient {
   constructor(private readonly fetchFn: HTTPFetchFn = globalFetch) {}
 
-  makeRequest({ url, method, headers, body, signal }: HTTPClientRequest): Promise<HTTPResponse> {
+  makeRequest(request: HTTPClientRequest): Promise<HTTPResponse> {
+    const { url, method, headers, body, signal = timeoutSignal(request.httpRequestTimeout) } = request;
     return this.fetchFn(url, { method, headers, body, signal });
   }
+}
+
+/** Limits a request without a signal, such as a copy that a subclass made: `signal` is an accessor of the original. */
+function timeoutSignal(ms: number): AbortSignal | undefined {
+  // Node 14 has no AbortSignal, Node 16 not always a timeout.
+  return typeof AbortSignal === 'function' ? AbortSignal.timeout?.(ms) : undefined;
 }

@@ -24,9 +24,9 @@ export interface HTTPClientRequest {
   headers: Record<string, string>;
   /** The body, as JSON. */
   body: string;
-  /** The parsed body, for clients that serialise it themselves. */
+  /** The parsed body, for clients that serialise it themselves. Always set in requests of the library. */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- JSON
-  readonly data: Record<string, any>;
+  readonly data?: Record<string, any>;
   /** Milliseconds after which the library aborts the exchange. */
   httpRequestTimeout: number;
   /** Aborted when the library aborts the request. Undefined on Node 14, which has no `AbortSignal`. */
