@@ -1,4 +1,1 @@
-/** Returns the message of a thrown value, for a log line. */
-export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
+export { errorMessage } from '../client/error.util.js';

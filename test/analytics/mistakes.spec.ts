@@ -224,6 +224,26 @@ describe('A mapper', () => {
     expect(runQuery).not.toHaveBeenCalled();
   });
 
+  it('that throws a value without a text is logged, as is a request that fails with one', async () => {
+    const fail = (): never => {
+      throw Object.create(null);
+    };
+    @Injectable()
+    class Failing {
+      @Track('Mapped', { userId, properties: fail })
+      map(): void {}
+    }
+    const options = { disable: false, maxRetries: 0, httpClient: () => Promise.resolve().then(fail) };
+    const { target, log, analytics } = await startProvider(afterwards, Failing, { options });
+    target.map();
+    analytics.track({ userId, event: 'Sent' });
+    await analytics.flush();
+    expect(log.matching(/^(warn|error)/)).toEqual([
+      'warn Failing.map was not recorded: unknown error',
+      'error Events not delivered: 1 (unknown error)',
+    ]);
+  });
+
   it('may give data with a promise that its toJSON leaves out, and that rejects', async () => {
     @Injectable()
     class Shown {

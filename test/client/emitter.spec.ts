@@ -130,6 +130,22 @@ describe('faults of the application', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('of the application'))],
+    [
+      'throws an object that cannot become a string',
+      () => {
+        throw Object.create(null);
+      },
+    ],
+    [
+      'rejects with an error whose stack cannot be read',
+      () => {
+        const error = new Error('of the application');
+        const get = () => {
+          throw error;
+        };
+        return Promise.reject(Object.defineProperty(error, 'stack', { get }));
+      },
+    ],
   ];
 
   it.each(faults)('a listener that %s breaks nothing, and is warned of once', async (_how, listener) => {

@@ -416,6 +416,8 @@ describe('loading', () => {
 
   it.each<[string, Plugin['load']]>([
     ['rejects', () => Promise.reject(new Error('of the plugin'))],
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is what is tested
+    ['rejects with what cannot become a string', () => Promise.reject(Object.create(null))],
     ['throws', fail],
   ])('any other plugin whose load %s is dropped with a warning, and delivery goes on', async (_how, load) => {
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
+import { errorStack } from '../error.util.js';
 import type { Callback } from './pending-event.interface.js';
 
 /** Calls listeners and callbacks of the application; their errors never reach the library. */
@@ -28,8 +29,7 @@ export class UserCodeCaller {
   private warn(error: unknown): void {
     if (this.hasWarned) return;
     this.hasWarned = true;
-    const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    process.emitWarning(`A listener or callback failed; delivery continues. ${fault}`, 'AnalyticsWarning');
+    process.emitWarning(`A listener or callback failed; delivery continues. ${errorStack(error)}`, 'AnalyticsWarning');
   }
 }
 

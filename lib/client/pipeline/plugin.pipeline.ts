@@ -1,3 +1,4 @@
+import { errorMessage } from '../error.util.js';
 import { Context, ContextCancelation } from '../event/context.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
@@ -189,7 +190,7 @@ export class PluginPipeline {
       this.report('plugin_load_failure', error);
       if (plugin.critical) throw error;
       this.registrations = this.registrations.filter((registration) => registration.plugin !== plugin);
-      process.emitWarning(`Plugin "${plugin.name}" failed to load and was dropped: ${String(error)}`);
+      process.emitWarning(`Plugin "${plugin.name}" failed to load and was dropped: ${errorMessage(error)}`);
     }
   }
 
