@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { AnalyticsContext, type CallContext, Track } from 'nestjs-analytics-relay';
-import { BehaviorSubject, firstValueFrom, lastValueFrom, NEVER, Observable, of, retry, throwError } from 'rxjs';
+import { BehaviorSubject, firstValueFrom, lastValueFrom, map, NEVER, Observable, of, retry, throwError } from 'rxjs';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';
@@ -44,6 +44,15 @@ class Cursor {
   async *[Symbol.asyncIterator]() {
     yield* this.rows;
     await Promise.resolve();
+  }
+}
+
+/** Steps through documents by methods of its own, as cursors of MongoDB do. */
+class DocumentCursor extends Cursor {
+  private readonly documents = [{ done: true }, { done: false }];
+
+  next(): Promise<object | null> {
+    return Promise.resolve(this.documents.shift() ?? null);
   }
 }
 
@@ -133,9 +142,12 @@ describe('A decorated method that returns', () => {
     it('returns the very promise where it is more than one', async () => {
       const { target, outcomes } = await start();
       const child = Object.assign(Promise.resolve('exited'), { pid: 7 });
-      expect(target.give(child)).toBe(child);
-      await child;
-      expect(await outcomes()).toEqual([{ result: 'exited' }]);
+      const cancellable = Object.defineProperty(Promise.resolve('cancelled'), 'cancel', { value: () => undefined });
+      for (const promise of [child, cancellable]) {
+        expect(target.give(promise)).toBe(promise);
+        await promise;
+      }
+      expect(await outcomes()).toEqual([{ result: 'exited' }, { result: 'cancelled' }]);
     });
   });
 
@@ -215,6 +227,29 @@ describe('A decorated method that returns', () => {
       expect(await outcomes()).toEqual([{ result: 2 }]);
     });
 
+    it('is recorded where it is an iterator written by hand', async () => {
+      const { target, outcomes } = await start();
+      const steps = [1, 2];
+      const iterator = {
+        next: () => Promise.resolve({ done: steps.length === 0, value: steps.shift() }),
+        [Symbol.asyncIterator]: () => iterator,
+      };
+      expect(await read(target.give(iterator) as AsyncIterable<number>)).toEqual([1, 2]);
+      expect(await outcomes()).toEqual([{ result: 2 }]);
+    });
+
+    it('counts as a value where its next is no step of an iteration', async () => {
+      const { target, outcomes } = await start();
+      const cursor = target.keep(new DocumentCursor([1, 2]));
+      expect(await outcomes()).toHaveLength(1);
+      expect([await cursor.next(), await cursor.next(), await cursor.next()]).toEqual([
+        { done: true },
+        { done: false },
+        null,
+      ]);
+      expect(await read(cursor)).toEqual([1, 2]);
+    });
+
     it('belongs to the scope of its call, wherever it is read', async () => {
       const { target, outcomes } = await start();
       const generator = AnalyticsContext.run({ context: { call: 'first' } }, () => target.scoped());
@@ -234,7 +269,7 @@ describe('A decorated method that returns', () => {
   describe('an Observable', () => {
     it('is recorded once, at completion with the last value, however often it is subscribed', async () => {
       const { target, outcomes } = await start();
-      const observable = target.give(of(1, 2));
+      const observable = target.give(of(0, 1).pipe(map((value) => value + 1)));
       expect(await outcomes()).toEqual([]);
       expect(await lastValueFrom(observable)).toBe(2);
       expect(await lastValueFrom(observable)).toBe(2);
@@ -258,6 +293,13 @@ describe('A decorated method that returns', () => {
       const { target, outcomes } = await start();
       expect(await lastValueFrom(target.retried().pipe(retry(2)))).toBe('third');
       expect(await outcomes()).toEqual([{ result: 'third' }]);
+    });
+
+    it('counts as a value where it has fields of its own', async () => {
+      const { target, outcomes } = await start();
+      const observable = Object.assign(of(1), { cancel: () => undefined });
+      expect(target.keep(observable)).toBe(observable);
+      expect(await outcomes()).toHaveLength(1);
     });
 
     it('counts as a value where it is a subject', async () => {

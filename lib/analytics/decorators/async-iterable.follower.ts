@@ -1,7 +1,7 @@
 import type { OnEnded } from './result.follower.js';
 import { replaceUntilUsed } from './replaced-method.util.js';
 
-type Step = IteratorResult<unknown>;
+type Step = IteratorResult<unknown> | undefined;
 
 const STEPS = ['next', 'return', 'throw'] as const;
 
@@ -13,8 +13,7 @@ export function isAsyncIterable(value: object): value is AsyncIterable<unknown> 
 
 /** Calls `onEnded` once, with the last value, when the first iteration ends. Returns false if that is impossible. */
 export function followAsyncIterable(iterable: AsyncIterable<unknown>, onEnded: OnEnded): boolean {
-  // A generator is its own iterator, and may be stepped without a call of `Symbol.asyncIterator`.
-  if (isAsyncIterator(iterable)) return followIterator(iterable, onEnded);
+  if (hasNext(iterable)) return isOwnIterator(iterable) && followIterator(iterable, onEnded);
   return replaceUntilUsed(iterable, Symbol.asyncIterator, (iterate: () => AsyncIterator<unknown>) => () => {
     const iterator = iterate.call(iterable);
     followIterator(iterator, onEnded);
@@ -22,8 +21,16 @@ export function followAsyncIterable(iterable: AsyncIterable<unknown>, onEnded: O
   });
 }
 
-function isAsyncIterator(value: object): value is AsyncIterator<unknown> & object {
+function hasNext(value: object): value is AsyncIterator<unknown> & AsyncIterable<unknown> {
   return typeof (value as Partial<AsyncIterator<unknown>>).next === 'function';
+}
+
+/**
+ * Whether an iterable is its own iterator, as generators are: it may be stepped without a call of
+ * `Symbol.asyncIterator`. `next` of any other, such as a database cursor, has a meaning of its own.
+ */
+function isOwnIterator(value: AsyncIterator<unknown> & AsyncIterable<unknown>): boolean {
+  return value[Symbol.asyncIterator]() === value;
 }
 
 function followIterator(iterator: AsyncIterator<unknown>, onEnded: OnEnded): boolean {
@@ -44,8 +51,8 @@ function followIterator(iterator: AsyncIterator<unknown>, onEnded: OnEnded): boo
         end({ error });
         throw error;
       }
-      if (step.done || name === 'return') end({ result: last });
-      else last = step.value;
+      if (step?.done || name === 'return') end({ result: last });
+      else last = step?.value;
       return step;
     };
     return Reflect.defineProperty(iterator, name, { value, configurable: true, writable: true, enumerable: false });

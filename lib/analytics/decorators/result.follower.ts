@@ -1,6 +1,6 @@
 import { isPromise } from 'node:util/types';
 
-import { defer, isObservable, type Observable, tap } from 'rxjs';
+import { defer, EMPTY, isObservable, type Observable, tap } from 'rxjs';
 
 import { isThenable } from '../../client/event/user-code.caller.js';
 import { followAsyncIterable, isAsyncIterable } from './async-iterable.follower.js';
@@ -47,7 +47,7 @@ function isObjectLike(value: unknown): value is object {
  */
 function followPromise(promise: Promise<unknown>, onEnded: OnEnded): Promise<unknown> {
   const waiting = settle(promise, onEnded);
-  if (promise.constructor === Promise && Object.keys(promise).length === 0) return waiting;
+  if (promise.constructor === Promise && Object.getOwnPropertyNames(promise).length === 0) return waiting;
   waiting.catch(() => undefined);
   return promise;
 }
@@ -64,9 +64,15 @@ async function settle(promise: Promise<unknown>, onEnded: OnEnded): Promise<unkn
   return result;
 }
 
-/** Excludes Subjects and other subclasses: they have further members, and do not end with the call. */
+/** Own members of any Observable, with and without operators. */
+const OBSERVABLE_MEMBERS = new Set(
+  [EMPTY, EMPTY.pipe(tap({}))].flatMap((observable) => Object.getOwnPropertyNames(observable)),
+);
+
+/** Excludes Subjects, other subclasses and those with fields: they have further members, and may not end with the call. */
 function isPlainObservable(value: object): value is Observable<unknown> {
-  return isObservable(value) && Object.prototype.hasOwnProperty.call(Object.getPrototypeOf(value), 'pipe');
+  if (!isObservable(value) || !Object.prototype.hasOwnProperty.call(Object.getPrototypeOf(value), 'pipe')) return false;
+  return Object.getOwnPropertyNames(value).every((name) => OBSERVABLE_MEMBERS.has(name));
 }
 
 /**
