@@ -167,9 +167,9 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     const recordedBy = this.isInProcess ? currentRecorder() : undefined;
     const bound = bindCallback(callback); // in the scope, because the completed message is recorded outside
-    this.completer.complete(type, message, (complete) => {
+    this.completer.complete(type, message, (complete, context) => {
       const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-      this.record(type, complete, bound, refusal, recordedBy);
+      this.record(type, complete, bound, { refusal, recordedBy, context });
     });
   }
 

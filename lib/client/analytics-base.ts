@@ -6,8 +6,8 @@ import { AnalyticsEmitter } from './event/analytics.emitter.js';
 import { Context } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
 import type { Callback, EventSink } from './event/pending-event.interface.js';
-import { createMessage } from './message/message.factory.js';
-import type { MessageType } from './message/message.interface.js';
+import { completeMessage, createMessage } from './message/message.factory.js';
+import type { ExtraContext, MessageType } from './message/message.interface.js';
 import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
@@ -44,6 +44,18 @@ const METHODS = [
 
 /** Transport of a disabled client: every event counts as delivered. */
 const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve({}) };
+
+/** @internal What is known of an event besides its message. */
+export interface RecordExtras {
+  /** Reason for not delivering the event although it is valid. */
+  refusal?: Error | undefined;
+  /** The method or route that records the event. */
+  recordedBy?: string | undefined;
+  /** Added to the message's context, whose own fields take precedence. */
+  context?: ExtraContext | undefined;
+}
+
+const NO_EXTRAS: RecordExtras = {};
 
 /** @internal Creates the sink that delivers a client's events in place of batches over HTTP. */
 export type EventSinkFactory = (ledger: EventLedger) => EventSink;
@@ -152,20 +164,21 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     this.queue.start(this.resolved.disable ? NO_TRANSPORT : transport, flushInterval);
   }
 
-  /**
-   * @internal
-   * @param refusal Reason for not delivering the event although it is valid.
-   * @param recordedBy The method or route that records the event.
-   */
+  /** @internal */
   protected record(
     type: MessageType,
     params: unknown,
     callback: Callback | undefined,
-    refusal?: Error,
-    recordedBy?: string,
+    { refusal, recordedBy, context }: RecordExtras = NO_EXTRAS,
   ): void {
     const trace = this.resolved.telemetry?.create?.(type, this.queue.source) ?? activeTrace();
-    const message = createMessage(type, params, trace, recordedBy);
+    const message = createMessage(type, params, recordedBy);
+    let reason = refusal;
+    try {
+      completeMessage(message, trace, context);
+    } catch (error) {
+      reason = error as Error; // an accessor of the application's objects threw it
+    }
     if (this.isClosed) {
       this.emit('call_after_close', message);
       return;
@@ -176,12 +189,12 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       if (this.pendingCount >= maxQueueSize) {
         throw new RelayError('queue_full', `The queue is full: it holds ${maxQueueSize} events`);
       }
-      if (refusal) throw refusal;
+      if (reason) throw reason;
       json = JSON.stringify(message);
-    } catch (reason) {
+    } catch (error) {
       const refused = this.ledger.open(type, '', callback);
       refused.context = new Context(message);
-      return this.ledger.endLater(refused, reason);
+      return this.ledger.endLater(refused, error);
     }
     const event = this.ledger.open(type, json, callback, trace);
     if (this.pipeline.isEmpty) this.sink.add(event);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
-import { AnalyticsContext, AnalyticsService, Track } from 'nestjs-analytics-relay';
+import { AnalyticsContext, AnalyticsService, type Message, Track } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';
@@ -102,6 +102,51 @@ describe('AnalyticsContext', () => {
         throw new Error('thrown');
       }),
     ).toThrow('thrown');
+  });
+
+  describe.each([
+    ['in a scope', <T>(record: () => T) => AnalyticsContext.run({ userId: 'u1', groupId: 'ambient' }, record)],
+    ['outside', <T>(record: () => T) => record()],
+  ])('%s', (_where, inScope) => {
+    const fields = { event: 'Grouped', userId: 'u1' };
+
+    it('the group of a message is recorded in its context', async () => {
+      const { analytics, events } = await startProvider(afterwards, Worker);
+      inScope(() => analytics.track({ ...fields, groupId: 'g1' }));
+      expect(await events()).toMatchObject([{ context: { groupId: 'g1' } }]);
+    });
+
+    it('an empty group counts as missing, and a number is refused', async () => {
+      const { analytics, events } = await startProvider(afterwards, Worker);
+      const ambient = inScope(() => AnalyticsContext.get())?.groupId;
+      inScope(() => analytics.track({ ...fields, groupId: '' }));
+      const record = () => inScope(() => analytics.track({ ...fields, groupId: 5 as never }));
+      expect(record).toThrow(expect.objectContaining({ field: 'groupId', code: 'group_id_not_string' }));
+      const [{ context }] = (await events()) as [Message];
+      expect(context!.groupId).toBe(ambient);
+    });
+
+    it('a message may be of a class with accessors, and one that throws fails the event', async () => {
+      const { analytics, events } = await startProvider(afterwards, Worker);
+      class Order {
+        event = 'Accessed';
+        get userId() {
+          return 'u2';
+        }
+        get properties() {
+          return { total: 1 };
+        }
+      }
+      const context = {
+        get lazy() {
+          throw new Error('not loaded');
+        },
+      };
+      const failed = new Promise((resolve) => inScope(() => analytics.track({ ...fields, context }, resolve)));
+      inScope(() => analytics.track(new Order()));
+      expect(await failed).toHaveProperty('message', 'not loaded');
+      expect(await events()).toMatchObject([{ event: 'Accessed', userId: 'u2', properties: { total: 1 } }]);
+    });
   });
 
   it('names an id that is none', () => {

@@ -1,5 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
-import { ValidationError, VERSION, type Analytics, type Message } from 'nestjs-analytics-relay/client';
+import { describe, expect, it, jest } from '@jest/globals';
+import {
+  Context,
+  ValidationError,
+  VERSION,
+  type Analytics,
+  type Callback,
+  type Message,
+} from 'nestjs-analytics-relay/client';
 import { collect, create, event, tracked } from './support/harness.js';
 
 type Record = (analytics: Analytics) => void;
@@ -201,5 +208,25 @@ describe('messages', () => {
     expect(failed!.ctx.event.type).toBe('track');
     expect(errors).toEqual([{ code: 'delivery_failure', reason: failed!.err, ctx: failed!.ctx }]);
     expect(collector.messages).toHaveLength(2);
+  });
+
+  it.each<[string, (analytics: Analytics, lazy: object, callback: Callback) => void]>([
+    ['context', (a, context, callback) => a.track(event({ context }), callback)],
+    ['properties', (a, properties, callback) => a.track(event({ properties }), callback)],
+    ['properties of a page', (a, properties, callback) => a.page({ userId: 'u', category: 'c', properties }, callback)],
+  ])('reports an accessor that throws in %s as that event’s failure', async (_field, record) => {
+    const analytics = create({ disable: true });
+    const failure = new Error('not loaded');
+    const callback = jest.fn<Callback>();
+    const lazy = {
+      get field() {
+        throw failure;
+      },
+    };
+    record(analytics, lazy, callback);
+    await analytics.closeAndFlush();
+    expect(callback.mock.calls).toEqual([[failure, expect.any(Context)]]);
+    expect(() => record(analytics, lazy, callback)).not.toThrow();
+    expect(callback).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,4 +1,4 @@
-import type { ExtraContext, MessageType } from '../../client/index.js';
+import { type ExtraContext, type MessageType, ValidationError } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -10,7 +10,13 @@ import { anonymousIdOf } from './anonymous-visitor.js';
 import { type ContextScope, runInScope, scopes } from './context-scope.js';
 import { contextOf } from './request-context.util.js';
 
-type Message = MessageIds & { groupId?: string | undefined; context?: ExtraContext | undefined };
+type Message = MessageIds & { groupId?: string | undefined; [field: string]: unknown };
+
+/** Fields that are not completed. They are named, because copying an object leaves out the accessors of its class. */
+const OTHER_FIELDS = [
+  ...['messageId', 'timestamp', 'context', 'integrations', 'event', 'name'],
+  ...['category', 'properties', 'traits', 'previousId'],
+];
 
 /** Completes messages with the ambient identity and context; the fields of a message take precedence. */
 export class MessageCompleter {
@@ -18,28 +24,33 @@ export class MessageCompleter {
 
   constructor(private readonly options: CheckedAmbientOptions) {}
 
-  complete(type: MessageType, message: unknown, record: (complete: unknown) => void): void {
-    const scope = scopes.getStore();
-    if (!scope || typeof message !== 'object' || message === null) return record(message);
-    const complete = this.inScope(type, message, scope);
+  /**
+   * Calls `record` outside the scope, with the completed message and the ambient context.
+   *
+   * @throws {ValidationError} if `groupId` is not a string.
+   */
+  complete(type: MessageType, message: unknown, record: (complete: unknown, context?: ExtraContext) => void): void {
+    if (!isPlainObject(message)) return record(message); // which the message's own rules refuse
+    const scope = scopes.getStore() ?? {};
+    const groupId = groupIdOf(message) || scope.groupId;
+    const complete = this.withIds(type, message, scope);
+    if (type === 'group') complete.groupId = groupId;
+    const context = this.ambientContext(scope, type === 'group' ? undefined : groupId);
     // Sockets and timers of the delivery outlive the request, and must not keep it in memory.
-    runInScope(undefined, () => record(complete));
+    runInScope(undefined, () => record(complete, context));
   }
 
-  private inScope(type: MessageType, message: Message, scope: ContextScope): Message {
-    const complete = { ...message };
-    const ids = this.idsFor(type, message, scope);
-    complete.userId = ids.userId;
-    if (type !== 'alias') complete.anonymousId = ids.anonymousId;
-
-    const groupId = message.groupId ?? scope.groupId;
-    if (type === 'group') complete.groupId = groupId;
-    if (message.context == null || isPlainObject(message.context)) {
-      const context = scope.request ? contextOf(scope.request, this.options.context) : {};
-      if (groupId !== undefined && type !== 'group') context.groupId = groupId;
-      complete.context = Object.assign(context, scope.context, message.context);
-    }
+  private withIds(type: MessageType, message: Message, scope: ContextScope): Message {
+    const { userId, anonymousId } = this.idsFor(type, message, scope);
+    const complete: Message = { userId, anonymousId: type === 'alias' ? message.anonymousId : anonymousId };
+    for (const field of OTHER_FIELDS) complete[field] = message[field];
     return complete;
+  }
+
+  private ambientContext({ request, context }: ContextScope, groupId: string | undefined): ExtraContext {
+    const ambient = request ? contextOf(request, this.options.context) : {};
+    if (groupId) ambient.groupId = groupId;
+    return Object.assign(ambient, context);
   }
 
   private idsFor(type: MessageType, message: Message, { named, request, visitor }: ContextScope): MessageIds {
@@ -64,4 +75,9 @@ export class MessageCompleter {
       return {};
     }
   }
+}
+
+function groupIdOf({ groupId }: Record<string, unknown>): string | null | undefined {
+  if (groupId == null || typeof groupId === 'string') return groupId;
+  throw new ValidationError({ field: 'groupId', code: 'group_id_not_string', message: 'groupId must be a string' });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import { VERSION } from '../version.js';
-import type { IntegrationsOptions, Message, MessageType } from './message.interface.js';
+import type { ExtraContext, IntegrationsOptions, Message, MessageType } from './message.interface.js';
 import { findMessageFault, isPlainObject } from './message.rules.js';
 import { ValidationError } from './validation.error.js';
 
@@ -26,8 +26,6 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
   },
   page(message, params) {
     fill.screen(message, params);
-    // Existing receivers look for a page's category among its properties.
-    if (message.category) message.properties = { ...message.properties, category: message.category };
   },
   screen(message, params) {
     message.name = text(params.name);
@@ -44,14 +42,13 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
 };
 
 /**
- * Creates the message to send. It references the application's own objects and never changes them: serialise it before
- * the application changes them.
+ * Creates the message to send; {@link completeMessage} adds to its context. It references the application's own objects
+ * and never changes them: serialise it before the application changes them.
  *
- * @param trace added to the context, unless the context already has one
  * @param recordedBy the method or route that records it, for a relay in the same process
  * @throws {ValidationError} when a rule is broken.
  */
-export function createMessage(type: MessageType, params: unknown, trace?: TraceFields, recordedBy?: string): Message {
+export function createMessage(type: MessageType, params: unknown, recordedBy?: string): Message {
   if (!isPlainObject(params)) {
     throw new ValidationError({ field: 'message', code: 'message_not_object', message: 'message must be an object' });
   }
@@ -64,10 +61,22 @@ export function createMessage(type: MessageType, params: unknown, trace?: TraceF
     timestamp: typeof moment === 'string' ? moment : moment.toISOString(),
     userId: text(params.userId),
     anonymousId: text(params.anonymousId),
-    context: { ...trace, ...object(params.context), library: LIBRARY },
+    context: object(params.context),
     integrations: object(params.integrations) as IntegrationsOptions,
     _metadata: recordedBy === undefined ? METADATA : { ...METADATA, recordedBy },
   };
   fill[type](message, params);
   return message;
+}
+
+/**
+ * Adds to copies of the application's objects: trace and context to fields that the message's context does not have, and
+ * the category to a page's properties, where existing receivers look for it.
+ *
+ * @throws what an accessor of these objects throws.
+ */
+export function completeMessage(message: Message, trace?: TraceFields, context?: ExtraContext): void {
+  message.context = { ...trace, ...context, ...message.context, library: LIBRARY };
+  const { type, category } = message;
+  if (type === 'page' && category) message.properties = { ...message.properties, category };
 }
