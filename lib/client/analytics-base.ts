@@ -110,7 +110,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   /**
    * Sends all events recorded so far without waiting for a full batch or the interval. The promise is fulfilled when
    * every event has been delivered or has failed, and the promises returned by their callbacks have settled. It never
-   * rejects. Events that an `AnalyticsService` records before its application starts are sent after the start.
+   * rejects. Events that an `AnalyticsService` records before its application starts are sent after the start; until
+   * then, the promise is fulfilled immediately.
    *
    * With `timeout`, the promise is fulfilled at the latest when the timeout expires. Events in flight are then aborted
    * and fail with a `RelayError` with the code `flush_timeout`. Waiting events are sent later, or also fail if `close`
@@ -120,6 +121,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     if (close) this.isClosed = true;
     const group = this.ledger.closeGroup();
     this.sink.flush();
+    if (!this.queue.isStarted) return; // The start may wait for this very promise, in a provider's factory.
     if (!timeout) return group.done;
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<void>((resolve) => {
@@ -145,11 +147,11 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
 
   /**
    * Adds plugins. The promise is fulfilled when they have loaded. It rejects with an {@link OptionsError} for an
-   * invalid plugin, and with the plugin's error when a critical plugin fails to load.
+   * invalid plugin, and with the plugin's error when a critical plugin fails to load. Both are reported by an `error`
+   * event as well, so the promise may be ignored.
    */
   register(...plugins: Plugin[]): Promise<void> {
     const registered = this.pipeline.register(plugins);
-    // Each event fails with the same error, so the promise may be ignored.
     registered.catch(() => undefined);
     return registered;
   }

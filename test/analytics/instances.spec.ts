@@ -109,6 +109,21 @@ describe('Instances of AnalyticsModule', () => {
     expect(events()).toEqual([['wk_shop', ['Ordered']]]);
   });
 
+  it('do not hold up a factory that flushes, whose events are sent after the start', async () => {
+    const { host, events } = await startReceiver();
+    const made = {
+      provide: 'made',
+      inject: [AnalyticsService],
+      useFactory: async (analytics: AnalyticsService) => {
+        analytics.track({ userId: 'u1', event: 'Made' });
+        await analytics.flush();
+      },
+    };
+    const app = await start({ imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', host })], providers: [made] });
+    await app.get(AnalyticsService).flush();
+    expect(events()).toEqual([['wk_shop', ['Made']]]);
+  });
+
   it('stop the application where a factory makes wrong options', async () => {
     const imports = [AnalyticsModule.forRootAsync({ useFactory: () => ({ writeKey: '' }) })];
     const failure = Test.createTestingModule({ imports }).compile();

@@ -52,6 +52,10 @@ export class EventQueue implements EventSink {
     this.flushInterval = settings.flushInterval;
   }
 
+  get isStarted(): boolean {
+    return this.publisher !== undefined;
+  }
+
   get source(): string | undefined {
     return this.publisher?.transport.source;
   }
