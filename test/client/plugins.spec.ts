@@ -436,9 +436,27 @@ describe('loading', () => {
     warn.mockRestore();
   });
 
-  it('register rejects what is no plugin', async () => {
+  it('register rejects what is no plugin, which is reported as well', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const analytics = create({ disable: true });
+    const errors = errorsOf(analytics);
     await expect(analytics.register({ name: 'x' } as never)).rejects.toThrow(ValidationError);
+    expect(errors).toEqual([{ code: 'plugin_load_failure', reason: expect.any(ValidationError) }]);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^An invalid plugin was not registered: .*type must be/s)],
+    ]);
+    warn.mockRestore();
+  });
+
+  it('isLoaded is not needed: a plugin without it sees each event', async () => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url });
+    const track = (ctx: Context) => (ctx.updateEvent('properties.seen', true), ctx);
+    const withoutIsLoaded = { ...plugin({ type: 'before', track }), isLoaded: undefined };
+    void analytics.register(withoutIsLoaded as never);
+    analytics.track(event());
+    await analytics.flush();
+    expect(collector.messages[0]!.properties).toEqual({ seen: true });
   });
 
   it('deregister unloads and removes a plugin, whose throw is reported, and ignores other names', async () => {

@@ -85,7 +85,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
   });
 
   it('all of AnalyticsModule at once', async () => {
-    const plugin = { name: '', type: 'before', load: () => undefined };
+    const plugin = { name: '', type: 'before' };
     const wrong = { writeKey: '', host: 'localhost', flushAt: 0, maxRetries: -1, plugins: [plugin], oauth: {} };
     const more = { shutdownTimeout: 0, context: { ip: 'no' }, trackingPlan: { violations: 'ignore', events: [App] } };
     const message = await bootstrapError(AnalyticsModule.forRoot({ ...wrong, ...more, name: '' } as never));
@@ -97,7 +97,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
         'flushAt must be an integer, at least 1',
         'maxRetries must be an integer, at least 0',
         'plugins.name must be a non-empty string',
-        'plugins.isLoaded must be a function',
+        'plugins.load must be a function',
         'oauth is not a known option',
         'shutdownTimeout must be a number of milliseconds above 0',
         'context.ip must be true or false',

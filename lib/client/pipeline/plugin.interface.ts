@@ -42,7 +42,7 @@ export interface Plugin extends Partial<Record<MessageType, PluginHandler | unde
    * @default false
    */
   critical?: boolean | undefined;
-  /** Whether the plugin has loaded. */
+  /** Whether the plugin has loaded. For other clients: this one waits for the promise of `load`. */
   isLoaded: () => boolean;
   /** Prepares the plugin. Called once, at registration. Events wait for it for at most `httpRequestTimeout`. */
   load(ctx: Context, instance: AnalyticsClient): Promise<unknown>;

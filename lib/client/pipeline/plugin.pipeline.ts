@@ -7,6 +7,7 @@ import type { IntegrationsOptions, MessageType } from '../message/message.interf
 import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
+import { detach, isCancelled, isContext, systemContext } from './plugin-context.util.js';
 import type { Plugin, PluginType } from './plugin.interface.js';
 import { findPluginFaults } from './plugin.rules.js';
 import { PLUGIN_TIMEOUT, TimeLimit } from './time-limit.js';
@@ -45,7 +46,7 @@ export class PluginPipeline {
   }
 
   async register(plugins: Plugin[]): Promise<void> {
-    throwFaults('register', plugins.flatMap(findPluginFaults));
+    this.refuseInvalid(plugins);
     const added = plugins.map((plugin) => this.enter(plugin));
     this.registrations = [...this.registrations, ...added];
     await Promise.all(added.map(({ loaded }) => loaded));
@@ -182,15 +183,27 @@ export class PluginPipeline {
     ));
   }
 
+  /** Reports invalid plugins besides throwing, because the promise of `register` is often ignored. */
+  private refuseInvalid(plugins: Plugin[]): void {
+    try {
+      throwFaults('register', plugins.flatMap(findPluginFaults));
+    } catch (error) {
+      this.reportUnloaded('An invalid plugin was not registered', error);
+      throw error;
+    }
+  }
+
   private async load(plugin: Plugin): Promise<void> {
     try {
       await Promise.resolve(); // The instance may still be under construction.
       await plugin.load(systemContext(), this.client);
     } catch (error) {
-      this.report('plugin_load_failure', error);
-      if (plugin.critical) throw error;
+      if (plugin.critical) {
+        this.report('plugin_load_failure', error);
+        throw error;
+      }
       this.registrations = this.registrations.filter((registration) => registration.plugin !== plugin);
-      process.emitWarning(`Plugin "${plugin.name}" failed to load and was dropped: ${errorMessage(error)}`);
+      this.reportUnloaded(`Plugin "${plugin.name}" failed to load and was dropped`, error);
     }
   }
 
@@ -212,38 +225,14 @@ export class PluginPipeline {
     if (event.group) this.report('plugin_failure', reason, ctx);
   }
 
+  private reportUnloaded(fault: string, error: unknown): void {
+    this.report('plugin_load_failure', error);
+    process.emitWarning(`${fault}: ${errorMessage(error)}`);
+  }
+
   private report(code: string, reason: unknown, ctx?: Context): void {
     this.client.emit('error', { code, reason, ctx });
   }
-}
-
-/** The context for loading and unloading plugins. */
-function systemContext(): Context {
-  return new Context({
-    type: 'track',
-    event: 'system',
-    messageId: 'system',
-    timestamp: new Date().toISOString(),
-    context: {},
-    integrations: {},
-  });
-}
-
-// Checked by shape, because a context may come from the package's other build.
-function isContext(value: unknown): value is Context {
-  return typeof (value as Context | undefined)?.serialize === 'function';
-}
-
-// A plugin may return a context of another library, which has no such method.
-function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
-  return ctx.isCancelledBy?.(error) ?? false;
-}
-
-/** Copies the event in its current state, so that a plugin still running cannot change it. */
-function detach(ctx: Context): Context {
-  const detached = new Context(ctx.serialize());
-  detached.logs().push(...ctx.logs());
-  return detached;
 }
 
 /** Whether `integrations` lets an event through to a destination plugin. */

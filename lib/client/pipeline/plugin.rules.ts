@@ -4,12 +4,11 @@ const TYPES: readonly PluginType[] = ['before', 'enrichment', 'destination', 'af
 
 /** Returns the rules that a plugin breaks, each as `path rule`. */
 export function findPluginFaults(plugin: Partial<Plugin> | null | undefined): string[] {
-  const { name, type, load, isLoaded } = plugin ?? {};
+  const { name, type, load } = plugin ?? {};
   const rules: [holds: boolean, rule: string][] = [
     [typeof name === 'string' && name !== '', 'name must be a non-empty string'],
     [TYPES.includes(type as PluginType), `type must be one of ${TYPES.join(', ')}`],
     [typeof load === 'function', 'load must be a function'],
-    [typeof isLoaded === 'function', 'isLoaded must be a function'],
   ];
   return rules.filter(([holds]) => !holds).map(([, rule]) => `plugins.${rule}`);
 }

@@ -1,0 +1,30 @@
+import { Context } from '../event/context.js';
+
+/** The context for loading and unloading plugins. */
+export function systemContext(): Context {
+  return new Context({
+    type: 'track',
+    event: 'system',
+    messageId: 'system',
+    timestamp: new Date().toISOString(),
+    context: {},
+    integrations: {},
+  });
+}
+
+// Checked by shape, because a context may come from the package's other build.
+export function isContext(value: unknown): value is Context {
+  return typeof (value as Context | undefined)?.serialize === 'function';
+}
+
+// A plugin may return a context of another library, which has no such method.
+export function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
+  return ctx.isCancelledBy?.(error) ?? false;
+}
+
+/** Copies the event in its current state, so that a plugin still running cannot change it. */
+export function detach(ctx: Context): Context {
+  const detached = new Context(ctx.serialize());
+  detached.logs().push(...ctx.logs());
+  return detached;
+}
