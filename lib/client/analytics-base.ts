@@ -182,7 +182,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       reason = error as Error; // an accessor of the application's objects threw it
     }
     if (this.isClosed) {
-      this.emit('call_after_close', message);
+      this.emit('call_after_close', new Context(message).event);
       return;
     }
     let json: string;

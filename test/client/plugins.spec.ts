@@ -8,8 +8,10 @@ import {
   ValidationError,
   type Analytics,
   type EmittedError,
+  type Message,
   type Plugin,
   type PluginType,
+  type Timestamp,
 } from 'nestjs-analytics-relay/client';
 import { collect, create, event, tracked } from './support/harness.js';
 
@@ -150,6 +152,58 @@ describe('plugins', () => {
     });
     expect(message).toEqual(event({ properties: { items: [{ sku: 'original' }] } }));
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('create an array with ctx.updateEvent where its first item is set, and leave what is switched off', async () => {
+    const collector = await collect();
+    const track = (ctx: Context) => {
+      ctx.updateEvent('properties.products.0.sku', 'new');
+      ctx.updateEvent('properties.stock.48211', 5);
+      for (const name of ['Off', 'On']) ctx.updateEvent(`integrations.${name}`, { mode: 'cloud' });
+      return ctx;
+    };
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', track })] });
+    analytics.track(event({ integrations: { Off: false, On: true } }));
+    await analytics.flush();
+    expect(collector.messages[0]).toMatchObject({
+      properties: { products: [{ sku: 'new' }], stock: { 48211: 5 } },
+      integrations: { Off: false, On: { mode: 'cloud' } },
+    });
+  });
+
+  it.each<[string, Timestamp | undefined, unknown]>([
+    ['none', undefined, expect.any(Date)],
+    ['a Date', new Date(0), new Date(0)],
+    ['text as a Date writes it', '2024-02-29T12:00:00.000Z', new Date('2024-02-29T12:00:00.000Z')],
+    ['any other text', '2024-02-29', '2024-02-29'],
+  ])('get the timestamp as a Date where it was %s, and it is sent unchanged', async (_form, timestamp, expected) => {
+    const collector = await collect();
+    const seen: unknown[] = [];
+    const track = (ctx: Context) => (seen.push(ctx.event.timestamp), ctx);
+    const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', track })] });
+    analytics.on('track', track).on('call_after_close', (late) => seen.push(late.timestamp));
+    const outcome = tracked(analytics, event({ timestamp }));
+    await analytics.closeAndFlush();
+    seen.push((await outcome).ctx.event.timestamp);
+    analytics.track(event({ timestamp }));
+    expect(seen).toEqual(Array(4).fill(expected));
+    const [{ timestamp: onWire }] = collector.messages as [Message];
+    expect(onWire).toBe(JSON.parse(JSON.stringify(timestamp ?? seen[0])));
+  });
+
+  it('may use the logger, the metrics and the attempts of contexts', async () => {
+    const track = (ctx: Context) => {
+      ctx.stats.increment('seen', 1, ['shop']);
+      ctx.stats.gauge('total', 5);
+      ctx.logger.log('info', `attempt ${ctx.attempts}`);
+      return ctx;
+    };
+    const analytics = create({ disable: true, plugins: [plugin({ type: 'before', track })] });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    const { err, ctx } = await outcome;
+    expect(err).toBeUndefined();
+    expect(ctx.logs().map(({ message }) => message)).toEqual(['attempt 1']);
   });
 
   it('see the event as it was when it was recorded', async () => {

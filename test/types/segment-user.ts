@@ -36,6 +36,9 @@ class ProxyClient implements HTTPClient {
   }
 }
 
+const request: HTTPClientRequest = { url: '/', method: 'POST', headers: {}, body: '{}', httpRequestTimeout: 1_000 };
+export const answered = new FetchHTTPClient(fetchFn).makeRequest(request);
+
 const settings: AnalyticsSettings = {
   writeKey: 'wk',
   host: 'https://api.example',
@@ -84,10 +87,14 @@ const enrich: Plugin = {
   version: '1.0.0',
   isLoaded: () => true,
   load: () => Promise.resolve(),
+  ready: () => Promise.resolve(),
   track: (ctx) => {
     ctx.updateEvent('properties.seen', true);
     ctx.event.context!.ip = '0.0.0.0';
     ctx.log('debug', 'seen', { by: 'enrich' });
+    if (ctx.event.timestamp instanceof Date) ctx.updateEvent('properties.hour', ctx.event.timestamp.getUTCHours());
+    ctx.stats.increment('seen', 1, ['enrich']);
+    ctx.logger.log('info', `attempt ${ctx.attempts}`);
     return ctx;
   },
   identify: async (ctx: Context) => {
@@ -121,6 +128,7 @@ analytics
   .on('http_response', ({ status, statusText, headers, body }) => console.log(status, statusText, headers, body))
   .on('call_after_close', (event) => console.log(event.type, event.userId))
   .on('drained', () => console.log('drained'))
+  .on('initialize', ({ host }) => console.log(host))
   .on('register', (names) => console.log(names.join()))
   .off('drained', () => undefined);
 

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-import type { Message, MessageType } from '../message/message.interface.js';
+import type { AnalyticsSettings } from '../analytics-settings.interface.js';
+import type { ContextEvent, MessageType } from '../message/message.interface.js';
 import type { Context } from './context.js';
 import { UserCodeCaller } from './user-code.caller.js';
 
@@ -46,9 +47,11 @@ export interface AnalyticsEvents extends Record<MessageType, [ctx: Context]> {
   /** An HTTP response was received. */
   http_response: [response: HttpResponseInfo];
   /** An event was recorded after `closeAndFlush`; it is not delivered. */
-  call_after_close: [event: Message];
+  call_after_close: [event: ContextEvent];
   /** Every event recorded so far has been delivered or has failed. */
   drained: [];
+  /** Never emitted. For code written for other clients, which emit it before a listener can be added. */
+  initialize: [settings: AnalyticsSettings];
   /** Plugins with these names were registered. */
   register: [pluginNames: string[]];
   /** Plugins with these names were removed. */

@@ -1,16 +1,8 @@
-import type { Message } from '../message/message.interface.js';
+import type { ContextEvent } from '../message/message.interface.js';
+import { parseTimestamp } from '../message/message.rules.js';
 import { RelayError } from '../relay.error.js';
-
-/** Severity of an entry in a context's log. */
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-
-/** An entry in a context's log. */
-export interface LogMessage {
-  level: LogLevel;
-  message: string;
-  time: Date;
-  extras?: object | undefined;
-}
+import { ContextLogger, type LogLevel, type LogMessage } from './context-logger.js';
+import { type ContextStats, NO_STATS } from './context-stats.js';
 
 // Not `instanceof`: both builds of the package may be in one process, each with its own class.
 const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
@@ -33,30 +25,42 @@ const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
+/** Makes the timestamp of an event a Date, as plugins expect it. A text that no Date writes stays as it is. */
+function withDate(event: ContextEvent): ContextEvent {
+  const date = parseTimestamp(event.timestamp);
+  if (date?.toISOString() === event.timestamp) event.timestamp = date;
+  return event;
+}
+
 /** One event, as passed to plugins, callbacks and listeners. */
 export class Context {
   private json: string | undefined;
-  private parsed: Message | undefined;
+  private parsed: ContextEvent | undefined;
   private failure: { reason: unknown } | undefined;
   private cancelation: { error: unknown } | undefined;
-  private readonly entries: LogMessage[] = [];
+  /** The log of the event. */
+  readonly logger = new ContextLogger();
+  /** Ignores all metrics. For plugins written for other clients. */
+  readonly stats: ContextStats = NO_STATS;
+  /** Number of times that the event went to the plugins; retries of the delivery do not count. */
+  readonly attempts = 1;
 
   /** @param source The event or its JSON, which is parsed when `event` is first read. */
-  constructor(source: Message | string) {
+  constructor(source: ContextEvent | string) {
     if (typeof source === 'string') this.json = source;
-    else this.parsed = source;
+    else this.parsed = withDate({ ...source });
   }
 
   /** The event. Changes made to it by `before` and `enrichment` plugins are delivered. */
-  get event(): Message {
+  get event(): ContextEvent {
     if (this.parsed === undefined) {
-      this.parsed = JSON.parse(this.json!) as Message;
+      this.parsed = withDate(JSON.parse(this.json!) as ContextEvent);
       this.json = undefined; // The reader may change the object.
     }
     return this.parsed;
   }
 
-  set event(event: Message) {
+  set event(event: ContextEvent) {
     this.parsed = event;
     this.json = undefined;
   }
@@ -72,25 +76,28 @@ export class Context {
   }
 
   /**
-   * Changes a possibly nested property of the event, creating missing objects.
+   * Changes a possibly nested property of the event, creating missing objects, and an array where the next key is `0`.
+   * An integration that is switched off (`false`) stays so.
    *
    * @param path Keys joined by dots, such as `'context.device.model'`.
    * @returns The event.
    * @throws {RelayError} with the code `path_not_allowed` if the path leads to a prototype.
    */
-  updateEvent(path: string, value: unknown): Message {
+  updateEvent(path: string, value: unknown): ContextEvent {
     const keys = path.split('.');
     if (keys.some((key) => FORBIDDEN_KEYS.has(key))) {
       throw new RelayError('path_not_allowed', `updateEvent may not change "${path}"`);
     }
+    const { event } = this;
+    if (keys[0] === 'integrations' && event.integrations?.[keys[1]!] === false) return event;
     const last = keys.pop()!;
-    let target = this.event as unknown as Record<string, unknown>;
-    for (const key of keys) {
-      if (!isObject(target[key])) target[key] = {};
+    let target = event as unknown as Record<string, unknown>;
+    keys.forEach((key, index) => {
+      if (!isObject(target[key])) target[key] = (keys[index + 1] ?? last) === '0' ? [] : {};
       target = target[key] as Record<string, unknown>;
-    }
+    });
     target[last] = value;
-    return this.event;
+    return event;
   }
 
   /**
@@ -110,12 +117,12 @@ export class Context {
 
   /** Adds an entry to the log of the event; nothing is printed. */
   log(level: LogLevel, message: string, extras?: object): void {
-    this.entries.push({ level, message, time: new Date(), extras });
+    this.logger.log(level, message, extras);
   }
 
   /** Returns the log of the event, oldest entry first. */
   logs(): LogMessage[] {
-    return this.entries;
+    return this.logger.logs;
   }
 
   /** Returns why the event was not delivered, or undefined. */
@@ -134,7 +141,7 @@ export class Context {
   }
 
   /** Returns the representation that `JSON.stringify` uses. */
-  toJSON(): { id: string; event: Message; logs: LogMessage[] } {
-    return { id: this.id, event: this.event, logs: this.entries };
+  toJSON(): { id: string; event: ContextEvent; logs: LogMessage[] } {
+    return { id: this.id, event: this.event, logs: this.logs() };
   }
 }

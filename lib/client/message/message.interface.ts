@@ -100,3 +100,9 @@ export interface Message {
   /** Facts about the sender's runtime; never forwarded. */
   _metadata?: { nodeVersion?: string; recordedBy?: string };
 }
+
+/** A message as plugins, callbacks and listeners receive it. */
+export interface ContextEvent extends Omit<Message, 'timestamp'> {
+  /** A `Date`, unless the message was given a string in another format than that of `Date.prototype.toISOString`. */
+  timestamp: Timestamp;
+}

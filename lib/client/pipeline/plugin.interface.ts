@@ -42,8 +42,10 @@ export interface Plugin extends Partial<Record<MessageType, PluginHandler | unde
    * @default false
    */
   critical?: boolean | undefined;
-  /** Whether the plugin has loaded. For other clients: this one waits for the promise of `load`. */
+  /** Not called: the promise of `load` says whether the plugin has loaded. For plugins written for other clients. */
   isLoaded: () => boolean;
+  /** Not called. For plugins written for other clients. */
+  ready?: (() => Promise<unknown>) | undefined;
   /** Prepares the plugin. Called once, at registration. Events wait for it for at most `httpRequestTimeout`. */
   load(ctx: Context, instance: AnalyticsClient): Promise<unknown>;
   /** Called when the plugin is deregistered. */

@@ -28,7 +28,7 @@ export async function startProvider<T>(
   const analytics = app.get(AnalyticsService);
   const messages: Message[] = [];
   for (const type of ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const) {
-    analytics.on(type, ({ event }) => messages.push(event));
+    analytics.on(type, (ctx) => messages.push(JSON.parse(ctx.serialize()) as Message));
   }
   return {
     app,
