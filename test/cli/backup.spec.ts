@@ -238,7 +238,7 @@ describe('backup', () => {
     const { path } = await createFolder();
     await createQueue(path('relay.db'));
     // Long enough to copy that the log changes meanwhile.
-    await truncate(path('relay.db'), 32 * 1024 * 1024);
+    await truncate(path('relay.db'), 128 * 1024 * 1024);
     const script =
       `const fs = require('node:fs'); const log = fs.openSync(${JSON.stringify(path('relay.db-wal'))}, 'w');` +
       `for (let count = 0; ; count++) fs.writeSync(log, String(count).padStart(32, '0'), 0);`;

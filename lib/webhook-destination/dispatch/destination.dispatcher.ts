@@ -19,7 +19,7 @@ import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DestinationSender } from './destination.sender.js';
-import { LeaseIntake } from './lease.intake.js';
+import { type LeaseHandler, LeaseIntake } from './lease.intake.js';
 import { deliveryFields, OutcomeReporter } from './outcome.reporter.js';
 import { type PausableDestination, pausedTime } from './pause.util.js';
 import { lastAttemptAt } from './retry-schedule.util.js';
@@ -36,13 +36,11 @@ type DispatchedDestination = Pick<PausableDestination, 'name' | 'concurrency' | 
  * Leases the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination
  * is down, deliveries stay in the queue: between probes, none are leased.
  */
-export class DestinationDispatcher {
+export class DestinationDispatcher implements LeaseHandler {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   // Private, because it contains URLs, headers and keys.
   readonly #destination: DispatchedDestination;
   private readonly circuit: CircuitBreaker;
-  /** Async context of its deliveries: the one in which the dispatcher was created. */
-  private readonly scope = new AsyncResource('DestinationDispatcher');
   private readonly reporter: OutcomeReporter;
   private readonly concurrency: number;
   private readonly intake: LeaseIntake;
@@ -53,6 +51,7 @@ export class DestinationDispatcher {
   /** Whether the network policy stopped the last attempt, which is then the reason why deliveries are held back. */
   private isRefused = false;
 
+  /** @param scope async context of its deliveries */
   constructor(
     destination: DispatchedDestination,
     private readonly sender: DestinationSender,
@@ -60,19 +59,13 @@ export class DestinationDispatcher {
     events: Subject<DeliveryEvent>,
     private readonly now: () => number = () => Date.now(),
     private readonly telemetry?: RelayTelemetry,
+    private readonly scope = new AsyncResource('DestinationDispatcher'),
   ) {
     this.#destination = destination;
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(events);
     this.concurrency = destination.concurrency ?? options.concurrency;
-    const { name } = destination;
-    const onError = (error: unknown): void => {
-      this.logger.limited('error', `Deliveries to ${name} cannot be read: ${errorMessage(error)}`, {
-        destination: name,
-      });
-      this.restUntil(this.now() + options.initialRetryDelay);
-    };
-    this.intake = new LeaseIntake(name, (lease) => this.handle(lease), onError, now);
+    this.intake = new LeaseIntake(destination.name, this, now);
   }
 
   /** Whether deliveries are held back because the destination is down. */
@@ -99,6 +92,12 @@ export class DestinationDispatcher {
     this.inFlight++;
     // The queue may emit a lease in the async context of the request that added it.
     this.inScope(lease, () => this.advance(lease, lease.delivery));
+  }
+
+  readFailed(error: unknown): void {
+    const { name } = this.#destination;
+    this.logger.limited('error', `Deliveries to ${name} cannot be read: ${errorMessage(error)}`, { destination: name });
+    this.restUntil(this.now() + this.options.initialRetryDelay);
   }
 
   /** Resolves once no delivery is in flight. */

@@ -1,28 +1,13 @@
 import { RelayError } from '../../client/relay.error.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { Attempt, type MayBegin, type OnEnd } from './attempt.js';
-import type { ConnectionPool } from './connection-pool.js';
 import type { RequestLimit } from './request-limit.js';
-import { type RequestOptions, UrlRequest } from './url-request.js';
+import { type RequestOptions, type Route, UrlRequest } from './url-request.js';
 import type { RetryOn } from './url-outcome.js';
 import type { WebhookHeaders } from './webhook-headers.js';
-import type { WebhookTarget } from './webhook-target.js';
-
-/** One of a destination's URLs, with its connections. */
-export interface Target {
-  target: WebhookTarget;
-  pool: Pick<ConnectionPool, 'post' | 'close'>;
-}
-
-/** A URL, with the number of requests in progress, including those that wait for a connection. */
-interface Route extends Target {
-  options: RequestOptions;
-  active: number;
-}
 
 /** Sends the requests of one destination. */
-export class DestinationSender {
-  private readonly routes: Route[];
+export class DestinationSender implements RequestOptions {
   private onIdle: (() => void) | undefined;
 
   /**
@@ -32,21 +17,12 @@ export class DestinationSender {
    */
   constructor(
     private readonly headers: WebhookHeaders,
-    targets: Target[],
+    private readonly routes: Route[],
     private readonly maxActive: number,
-    retryOn: RetryOn = 'spec',
-    private readonly limit?: RequestLimit,
-    propagateTrace = false,
-  ) {
-    this.routes = targets.map(({ target, pool }) => {
-      const onEnd = () => {
-        route.active--;
-        if (this.onIdle) this.checkIdle();
-      };
-      const route: Route = { target, pool, options: { target, retryOn, limit, propagateTrace, onEnd }, active: 0 };
-      return route;
-    });
-  }
+    readonly retryOn: RetryOn = 'spec',
+    readonly limit?: RequestLimit,
+    readonly propagateTrace = false,
+  ) {}
 
   /**
    * Posts concurrently to each URL without a permanent failure, once the rate limit admits it. Requests in flight after
@@ -82,13 +58,18 @@ export class DestinationSender {
     await Promise.all(this.routes.map(({ pool }) => pool.close()));
   }
 
+  onEnd(route: Route): void {
+    route.active--;
+    if (this.onIdle) this.checkIdle();
+  }
+
   private checkIdle(): void {
     if (this.routes.every(({ active }) => active === 0)) this.onIdle?.();
   }
 
   private post(attempt: Attempt, routes: Route[]): void {
     for (const route of routes) {
-      const request = new UrlRequest(attempt, route.options);
+      const request = new UrlRequest(attempt, route, this);
       if (++route.active <= this.maxActive) route.pool.post(request);
       else request.fail(new RelayError('too_many_requests', 'too many requests to this URL are in flight'));
     }

@@ -3,6 +3,13 @@ import type { Subscription } from 'rxjs';
 import { delayUntil } from '../../client/timer.limits.js';
 import type { DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
 
+/** Handles the deliveries of a destination. */
+export interface LeaseHandler {
+  handle(lease: Lease): void;
+  /** Called when the queue ends the consumption. */
+  readFailed(error: unknown): void;
+}
+
 /** Leases the deliveries of one destination from the queue, except while it rests. */
 export class LeaseIntake {
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
@@ -11,14 +18,10 @@ export class LeaseIntake {
   private timer: NodeJS.Timeout | undefined;
   private resumesAt = Infinity;
 
-  /**
-   * @param onError called when the queue ends the consumption
-   * @param now returns the queue's time, in ms since the epoch
-   */
+  /** @param now returns the queue's time, in ms since the epoch */
   constructor(
     private readonly destination: string,
-    private readonly onLease: (lease: Lease) => void,
-    private readonly onError: (error: unknown) => void,
+    private readonly handler: LeaseHandler,
     private readonly now: () => number,
   ) {}
 
@@ -52,9 +55,10 @@ export class LeaseIntake {
 
   /** Leases deliveries; see `DeliveryQueue.consume` for `windowBefore`. */
   consume(concurrency: number, windowBefore?: number): void {
-    this.subscription = this.queue
-      ?.consume(this.destination, concurrency, windowBefore)
-      .subscribe({ next: this.onLease, error: this.onError });
+    this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
+      next: (lease) => this.handler.handle(lease),
+      error: (error) => this.handler.readFailed(error),
+    });
   }
 
   private end(): void {

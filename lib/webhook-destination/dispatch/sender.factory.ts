@@ -22,12 +22,13 @@ export function createSender(
 ): DestinationSender {
   const { urls, propagateTrace } = destination;
   const { concurrency = delivery.concurrency, retryOn = delivery.retryOn } = destination;
-  const targets = urls.map(toWebhookTarget).map((target) => ({
+  const routes = urls.map(toWebhookTarget).map((target) => ({
     target,
     pool: createPool(target, concurrency),
+    active: 0,
   }));
   const headers = new WebhookHeaders(destination);
-  return new DestinationSender(headers, targets, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
+  return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
 }
 
 /**

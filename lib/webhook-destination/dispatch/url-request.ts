@@ -4,20 +4,27 @@ import { errorMessage } from '../../common/error.util.js';
 import type { RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Attempt } from './attempt.js';
-import type { PooledRequest } from './connection-pool.js';
+import type { ConnectionPool, PooledRequest } from './connection-pool.js';
 import type { RequestLimit } from './request-limit.js';
 import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
 import type { WebhookTarget } from './webhook-target.js';
 import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
 
-/** What the requests to one URL have in common. */
+/** One of a destination's URLs, with its connections. */
+export interface Route {
+  readonly target: WebhookTarget;
+  readonly pool: Pick<ConnectionPool, 'post' | 'close'>;
+  /** Number of requests in progress, including those that wait for a connection. */
+  active: number;
+}
+
+/** What the requests to a destination have in common. */
 export interface RequestOptions {
-  target: WebhookTarget;
-  retryOn: RetryOn;
-  limit: RequestLimit | undefined;
-  propagateTrace: boolean;
+  readonly retryOn: RetryOn;
+  readonly limit?: RequestLimit | undefined;
+  readonly propagateTrace: boolean;
   /** Called when a request has ended, before its attempt gets the result. */
-  onEnd: () => void;
+  onEnd(route: Route): void;
 }
 
 /** The request of an attempt to one of its URLs. */
@@ -28,12 +35,14 @@ export class UrlRequest implements PooledRequest {
 
   constructor(
     private readonly attempt: Attempt,
+    private readonly route: Route,
     private readonly options: RequestOptions,
   ) {}
 
   prepare(waited: number): TargetRequest {
     const { headers, trace, span } = this.attempt.begin();
-    const { target, limit, propagateTrace } = this.options;
+    const { target } = this.route;
+    const { limit, propagateTrace } = this.options;
     this.isMade = true;
     limit?.begin();
     this.startedAt = performance.now() - waited;
@@ -48,20 +57,19 @@ export class UrlRequest implements PooledRequest {
     this.span?.end(status);
     const outcome = classifyStatus(status, this.options.retryOn);
     const retryAfter = outcome === 'success' ? undefined : parseRetryAfter(headers?.['retry-after'], Date.now());
-    this.end({ url: this.options.target.shown, outcome, status, duration: 0 }, retryAfter);
+    this.end({ url: this.route.target.shown, outcome, status, duration: 0 }, retryAfter);
   }
 
   fail(error: unknown): void {
     this.span?.end(undefined, error);
-    const { shown: url } = this.options.target;
+    const { shown: url } = this.route.target;
     this.end({ url, outcome: classifyError(error), error: errorMessage(error), duration: 0 });
   }
 
   private end(result: UrlResult, retryAfter?: number): void {
-    const { target, limit, onEnd } = this.options;
     result.duration = Math.floor(performance.now() - this.startedAt);
-    if (!this.isMade) limit?.giveBack();
-    onEnd();
-    this.attempt.add({ urlId: target.id, result, retryAfter });
+    if (!this.isMade) this.options.limit?.giveBack();
+    this.options.onEnd(this.route);
+    this.attempt.add({ urlId: this.route.target.id, result, retryAfter });
   }
 }

@@ -50,6 +50,7 @@ export class WebhookDispatcher {
   readonly #leaving = new Set<DestinationDispatcher>();
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
   private readonly scope = new AsyncResource('WebhookDispatcher');
+  private readonly now = () => timeOf(this.queue);
   /** Set while this process delivers. */
   #createPool: PoolFactory | undefined;
   /** Destinations with deliveries that became due before the start. */
@@ -152,7 +153,7 @@ export class WebhookDispatcher {
     const { delivery } = this.options.reveal();
     const createPool = this.#createPool;
     const create = (urls: string[]) => createSender({ ...destination, urls }, delivery, createPool);
-    return sendTest(create, destination, body, messageId, timeOf(this.queue));
+    return sendTest(create, destination, body, messageId, this.now());
   }
 
   /** Sends due deliveries for a limited time; the rest stays in the queue. */
@@ -190,10 +191,10 @@ export class WebhookDispatcher {
     const createPool = this.#createPool;
     if (!createPool || !isActive(destination)) return;
     this.scope.runInAsyncScope(() => {
+      const { events, now, telemetry, scope } = this;
       const { delivery } = this.options.reveal();
       const sender = createSender(destination, delivery, createPool, this.limitOf(destination));
-      const now = () => timeOf(this.queue);
-      const dispatcher = new DestinationDispatcher(destination, sender, delivery, this.events, now, this.telemetry);
+      const dispatcher = new DestinationDispatcher(destination, sender, delivery, events, now, telemetry, scope);
       this.#dispatchers.set(destination.name, dispatcher);
       dispatcher.start(this.queue);
       this.#check?.add([destination], false);

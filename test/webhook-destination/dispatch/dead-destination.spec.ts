@@ -39,7 +39,7 @@ describe('A destination that is down for longer than the retry window, in fake t
       },
       close: () => Promise.resolve(),
     };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool }];
+    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const options = new DeliveryOptions();
     const dispatcher = new DestinationDispatcher({ name: 'Webhooks' }, sender, options, new Subject<DeliveryEvent>());

@@ -43,7 +43,7 @@ describe('The window of four hours, in fake time', () => {
       },
       close: () => Promise.resolve(),
     };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool }];
+    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
     const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
     const events = new Subject<DeliveryEvent>();
     const dispatcher = new DestinationDispatcher({ name: 'Webhooks', pauses }, sender, new DeliveryOptions(), events);

@@ -29,8 +29,9 @@ export class DestinationConsumer {
   private readonly logger: LimitedLogger;
   /** Store operations in progress: taking, settling, returning. */
   private readonly pending = new Set<Promise<unknown>>();
-  /** Aborted when the queue closes. */
-  private readonly closing = new AbortController();
+  private closed = false;
+  /** Ends the waits after failed writes. Created for the first, because thousands of destinations have consumers. */
+  private waits: AbortController | undefined;
   private inFlight = 0;
   private stopped = false;
   /** Whether the store had no due job, and `requestTake` has not been called since. */
@@ -88,7 +89,8 @@ export class DestinationConsumer {
 
   /** Stops, waits for pending store operations, and releases all leases. */
   async close(): Promise<void> {
-    this.closing.abort();
+    this.closed = true;
+    this.waits?.abort();
     this.stop();
     // A job taken after the release would stay leased, and a job released too early could be taken again.
     while (this.pending.size > 0) await Promise.allSettled(this.pending);
@@ -195,14 +197,14 @@ export class DestinationConsumer {
 
   /** Records an outcome, retrying until the store answers. Resolves with the job to deliver next, if any. */
   private async record(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<LeasedJob | undefined> {
-    const { signal } = this.closing;
     for (let isFirst = true; ; isFirst = false) {
       try {
         const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
         return next;
       } catch (error) {
-        if (isLost(error) || signal.aborted) throw error;
+        if (isLost(error) || this.closed) throw error;
         if (isFirst) this.logger.failed(`An outcome could not be recorded, trying again: ${errorMessage(error)}`);
+        const { signal } = (this.waits ??= new AbortController());
         await sleep(RETRY_DELAY, undefined, { ref: false, signal }).catch(() => undefined);
       }
     }

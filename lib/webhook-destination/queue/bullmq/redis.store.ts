@@ -14,7 +14,7 @@ import { type NewJob, toQueueName } from './job.codec.js';
 import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
 
 /** Maximum number of BullMQ queues cached: each takes 4 KB of memory, and 20 us to create. */
-const MAX_BACKENDS = 2_000;
+const MAX_BACKENDS = 500;
 
 /** Members of a sorted set read with one command, which blocks Redis. */
 const PORTION = 1_000;
