@@ -49,8 +49,8 @@ export const postgresStore: SharedStore = {
 };
 
 /** Runs one statement. */
-export async function queryPostgres(text: string): Promise<unknown[]> {
-  const client = new pg.Client(POSTGRES_URL);
+export async function queryPostgres(text: string, url = POSTGRES_URL): Promise<unknown[]> {
+  const client = new pg.Client(url);
   await client.connect();
   const { rows } = await client.query(text);
   await client.end();

@@ -8,25 +8,12 @@ import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import { loadPg } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
+import { QUERY_TIMEOUT, toConfig } from './connection-config.js';
+import { checkPostgres } from './postgres-checks.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
-
-/** Timeout of a query, and of a connection attempt, in ms. */
-export const QUERY_TIMEOUT = 10_000;
 
 /** Wait between two attempts to connect at start, in ms. */
 const RECONNECT_DELAY = 250;
-
-/** Maximum size of the pool; one more connection listens. */
-const MAX_CONNECTIONS = 7;
-
-/** Default size of the pool, enough to write, read and renew leases at once. */
-const CONNECTIONS = 5;
-
-/**
- * Frequent queries read only the rows they need, in the order of an index. A plan made while the table was small would
- * read and sort the whole table for the lifetime of the connection.
- */
-const PLANNING = '-c enable_seqscan=off -c enable_bitmapscan=off -c jit=off';
 
 /** Rows that one statement changes, so that it holds few locks. */
 export const PORTION = 1_000;
@@ -57,18 +44,11 @@ export class PostgresDatabase {
   async open(): Promise<void> {
     const pg = await loadPg();
     const { connection, prefix, migrate: isMigrating } = this.#options;
-    const given = toConfig(connection);
-    const config = {
-      connectionTimeoutMillis: QUERY_TIMEOUT,
-      query_timeout: QUERY_TIMEOUT,
-      keepAlive: true,
-      ...given,
-      options: `${given.options ?? process.env.PGOPTIONS ?? ''} ${PLANNING}`,
-      max: Math.min(given.max ?? CONNECTIONS, MAX_CONNECTIONS),
-    };
+    const config = toConfig(connection);
     // A migration has no timeout: it may take long, and it waits for others.
     const client = await this.connect(() => new pg.Client({ ...config, ...(isMigrating && { query_timeout: 0 }) }));
     try {
+      await checkPostgres(client);
       if (isMigrating) await migrate(client, prefix);
       else await checkMigrations(client, prefix);
     } finally {
@@ -150,12 +130,4 @@ function isPassing(error: unknown): boolean {
 function isOutage(error: unknown): boolean {
   const { code = '', severity } = error as { code?: string; severity?: string };
   return severity === undefined || /^(08|57P)/.test(code);
-}
-
-/** Returns the settings to connect with. The password is copied by name, because a pool hides it from a plain copy. */
-function toConfig(connection: string | object): { max?: number; options?: string } {
-  if (typeof connection === 'string') return { connectionString: connection } as object;
-  const { options } = connection as Partial<Pool>;
-  if (typeof options !== 'object' || options === null) return connection;
-  return { ...options, password: options.password } as object;
 }

@@ -64,19 +64,25 @@ export async function migrate(client: Client, schema: string): Promise<void> {
     await client.query(LOCK, [schema]);
     const version = await readVersion(client, schema);
     if (version > STEPS.length) throw new Error('its tables are those of a newer version of this package');
-    await client.query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
-    await client.query(`SET LOCAL search_path TO "${schema}"`);
-    if (version === 0) await client.query('CREATE TABLE relay_layout (version integer NOT NULL)');
-    for (const step of STEPS.slice(version)) await client.query(step);
-    await client.query(
-      version === 0 ? 'INSERT INTO relay_layout VALUES ($1)' : 'UPDATE relay_layout SET version = $1',
-      [STEPS.length],
-    );
+    if (version < STEPS.length) await update(client, schema, version);
     await client.query('COMMIT');
   } catch (cause) {
     const fault = `bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`;
     throw new QueueUnavailableError(fault, { cause });
   }
+}
+
+async function update(client: Client, schema: string, version: number): Promise<void> {
+  const quoted = `"${schema}"`;
+  // Even with IF NOT EXISTS, PostgreSQL requires the permission to create schemas.
+  const { rows } = await client.query<{ name: string | null }>('SELECT to_regnamespace($1) AS name', [quoted]);
+  if (rows[0]?.name == null) await client.query(`CREATE SCHEMA ${quoted}`);
+  await client.query(`SET LOCAL search_path TO ${quoted}`);
+  if (version === 0) await client.query('CREATE TABLE relay_layout (version integer NOT NULL)');
+  for (const step of STEPS.slice(version)) await client.query(step);
+  await client.query(version === 0 ? 'INSERT INTO relay_layout VALUES ($1)' : 'UPDATE relay_layout SET version = $1', [
+    STEPS.length,
+  ]);
 }
 
 /** @throws {QueueUnavailableError} when the tables are missing, or belong to another version */
