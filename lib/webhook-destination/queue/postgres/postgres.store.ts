@@ -53,7 +53,7 @@ export class PostgresStore implements DeliveryStore {
   readonly due$: Observable<string> = merge(
     this.due.names$,
     this.signals.purged$.pipe(
-      tap((ids) => this.owner?.purged(ids)),
+      tap((ids) => this.owner?.withdrawn(ids)),
       ignoreElements(),
     ),
   );

@@ -9,10 +9,10 @@ const LEASE_TIME = 15_000;
 const UPKEEP_INTERVAL = 5_000;
 
 /**
- * How long a process renews its leases without a failure before it ends those of others, in ms: after an outage, all
- * leases have expired, and each process needs a moment to renew its own.
+ * How long a process sees no renewal of another one before it ends the leases of that one, in ms: three upkeeps, which
+ * may be early by a moment. The server's clock does not count, because it may be set.
  */
-const CALM = 2 * UPKEEP_INTERVAL - 1_000;
+const SILENCE = LEASE_TIME - UPKEEP_INTERVAL / 2;
 
 /**
  * Age from which on a lease that has the mark of this process, but is not held by it, is ended, in ms: the answer that
@@ -41,7 +41,8 @@ export class ProcessLeases {
   private readonly delivery = `${this.database.schema}.relay_delivery`;
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
-  private calmSince: number | undefined;
+  /** When this process first saw the latest renewal of each process, in ms by `performance.now()`. */
+  private renewals = new Map<string, number>();
   /** Server time when `performance.now()` was 0, in ms since the epoch. */
   private serverEpoch: number | undefined;
 
@@ -61,7 +62,7 @@ export class ProcessLeases {
 
   async open(owner: StoreOwner): Promise<void> {
     await this.join();
-    this.calmSince = performance.now();
+    await this.endSilent();
     this.timer = setInterval(() => this.keepUp(owner), UPKEEP_INTERVAL).unref();
   }
 
@@ -78,6 +79,7 @@ export class ProcessLeases {
   async close(): Promise<void> {
     clearInterval(this.timer);
     await this.working;
+    this.renewals.clear();
     if (this.mark === '') return;
     await this.freeAll(this.mark);
     await this.database.query(`DELETE FROM ${this.process} WHERE token = $1`, [this.mark]);
@@ -86,17 +88,22 @@ export class ProcessLeases {
 
   private keepUp(owner: StoreOwner): void {
     this.working ??= this.runUpkeep(owner)
-      .catch(() => (this.calmSince = undefined)) // the outage is logged
+      // The outage is logged. Other processes may have been unable to renew their leases, too.
+      .catch(() => this.renewals.clear())
       .finally(() => (this.working = undefined));
   }
 
   private async runUpkeep(owner: StoreOwner): Promise<void> {
     const now = await this.renew();
-    if (now === undefined) await this.join();
-    else this.setClock(now);
-    this.calmSince ??= performance.now();
+    if (now === undefined) {
+      owner.withdrawn(owner.leased());
+      await this.join();
+    } else {
+      this.setClock(now);
+    }
     await this.freeUnknown(owner);
-    if (performance.now() - this.calmSince >= CALM) await this.freeEnded();
+    await this.endSilent();
+    await this.freeEnded();
   }
 
   private async join(): Promise<void> {
@@ -125,12 +132,22 @@ export class ProcessLeases {
     this.report(await this.database.query(this.free('AND id = ANY($2::bigint[])'), [this.mark, unknown]));
   }
 
-  /** Ends the leases of processes that did not renew them in time. */
-  private async freeEnded(): Promise<void> {
+  /** Ends processes that did not renew their leases in time. */
+  private async endSilent(): Promise<void> {
+    const rows = await this.database.query<{ renewal: string }>(`SELECT p::text AS renewal FROM ${this.process} p`);
+    const now = performance.now();
+    this.renewals = new Map(rows.map(({ renewal }) => [renewal, this.renewals.get(renewal) ?? now]));
+    const silent = [...this.renewals].filter(([, since]) => now - since >= SILENCE).map(([renewal]) => renewal);
+    if (silent.length === 0) return;
     await this.database.query(
       `DELETE FROM ${this.process} WHERE token IN (
-         SELECT token FROM ${this.process} WHERE alive_until < clock_timestamp() FOR UPDATE SKIP LOCKED)`,
+         SELECT token FROM ${this.process} p WHERE p::text = ANY($1::text[]) FOR UPDATE SKIP LOCKED)`,
+      [silent],
     );
+  }
+
+  /** Ends the leases of ended processes. */
+  private async freeEnded(): Promise<void> {
     // The tokens of all leases, each read once from the index.
     const ended = await this.database.query<{ lease: string }>(
       `WITH RECURSIVE tokens AS (

@@ -61,8 +61,8 @@ export interface StoreOwner {
   leased(): string[];
   /** Called once the store is open again. */
   reopened(): void;
-  /** Called with the ids of deliveries that another process has removed. */
-  purged(ids: string[]): void;
+  /** Called with the ids of deliveries that another process has removed, or may have taken. */
+  withdrawn(ids: string[]): void;
 }
 
 /**

@@ -103,10 +103,10 @@ export class DestinationFeed {
     this.timer.unref();
   }
 
-  /** Drops deliveries that were removed from the store and not handed out. */
-  forget(isRemoved: (delivery: Delivery) => boolean): void {
+  /** Drops deliveries that this process no longer leases and has not handed out. */
+  forget(isWithdrawn: (delivery: Delivery) => boolean): void {
     for (const delivery of this.ready.drain()) {
-      if (isRemoved(delivery)) {
+      if (isWithdrawn(delivery)) {
         this.options.leased.delete(delivery.id);
         this.window.drop(delivery);
       } else {

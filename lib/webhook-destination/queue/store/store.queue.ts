@@ -84,9 +84,9 @@ export class StoreQueue implements DeliveryQueue {
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
       },
-      purged: (ids) => {
-        const purged = new Set(ids);
-        this.forget(({ id }) => purged.has(id));
+      withdrawn: (ids) => {
+        const withdrawn = new Set(ids);
+        this.forget(({ id }) => withdrawn.has(id));
       },
     });
   }
@@ -206,9 +206,9 @@ export class StoreQueue implements DeliveryQueue {
     });
   }
 
-  /** Drops deliveries that were removed from the store and not handed out. */
-  private forget(isRemoved: (delivery: Delivery) => boolean): void {
-    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget(isRemoved));
+  /** Drops deliveries that this process no longer leases and has not handed out. */
+  private forget(isWithdrawn: (delivery: Delivery) => boolean): void {
+    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget(isWithdrawn));
   }
 
   private unfollow(): void {

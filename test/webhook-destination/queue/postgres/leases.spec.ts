@@ -30,28 +30,52 @@ await describeOnEach([postgresStore], (store) => {
     it('of a process that stalled go to another one, and it goes on with new ones', async () => {
       const { start, schema } = open();
       const stalled = await start();
-      await stalled.add([newDelivery('m0')]);
+      await stalled.add(['m0', 'm1'].map(newDelivery));
       const leases: Lease[] = [];
       stalled.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
-      await waitFor(() => leases.length === 1);
+      await waitFor(async () =>
+        (await stalled.counts()).every(({ state, count }) => state === 'delivering' && count === 2),
+      );
       const leasedBefore = Date.now();
       // As another process does where this one gave no sign of life in time.
       await queryPostgres(`DELETE FROM ${schema}.relay_process`);
       const other = await start();
-      const taken = await firstValueFrom(other.consume('Webhooks', 1));
-      expect(taken.delivery).toMatchObject({ messageId: 'm0', attempts: [] });
-      expect(taken.delivery.firstAttemptAt).toBeLessThanOrEqual(leasedBefore);
+      const taken: Lease[] = [];
+      other.consume('Webhooks', 2).subscribe((lease) => taken.push(lease));
+      await waitFor(() => taken.length === 2);
+      expect(taken.map(({ delivery }) => delivery)).toMatchObject(
+        ['m0', 'm1'].map((messageId) => ({ messageId, attempts: [] })),
+      );
+      for (const { delivery } of taken) expect(delivery.firstAttemptAt).toBeLessThanOrEqual(leasedBefore);
+      await waitFor(async () => (await queryPostgres(`SELECT FROM ${schema}.relay_process`)).length === 2);
       expect(await leases[0]!.settle(delivered())).toBe(false);
-      expect(await taken.settle(delivered())).toBe(true);
+      for (const { settle } of taken) expect(await settle(delivered())).toBe(true);
 
-      await stalled.add([newDelivery('m1')]);
+      await stalled.add([newDelivery('m2')]);
       await waitFor(() => leases.length === 2);
+      expect(leases[1]!.delivery.messageId).toBe('m2');
       expect(await leases[1]!.settle(delivered())).toBe(true);
       const states = (await other.list({})).map(({ messageId, state }) => [messageId, state]);
-      expect(states).toEqual([
-        ['m1', 'delivered'],
-        ['m0', 'delivered'],
-      ]);
+      expect(states).toEqual(['m2', 'm1', 'm0'].map((messageId) => [messageId, 'delivered']));
+    }, 60_000);
+
+    it('of living processes last though the clock of the server is set, those of an ended one do not', async () => {
+      const { start, schema } = open();
+      const holder = await start();
+      await start();
+      await holder.add([newDelivery('m0')]);
+      const lease = await firstValueFrom(holder.consume('Webhooks', 1));
+      const process = `${schema}.relay_process`;
+      await queryPostgres(`INSERT INTO ${process} VALUES (DEFAULT, now() + interval '1 day')`);
+      const [last] = (await queryPostgres(`SELECT max(token) AS token FROM ${process}`)) as { token: string }[];
+      await waitFor(async () => {
+        await queryPostgres(
+          `UPDATE ${process} SET alive_until = alive_until - interval '1 day' WHERE token < ${last!.token}`,
+        );
+        return (await queryPostgres(`SELECT FROM ${process} WHERE token = ${last!.token}`)).length === 0;
+      });
+      expect(await queryPostgres(`SELECT FROM ${process}`)).toHaveLength(2);
+      expect(await lease.settle(delivered())).toBe(true);
     }, 60_000);
 
     it('are withdrawn by a purge of another process, where they are not handed out yet', async () => {
