@@ -8,7 +8,8 @@ import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
 import { loadPg } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
-import { QUERY_TIMEOUT, toConfig } from './connection-config.js';
+import { toConfig } from './connection-config.js';
+import { OpenConnections } from './open-connections.js';
 import { checkPostgres } from './postgres-checks.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
 
@@ -30,6 +31,7 @@ export class PostgresDatabase {
   /** The schema, quoted. */
   readonly schema: string;
   private readonly outage = new StoreOutage('PostgreSQL');
+  private readonly connections = new OpenConnections();
   // Private, because they contain passwords.
   readonly #options: CheckedBullmqOptions;
   #pool: Pool | undefined;
@@ -54,8 +56,9 @@ export class PostgresDatabase {
     } finally {
       await client.end();
     }
-    this.#create = () => new pg.Client(config);
-    const pool = new pg.Pool(config);
+    const Client = this.connections.track(pg.Client);
+    this.#create = () => new Client(config);
+    const pool = new pg.Pool({ ...config, Client });
     pool.on('error', (error) => this.outage.begin(error));
     this.#pool = pool;
   }
@@ -90,12 +93,18 @@ export class PostgresDatabase {
     }
   }
 
+  /** To be called when the queue begins to close: queries, `close` included, then end within seconds. */
+  beginClose(): void {
+    this.connections.limit();
+  }
+
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = undefined;
     this.#create = undefined;
-    // A host that has vanished does not confirm the end of a connection.
-    if (pool) await within(QUERY_TIMEOUT, pool.end(), 'closing').catch(() => undefined);
+    this.beginClose();
+    await pool?.end();
+    await this.connections.close();
   }
 
   /** Waits for PostgreSQL for at most `connectTimeout`. */

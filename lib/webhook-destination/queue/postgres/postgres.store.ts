@@ -161,6 +161,10 @@ export class PostgresStore implements DeliveryStore {
     return count;
   }
 
+  beginClose(): void {
+    this.database.beginClose();
+  }
+
   async close(): Promise<void> {
     await this.additions.idle();
     this.due.stop();

@@ -103,5 +103,7 @@ export interface DeliveryStore
   /** Overwrites leftover data of purged deliveries. */
   scrub(): Promise<void>;
   sweep(retention: Retention, now: number): Promise<number>;
+  /** Called when the queue begins to close. All calls, the last ones and `close` included, then end within seconds. */
+  beginClose?(): void;
   close(): Promise<void>;
 }

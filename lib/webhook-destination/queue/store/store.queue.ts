@@ -174,6 +174,7 @@ export class StoreQueue implements DeliveryQueue {
   }
 
   async close(): Promise<void> {
+    this.store.beginClose?.();
     this.turn.end();
     for (const feed of this.feeds.values()) feed.stop();
     this.feeds.clear();

@@ -1,3 +1,5 @@
+import { type AddressInfo, createServer, Socket } from 'node:net';
+
 import { describe, expect, it } from '@jest/globals';
 import type { Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
@@ -5,6 +7,7 @@ import pg from 'pg';
 import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
+import { Forwarder } from '../../../support/forwarder.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -79,6 +82,37 @@ await describeOnEach([postgresStore], (store) => {
       const [delivered] = await (await start()).list({ state: 'delivered' });
       expect(delivered).toMatchObject({ messageId: 'm0' });
     });
+
+    it('ends within seconds, with all its connections, though PostgreSQL does not answer', async () => {
+      const silent = createServer();
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+      afterwards(() => silent.close());
+      const forwarder = await Forwarder.start(Number(new URL(POSTGRES_URL).port));
+      afterwards(() => forwarder.stop());
+      const url = new URL(POSTGRES_URL);
+      url.port = String(forwarder.port);
+      const sockets: Socket[] = [];
+      const stream = () => {
+        const socket = new Socket();
+        sockets.push(socket);
+        return socket;
+      };
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = bullmqQueue({ ...options, connection: { connectionString: url.href, stream } })();
+      await queue.open();
+      await queue.add([newDelivery('m0')]);
+      const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
+      forwarder.mute();
+      forwarder.target = (silent.address() as AddressInfo).port;
+      const settled = settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
+      const rejected = expect(settled).rejects.toThrow('Connection terminated');
+      const start = performance.now();
+      await queue.close();
+      expect(performance.now() - start).toBeLessThan(8_000);
+      await rejected;
+      expect(sockets.filter(({ destroyed }) => !destroyed)).toEqual([]);
+    }, 60_000);
 
     it('leaves what it had leased to another process at once', async () => {
       const { queue, start } = await open();
