@@ -109,11 +109,14 @@ export interface SettlementRow {
 }
 
 /** A part of a long walk over the file, so that no call holds up the others for long. */
-export interface Slice<T> {
+export interface Slice<T, P = number> {
   result: T;
-  /** Id below which the next part begins; undefined when this was the last. */
-  next: number | undefined;
+  /** Where the next part begins, such as the id below it; undefined when this was the last. */
+  next: P | undefined;
 }
+
+/** A delivery after which the next part begins. */
+export type DeliveryPlace = Pick<DeliveryRow, 'destination' | 'id'>;
 
 /** Whether a claim has reached its limit. */
 export function isUsedUp({ deliveries, bytes }: ClaimLimit): boolean {

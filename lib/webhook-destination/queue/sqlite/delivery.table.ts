@@ -4,9 +4,11 @@ import type { CheckedQuery } from '../query.util.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import {
   DELIVERY_COLUMNS,
+  type DeliveryPlace,
   type DeliveryRow,
   isUsedUp,
   type SettlementRow,
+  type Slice,
   toCondition,
   toDeliveryRows,
   toIdText,
@@ -16,7 +18,7 @@ import {
 const SLICE = 100;
 
 /** Maximum number of deliveries that one call makes due. */
-const SLICE_EXPEDITED = 1_000;
+const SLICE_DUE = 1_000;
 
 /** Deliveries that wait for another attempt, are dead, or were returned; their bodies stay in the batch. */
 export class DeliveryTable {
@@ -41,7 +43,12 @@ export class DeliveryTable {
     expedite: this.db.prepare(
       `UPDATE delivery SET due_at = ?2 WHERE id IN (
          SELECT id FROM delivery WHERE destination = ?1 AND state IN ('queued', 'waiting') AND due_at > ?2
-           AND state = 'waiting' LIMIT ${SLICE_EXPEDITED})`,
+           AND state = 'waiting' LIMIT ${SLICE_DUE})`,
+    ),
+    replay: this.db.prepare(
+      `UPDATE delivery SET state = 'queued', due_at = ?1, first_attempt_at = ?1, failed_urls = '[]', reason = NULL,
+         ended_at = NULL
+       WHERE id = ?2`,
     ),
     settle: this.db.prepare(
       `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
@@ -107,15 +114,20 @@ export class DeliveryTable {
     return (this.statements.nextDue.get(destination) as { due_at: number | null }).due_at ?? undefined;
   }
 
-  /** Makes dead deliveries due; returns the destination of each. */
-  replay(query: CheckedQuery, now: number): string[] {
+  /**
+   * Makes a portion of the dead deliveries due; returns the destination of each. Goes on after the last one, because a
+   * replayed delivery may be dead again by the next call.
+   */
+  replay(query: CheckedQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
     const { sql, parameters } = toCondition(query);
-    const update = this.db.prepare(
-      `UPDATE delivery SET state = 'queued', due_at = ?1, first_attempt_at = ?1, failed_urls = '[]', reason = NULL,
-         ended_at = NULL
-       WHERE state = 'dead' AND ${sql} RETURNING destination`,
+    const select = this.db.prepare(
+      `SELECT destination, id FROM delivery WHERE state = 'dead' AND ${sql} AND (destination, id) > (?, ?)
+       ORDER BY destination, id LIMIT ${SLICE_DUE}`,
     );
-    return (update.all(now, ...parameters) as { destination: string }[]).map(({ destination }) => destination);
+    const found = select.all(...parameters, after.destination, after.id) as DeliveryPlace[];
+    for (const { id } of found) this.statements.replay.run(now, id);
+    const next = found.length < SLICE_DUE ? undefined : found.at(-1);
+    return { result: found.map(({ destination }) => destination), next };
   }
 
   /** Makes a portion of the waiting deliveries due; returns the number of those not due before. */

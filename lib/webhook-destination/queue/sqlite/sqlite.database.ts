@@ -13,10 +13,12 @@ import type { SqliteWorkerData } from './sqlite-worker.interface.js';
 import {
   type ClaimedRows,
   type DeliveredRows,
+  type DeliveryPlace,
   type InsertedBatch,
   isUsedUp,
   type NewBatchRow,
   type SettlementRow,
+  type Slice,
 } from './delivery-rows.js';
 import { SqliteFigures } from './sqlite-figures.js';
 import { SqliteSweep } from './sqlite-sweep.js';
@@ -117,10 +119,10 @@ export class SqliteDatabase {
     return unsettled;
   }
 
-  /** Makes dead deliveries due; returns the destination of each. */
-  replay(query: CheckedQuery, now: number): string[] {
+  /** Makes a portion of the dead deliveries due; returns the destination of each. */
+  replay(query: CheckedQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
     this.file.now = now;
-    return this.deliveries.replay(query, now);
+    return this.deliveries.replay(query, now, after);
   }
 
   /** Makes a portion of the waiting deliveries of a destination due; returns their number. */

@@ -25,7 +25,7 @@ import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import type { SeriesStore } from '../series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
-import type { Slice, WholeRows } from './delivery-rows.js';
+import type { DeliveryPlace, Slice, WholeRows } from './delivery-rows.js';
 import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows, toUnattempted } from './delivery.mapper.js';
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
@@ -127,8 +127,21 @@ export class SqliteStore implements DeliveryStore {
     return this.thread.call('figures', 'counts');
   }
 
-  replay(query: CheckedQuery, now: number): Promise<string[]> {
-    return this.thread.call('queue', 'replay', query, now);
+  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+    const replayed: string[][] = [];
+    let after: DeliveryPlace | undefined = { destination: '', id: 0 };
+    while (after) {
+      const { result, next }: Slice<string[], DeliveryPlace> = await this.thread.call(
+        'queue',
+        'replay',
+        query,
+        now,
+        after,
+      );
+      replayed.push(result);
+      after = next;
+    }
+    return replayed.flat();
   }
 
   expedite(destination: string, now: number): Promise<number> {
