@@ -197,13 +197,17 @@ export class DestinationConsumer {
 
   /** Records an outcome, retrying until the store answers. Resolves with the job to deliver next, if any. */
   private async record(leased: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<LeasedJob | undefined> {
-    for (let isFirst = true; ; isFirst = false) {
+    for (let isInDoubt = false; ; isInDoubt = true) {
       try {
         const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
         return next;
       } catch (error) {
+        if (isLost(error) && isInDoubt) {
+          this.leases.end(leased); // recorded by an earlier try, whose answer was lost
+          return undefined;
+        }
         if (isLost(error) || this.closed) throw error;
-        if (isFirst) this.logger.failed(`An outcome could not be recorded, trying again: ${errorMessage(error)}`);
+        if (!isInDoubt) this.logger.failed(`An outcome could not be recorded, trying again: ${errorMessage(error)}`);
         const { signal } = (this.waits ??= new AbortController());
         await sleep(RETRY_DELAY, undefined, { ref: false, signal }).catch(() => undefined);
       }

@@ -70,7 +70,12 @@ export class RedisStore {
       // Lost leases never make a delivery fail: only its retry window does.
       maxStalledCount: 2 ** 31 - 1,
     };
-    this.root = createRedisBackend('relay', options);
+    try {
+      this.root = createRedisBackend('relay', options);
+    } catch (error) {
+      await this.connection.close();
+      throw error;
+    }
     this.root.on('error', () => undefined); // the connection logs it
   }
 

@@ -25,6 +25,7 @@ export type Client = Redis | Cluster;
 /** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
 const CLIENT_OPTIONS: RedisOptions = {
   lazyConnect: true,
+  keyPrefix: '', // the scripts of BullMQ have no use for it; the queue has a prefix of its own
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_TIMEOUT,
@@ -115,12 +116,14 @@ export class RedisConnection {
 
 /** Creates a client with the given settings, or with those of the given client. */
 function createClient(connection: string | object, Constructor: typeof Redis): Client {
-  if (typeof connection === 'string') return new Constructor(connection, CLIENT_OPTIONS);
+  // By way of a copy, because the parameters of a URL take precedence over options.
+  if (typeof connection === 'string')
+    return new Constructor(connection, { lazyConnect: true }).duplicate(CLIENT_OPTIONS);
   if (!isClient(connection)) return new Constructor({ ...connection, ...CLIENT_OPTIONS });
   if (!('nodes' in connection)) return connection.duplicate(CLIENT_OPTIONS);
-  const { lazyConnect, enableOfflineQueue, ...own } = CLIENT_OPTIONS;
+  const { lazyConnect, keyPrefix, enableOfflineQueue, ...own } = CLIENT_OPTIONS;
   const redisOptions = { ...connection.options.redisOptions, ...own };
-  return connection.duplicate([], { lazyConnect, enableOfflineQueue, redisOptions });
+  return connection.duplicate([], { lazyConnect, keyPrefix, enableOfflineQueue, redisOptions });
 }
 
 function isClient(connection: object): connection is Client {

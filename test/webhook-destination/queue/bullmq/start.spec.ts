@@ -147,6 +147,33 @@ await describeOnEach([redisStore], () => {
       expect(passed).toEqual([expect.objectContaining({ password: 's3cret', tls: {}, commandTimeout: 5_000 })]);
     });
 
+    it.each(['options', 'a URL', 'a client'])(
+      'has its own prefix though %s of the application set one',
+      async (how) => {
+        const { options, remove } = redisStore.create();
+        cleanUp(remove);
+        const { hostname: host, port } = new URL(REDIS_URL);
+        const keyPrefix = `${options.prefix}-app:`;
+        const given = { host, port: Number(port), keyPrefix, lazyConnect: true };
+        const url = `${REDIS_URL}?keyPrefix=${keyPrefix}`;
+        await use({ ...options, connection: how === 'options' ? given : how === 'a URL' ? url : new Redis(given) });
+        const redis = new Redis(REDIS_URL);
+        cleanUp(() => redis.disconnect());
+        expect(await redis.keys(`${keyPrefix}*`)).toEqual([]);
+        expect(await redis.keys(`${options.prefix}:*`)).not.toEqual([]);
+      },
+    );
+
+    it('closes its connection if BullMQ refuses it', async () => {
+      const client = new Redis(REDIS_URL, { keyPrefix: 'app:', lazyConnect: true });
+      cleanUp(() => client.disconnect());
+      const { options } = redisStore.create();
+      await expect(bullmqQueue({ ...options, connection: { duplicate: () => client } })().open()).rejects.toThrow(
+        'BullMQ',
+      );
+      expect(client.status).toBe('end');
+    });
+
     it('takes the settings of a client that the application has, and leaves it alone', async () => {
       const place = redisStore.create();
       cleanUp(place.remove);

@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { RedisQueueBackend } from 'bullmq';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { newDelivery } from '../../../support/new-delivery.js';
+import { describeOnEach, redisStore } from '../../../support/services.js';
+
+await describeOnEach([redisStore], (store) => {
+  describe(`An outcome on ${store.name}`, () => {
+    const cleanUp = useCleanUps();
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    it('counts as recorded if only the answer was lost', async () => {
+      jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      cleanUp(() => queue.close());
+      await queue.add([newDelivery('m0')]);
+      const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
+      const { moveToCompleted } = RedisQueueBackend.prototype;
+      jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
+        this: never,
+        ...args
+      ) {
+        await moveToCompleted.apply(this, args);
+        throw new Error('Command timed out');
+      });
+      expect(await settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } })).toBe(true);
+      expect(await queue.counts()).toEqual([{ destination: 'Webhooks', state: 'delivered', count: 1 }]);
+      await queue.idle();
+    });
+  });
+});
