@@ -1,9 +1,10 @@
 import { DELIVERY_COLUMNS } from './delivery.codec.js';
 
 /*
- * These statements cannot deadlock: one that locks many rows skips locked rows (SKIP LOCKED), so it never waits for
- * another while it holds locks. Only two can wait: `settle`, for which no other statement waits, and the acceptance of
- * a repeated message, which locks keys in their order.
+ * A statement that locks many rows skips locked rows (SKIP LOCKED), so it seldom waits for another one while it holds
+ * locks. `settle` waits, and so does the acceptance of a repeated message, which locks keys in their order. A claim can
+ * still deadlock with `settle` where a row changes just while it is locked; PostgreSQL then ends one of the two, and
+ * `PostgresDatabase.query` repeats it.
  */
 
 const isOpen = `state IN ('queued', 'waiting')`;

@@ -71,10 +71,15 @@ export class PostgresDatabase {
 
   /** Runs a prepared statement, or a text without preparing it. */
   async query<Row>(statement: Statement | string, values: unknown[] = []): Promise<Row[]> {
-    if (!this.#pool) throw new ClosedError('the queue is closed');
+    const pool = this.#pool;
+    if (!pool) throw new ClosedError('the queue is closed');
     const query = typeof statement === 'string' ? { text: statement } : statement;
+    const run = () => pool.query<Row & object>({ ...query, values });
     try {
-      const { rows } = await this.#pool.query<Row & object>({ ...query, values });
+      const { rows } = await run().catch((error: unknown) => {
+        if (!isDeadlock(error)) throw error;
+        return run(); // the first one changed nothing
+      });
       this.outage.end();
       return rows;
     } catch (error) {
@@ -139,4 +144,9 @@ function isPassing(error: unknown): boolean {
 function isOutage(error: unknown): boolean {
   const { code = '', severity } = error as { code?: string; severity?: string };
   return severity === undefined || /^(08|57P)/.test(code);
+}
+
+/** Whether PostgreSQL ended a statement that waited for another one that waited for it. */
+function isDeadlock(error: unknown): boolean {
+  return (error as { code?: string }).code === '40P01';
 }

@@ -1,4 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { DeliveryOutcome, Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
@@ -14,6 +15,9 @@ const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { start
 await describeOnEach([postgresStore], (store) => {
   describe('Leases on PostgreSQL', () => {
     const afterwards = useCleanUps();
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
 
     const open = () => {
       const { options, remove } = store.create();
@@ -97,6 +101,30 @@ await describeOnEach([postgresStore], (store) => {
       await leases[0]!.settle(delivered());
       await waitFor(() => leases.length === 2);
       expect(leases[1]!.delivery.messageId).toBe('m2');
+    });
+
+    it('are settled though PostgreSQL ends the statement because of a deadlock', async () => {
+      const { start, schema } = open();
+      const queue = await start();
+      await queue.add(['m0', 'm1'].map(newDelivery));
+      const leases: Lease[] = [];
+      queue.consume('Webhooks', 2).subscribe((lease) => leases.push(lease));
+      await waitFor(() => leases.length === 2);
+      const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+      const other = new pg.Client(POSTGRES_URL);
+      await other.connect();
+      afterwards(() => other.end());
+      const lock = (messageId: string) =>
+        other.query(`SELECT FROM ${schema}.relay_delivery WHERE message_id = '${messageId}' FOR UPDATE`);
+      await other.query(`BEGIN; SET LOCAL deadlock_timeout = '1min'`); // so the other statement is ended
+      await lock('m1');
+      const settled = Promise.all(leases.map(({ settle }) => settle(delivered())));
+      const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%${schema}%settled%'`;
+      await waitFor(async () => (await queryPostgres(waiting)).length > 0);
+      await lock('m0');
+      await other.query('COMMIT');
+      expect(await settled).toEqual([true, true]);
+      expect(error).not.toHaveBeenCalled();
     });
 
     it('leave a delivery to the process that is just taking it', async () => {
