@@ -5,11 +5,14 @@ import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { StoreBatch } from '../store/delivery-store.interface.js';
 import { encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';
-import type { PostgresDatabase } from './postgres.database.js';
+import { PORTION, type PostgresDatabase } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
 
 /** Maximum wait for PostgreSQL when adding deliveries, in ms. */
 const ADD_TIMEOUT = 10_000;
+
+/** Maximum size of the bodies in one statement, in bytes, unless a single body is larger. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** A delivery to be stored. */
 interface Addition<T extends NewDelivery = NewDelivery> {
@@ -17,6 +20,15 @@ interface Addition<T extends NewDelivery = NewDelivery> {
   isLeased: boolean;
   /** The leased delivery, once it is stored. */
   leased?: Delivery;
+}
+
+/** A delivery with the key of its message. */
+type Entry<T extends NewDelivery> = [key: unknown, addition: Addition<T>];
+
+/** The result of a statement, as `deliveryStatements` describes it. */
+interface StoredRow {
+  ids: string[];
+  places: number[];
 }
 
 /** Stores deliveries whose message is not remembered, with one statement for concurrent requests. */
@@ -63,7 +75,7 @@ export class DeliveryAdditions {
     await this.store('insert', additions, toKey, mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
   }
 
-  /** Runs `statement` and sets the leased deliveries. */
+  /** Runs `statement`, all or none of it, and sets the leased deliveries. */
   private async store<T extends NewDelivery>(
     statement: 'insert' | 'take',
     additions: Addition<T>[],
@@ -73,40 +85,64 @@ export class DeliveryAdditions {
   ): Promise<void> {
     const { age, count } = this.messageIds;
     const remembers = age > 0 && count > 0;
-    // If a key occurs twice in one statement, the first one counts.
+    // If a key occurs twice, the first one counts.
     const byKey = new Map<unknown, Addition<T>>();
     for (const addition of additions) {
       const key = remembers ? keyOf(addition.delivery) : addition;
       if (!byKey.has(key)) byKey.set(key, addition);
     }
-    const list = [...byKey.values()];
-    const deliveries = list.map(({ delivery }) => delivery);
-    const sizes = deliveries.map(({ body }) => body.length);
-    let end = 0;
-    const starts = sizes.map((size) => (end += size) - size + 1);
+    const portions = toPortions([...byKey]);
     const now = this.now();
-    const [row] = await this.database.query<{ ids: string[]; places: number[] }>(this.statements[statement], [
-      mark,
-      now,
-      Math.min(now + age, Number.MAX_SAFE_INTEGER),
-      Buffer.concat(deliveries.map(({ body }) => body)),
-      remembers ? [...byKey.keys()] : list.map(() => null),
-      deliveries.map(({ destination }) => encodeText(destination)),
-      deliveries.map(({ source }) => encodeText(source)),
-      deliveries.map(({ messageId }) => encodeText(messageId)),
-      deliveries.map(({ userId }) => toColumn(userId)),
-      deliveries.map(({ acceptedAt }) => acceptedAt),
-      starts,
-      sizes,
-      deliveries.map(({ trace }) => trace ?? null),
-      deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
-      ...toLists(deliveries, list),
-    ]);
-    row!.places.forEach((place, index) => {
-      const addition = list[place]!;
-      if (addition.isLeased) addition.leased = new LeasedDelivery(addition.delivery, row!.ids[index]!, mark!);
+    const until = Math.min(now + age, Number.MAX_SAFE_INTEGER);
+    const stored = await this.database.queryAll<StoredRow>(
+      this.statements[statement],
+      portions.map((portion) => () => {
+        const additions = portion.map(([, addition]) => addition);
+        const deliveries = additions.map(({ delivery }) => delivery);
+        const sizes = deliveries.map(({ body }) => body.length);
+        let end = 0;
+        const starts = sizes.map((size) => (end += size) - size + 1);
+        return [
+          mark,
+          now,
+          until,
+          Buffer.concat(deliveries.map(({ body }) => body)),
+          portion.map(([key]) => (remembers ? key : null)),
+          deliveries.map(({ destination }) => encodeText(destination)),
+          deliveries.map(({ source }) => encodeText(source)),
+          deliveries.map(({ messageId }) => encodeText(messageId)),
+          deliveries.map(({ userId }) => toColumn(userId)),
+          deliveries.map(({ acceptedAt }) => acceptedAt),
+          starts,
+          sizes,
+          deliveries.map(({ trace }) => trace ?? null),
+          deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
+          ...toLists(deliveries, additions),
+        ];
+      }),
+    );
+    stored.forEach(([row], index) => {
+      for (const [order, place] of row!.places.entries()) {
+        const [, addition] = portions[index]![place]!;
+        if (addition.isLeased) addition.leased = new LeasedDelivery(addition.delivery, row!.ids[order]!, mark!);
+      }
     });
   }
+}
+
+/** Splits entries into those of one statement each. */
+function toPortions<T extends NewDelivery>(entries: Entry<T>[]): Entry<T>[][] {
+  const portions: Entry<T>[][] = [];
+  let bytes = Infinity;
+  for (const entry of entries) {
+    bytes += entry[1].delivery.body.length;
+    if (bytes > MAX_BYTES || portions.at(-1)!.length === PORTION) {
+      portions.push([]);
+      bytes = entry[1].delivery.body.length;
+    }
+    portions.at(-1)!.push(entry);
+  }
+  return portions;
 }
 
 function toColumn(text: string | undefined): string | null {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Client, Pool } from 'pg';
+import type { Client, Pool, PoolClient } from 'pg';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
@@ -70,22 +70,27 @@ export class PostgresDatabase {
   }
 
   /** Runs a prepared statement, or a text without preparing it. */
-  async query<Row>(statement: Statement | string, values: unknown[] = []): Promise<Row[]> {
-    const pool = this.#pool;
-    if (!pool) throw new ClosedError('the queue is closed');
+  query<Row>(statement: Statement | string, values: unknown[] = []): Promise<Row[]> {
     const query = typeof statement === 'string' ? { text: statement } : statement;
-    const run = () => pool.query<Row & object>({ ...query, values });
-    try {
-      const { rows } = await run().catch((error: unknown) => {
-        if (!isDeadlock(error)) throw error;
-        return run(); // the first one changed nothing
-      });
-      this.outage.end();
-      return rows;
-    } catch (error) {
-      if (isOutage(error)) this.outage.begin(error);
-      throw error;
-    }
+    return this.run(async (pool) => (await pool.query<Row & object>({ ...query, values })).rows);
+  }
+
+  /**
+   * Runs a statement several times, all or none.
+   *
+   * @param values create the values of each time
+   */
+  async queryAll<Row>(statement: Statement, values: (() => unknown[])[]): Promise<Row[][]> {
+    if (values.length === 1) return [await this.query<Row>(statement, values[0]!())];
+    return this.run((pool) =>
+      inTransaction(pool, async (client) => {
+        const results: Row[][] = [];
+        for (const create of values) {
+          results.push((await client.query<Row & object>({ ...statement, values: create() })).rows);
+        }
+        return results;
+      }),
+    );
   }
 
   /** Repeats a statement that changes at most {@link PORTION} rows until it changes fewer; resolves with their number. */
@@ -110,6 +115,22 @@ export class PostgresDatabase {
     this.beginClose();
     await pool?.end();
     await this.connections.close();
+  }
+
+  private async run<T>(work: (pool: Pool) => Promise<T>): Promise<T> {
+    const pool = this.#pool;
+    if (!pool) throw new ClosedError('the queue is closed');
+    try {
+      const result = await work(pool).catch((error: unknown) => {
+        if (!isDeadlock(error)) throw error;
+        return work(pool); // the first try changed nothing
+      });
+      this.outage.end();
+      return result;
+    } catch (error) {
+      if (isOutage(error)) this.outage.begin(error);
+      throw error;
+    }
   }
 
   /** Waits for PostgreSQL for at most `connectTimeout`. */
@@ -149,4 +170,21 @@ function isOutage(error: unknown): boolean {
 /** Whether PostgreSQL ended a statement that waited for another one that waited for it. */
 function isDeadlock(error: unknown): boolean {
   return (error as { code?: string }).code === '40P01';
+}
+
+async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  const ignore = () => undefined; // the query in progress rejects
+  client.on('error', ignore);
+  let isDone = false;
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    isDone = true;
+    return result;
+  } finally {
+    client.off('error', ignore);
+    client.release(!isDone); // otherwise the transaction ends with its connection
+  }
 }

@@ -35,5 +35,23 @@ await describeOnEach([postgresStore], (store) => {
         { ...row, message_id: 'queued', state: 'queued' },
       ]);
     });
+
+    it('take a large batch with several statements of one transaction', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      afterwards(() => queue.close());
+      const body = Buffer.alloc(3 * 1024 * 1024, ' ');
+      await queue.add([
+        ...Array.from({ length: 1_500 }, (_, index) => newDelivery(`m${index}`)),
+        ...['large-1', 'large-2'].map((messageId) => ({ ...newDelivery(messageId), body })),
+      ]);
+      const written = await queryPostgres(
+        `SELECT count(DISTINCT xmin::text)::int AS transactions, count(DISTINCT cmin::text)::int AS statements,
+           count(*)::int AS deliveries FROM ${options.prefix}.relay_delivery`,
+      );
+      expect(written).toEqual([{ transactions: 1, statements: 3, deliveries: 1_502 }]);
+    });
   });
 });
