@@ -70,6 +70,11 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [{ name: 'shop', writeKey }], destinations: [] },
     'sources[0].writeKey must be a non-empty string without colons or white space',
   ]),
+  [
+    'a source with a long name',
+    { sources: [{ ...source, name: 'n'.repeat(501) }], destinations: [] },
+    'sources[0].name must be a non-empty string of at most 500 characters',
+  ],
   ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
   [
     'one destination of many with a fault',
@@ -130,6 +135,7 @@ const cases: [what: string, options: unknown, error: string][] = [
     "mode must be 'all' with an embedded queue; 'ingest' and 'deliver' need a shared queue",
   ],
   ['an empty destination name', withDestination({ name: '' }), 'destinations[0].name must be'],
+  ['a destination with a long name', withDestination({ name: 'n'.repeat(501) }), 'All, of at most 500 characters'],
   ['a destination named All', withDestination({ name: 'All' }), 'destinations[0].name must be'],
   [
     'an unknown source',

@@ -1,12 +1,15 @@
+import { isName, MAX_NAME_LENGTH } from '../../common/name.rules.js';
 import { Must } from '../../common/options.rules.js';
-import { isNonEmptyString } from '../../common/value.util.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
 
 /** A source of messages: the clients that post with this write key. */
 export class SourceOptions {
-  /** Name of the source in destinations, logs and errors, and in the signed `webhook-id`. Must be unique. */
-  @Must('be a non-empty string', isNonEmptyString)
+  /**
+   * Name of the source in destinations, logs and errors, and in the signed `webhook-id`. Must be unique, with at most
+   * 500 characters.
+   */
+  @Must(`be a non-empty string of at most ${MAX_NAME_LENGTH} characters`, isName)
   name!: string;
 
   /**
