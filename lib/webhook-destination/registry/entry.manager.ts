@@ -1,4 +1,5 @@
 import { RelayError } from '../../client/relay.error.js';
+import { isName, MAX_NAME_LENGTH } from '../../common/name.rules.js';
 import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { isPositiveInteger } from '../../common/value.util.js';
@@ -15,10 +16,10 @@ const PAGE = 100;
 /** How long the previous secret or key stays valid after a rotation, in ms: a day. */
 const OVERLAP = 86_400_000;
 
-/** Names that a URL can contain: without lone surrogates, and not `.` or `..`, which URLs resolve. */
-const NAME = /^(?!\.{1,2}$)\P{Surrogate}{1,500}$/u;
+/** Names that a URL cannot contain: those with lone surrogates, and `.` and `..`, which URLs resolve. */
+const UNREACHABLE = /^\.{1,2}$|\p{Surrogate}/u;
 
-const NAME_RULE = 'name must be a non-empty string other than "." and "..", of at most 500 Unicode characters';
+const NAME_RULE = `name must be a non-empty string other than "." and "..", of at most ${MAX_NAME_LENGTH} Unicode characters`;
 
 /** An entry before it is converted for the caller. */
 export interface ShownEntry<K extends RegistryKind> {
@@ -102,7 +103,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   protected async add(options: EntryDocuments[K]['options']): Promise<E> {
     const { name } = options;
-    if (typeof name !== 'string' || !NAME.test(name)) throw this.refusal(name, [NAME_RULE]);
+    if (!isName(name) || UNREACHABLE.test(name)) throw this.refusal(name, [NAME_RULE]);
     const exists = () => new RelayError(`${this.#kind}_exists`, `${this.#kind} "${name}" already exists`);
     if (this.#fixed.has(name)) throw exists();
     await this.#registry.change(this.#kind, name, (entry) => {
