@@ -166,7 +166,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
 
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     const recordedBy = this.isInProcess ? currentRecorder() : undefined;
-    const bound = bindCallback(callback); // in the scope, because the completed message is recorded outside
+    const bound = bindCallback(callback); // here, because the completed message is recorded outside the scope
     this.completer.complete(type, message, (complete, context) => {
       const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
       this.record(type, complete, bound, { refusal, recordedBy, context });

@@ -66,7 +66,7 @@ export function printError(text: string): void {
 
 function explain({ code, message }: NodeJS.ErrnoException): string {
   const [, quoted = ''] = /'([^']*)'/.exec(message) ?? [];
-  // Without all of a URL: the message may quote only a part of it.
+  // Without the rest of a URL: if the message quotes only part of it, `printError` does not recognise the password.
   const subject = quoted.replace(/:\/\/.*/s, '://…').replace(/=.*/s, '');
   switch (code) {
     case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':

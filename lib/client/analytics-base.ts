@@ -196,7 +196,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     } catch (error) {
       const refused = this.ledger.open(type, '', callback);
       refused.context = new Context(message);
-      return this.ledger.endLater(refused, error);
+      const fault = 'The message cannot be read: an accessor or toJSON threw without an error';
+      return this.ledger.endLater(refused, error ?? new RelayError('message_unreadable', fault));
     }
     const event = this.ledger.open(type, json, callback, trace);
     if (this.pipeline.isEmpty) this.sink.add(event);

@@ -1,3 +1,4 @@
+import { bindCallback } from './event/user-code.caller.js';
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { AnalyticsBase } from './analytics-base.js';
 import type { Callback } from './event/pending-event.interface.js';
@@ -30,31 +31,31 @@ export class Analytics extends AnalyticsBase implements AnalyticsClient {
 
   /** Records who a user is, with their traits. */
   identify(message: IdentifyParams, callback?: Callback): void {
-    this.record('identify', message, callback);
+    this.record('identify', message, bindCallback(callback));
   }
 
   /** Records what a user did. */
   track(message: TrackParams, callback?: Callback): void {
-    this.record('track', message, callback);
+    this.record('track', message, bindCallback(callback));
   }
 
   /** Records that a user saw a page. */
   page(message: PageParams, callback?: Callback): void {
-    this.record('page', message, callback);
+    this.record('page', message, bindCallback(callback));
   }
 
   /** Records that a user saw a screen of an app. */
   screen(message: ScreenParams, callback?: Callback): void {
-    this.record('screen', message, callback);
+    this.record('screen', message, bindCallback(callback));
   }
 
   /** Records that a user belongs to a group. */
   group(message: GroupParams, callback?: Callback): void {
-    this.record('group', message, callback);
+    this.record('group', message, bindCallback(callback));
   }
 
   /** Records that two ids belong to the same user. */
   alias(message: AliasParams, callback?: Callback): void {
-    this.record('alias', message, callback);
+    this.record('alias', message, bindCallback(callback));
   }
 }

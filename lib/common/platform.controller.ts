@@ -58,7 +58,7 @@ function toNodeRequest(request: PlatformRequest): IncomingMessage {
 function toNodeResponse(response: PlatformResponse): ServerResponse {
   if (!('raw' in response)) return response;
   response.hijack();
-  // If an interceptor gives the request up, Nest ends the response as it is: that must not look like success.
+  // If an interceptor gives up on the request, Nest ends the response with this status: it must not look like success.
   response.raw.statusCode = 503;
   return response.raw;
 }

@@ -23,6 +23,30 @@ async function refusingUrl(): Promise<string> {
 
 const messageOf = (error: unknown): string => (error as Error).message;
 
+it.each([
+  ['https://events.example/v1/batch', 'http://events.example/v1/batch', 0],
+  ['https://events.example/v1/batch', 'https://other.example/', 1],
+  ['http://events.example/v1/batch', 'https://events.example/v1/batch', 1],
+])('a redirect of %s to %s is followed only if the key stays encrypted', async (host, location, followed) => {
+  jest.spyOn(process, 'emitWarning').mockImplementationOnce(() => undefined);
+  const urls: string[] = [];
+  const makeRequest: HTTPClient['makeRequest'] = ({ url }) => {
+    const isFirst = urls.push(url) === 1;
+    return Promise.resolve({
+      status: isFirst ? 308 : 200,
+      statusText: '',
+      headers: { location },
+      text: () => Promise.resolve(''),
+    });
+  };
+  const analytics = create({ host, path: '/', httpClient: { makeRequest } });
+  const done = tracked(analytics);
+  await analytics.flush();
+  expect((await done).err).toBeUndefined();
+  expect(urls.slice(1)).toEqual(followed === 1 ? [location] : []);
+  jest.restoreAllMocks();
+});
+
 describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest) => {
   it('posts the batch with key, content type and product token, and calls back without an error', async () => {
     const collector = await collect();

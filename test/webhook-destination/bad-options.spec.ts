@@ -199,7 +199,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['a URL with a space', withUrl('https://receiver.example/a b'), NO_URL],
   ['a port out of range', withUrl('https://receiver.example:65536/'), NO_URL],
   ['a malformed IPv6 address', withUrl('http://[::1'), NO_URL],
-  ['a bare percent sign in user info', withUrl('https://user:100%sure@receiver.example/hook'), NO_URL],
+  [
+    'a bare percent sign in user info',
+    withUrl('https://user:100%sure@receiver.example/hook'),
+    'destinations[0].urls must have user info that is percent-encoded: %25 for %',
+  ],
 
   ['loopback', withUrl('http://127.0.0.1/'), NOT_PUBLIC],
   ['another loopback', withUrl('https://127.255.255.254:8443/'), NOT_PUBLIC],

@@ -78,13 +78,19 @@ export class HttpTransport implements BatchTransport {
   async send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<BatchAnswer> {
     const body = this.bodyOf(events);
     let { url } = this.settings;
+    let isAborted = false;
     for (let redirects = 0; ; redirects++) {
       const headers = { ...this.#headers, ...(attempt > 0 && { 'X-Retry-Count': String(attempt) }) };
       const request = new BatchRequest(url, headers, body, this.settings.httpRequestTimeout);
-      onAbort(() => request.abort());
+      onAbort(() => {
+        isAborted = true;
+        request.abort();
+      });
       const { response, text } = await this.exchange(request);
-      const target = redirects < MAX_REDIRECTS ? redirectTarget(url, response) : undefined;
-      if (target === undefined) return this.toAnswer(response, text);
+      // An HTTP client that ignores the abort may answer late, when the batch is being sent again.
+      const isFollowed = !isAborted && redirects < MAX_REDIRECTS;
+      const target = isFollowed ? redirectTarget(url, response) : undefined;
+      if (target === undefined) return this.toAnswer(url, response, text);
       url = target;
     }
   }
@@ -105,18 +111,18 @@ export class HttpTransport implements BatchTransport {
     return { response, text };
   }
 
-  private toAnswer(response: HTTPResponse, text: string): BatchAnswer {
+  private toAnswer(url: string, response: HTTPResponse, text: string): BatchAnswer {
     if (!isDelivered(response.status)) return { refusal: toRefusal(response) };
-    if (isRedirect(response.status)) this.warnOfRedirect(response.status);
+    if (isRedirect(response.status)) this.warnOfRedirect(url, response.status);
     return { rejected: readRejected(text) };
   }
 
-  private warnOfRedirect(status: number): void {
+  private warnOfRedirect(url: string, status: number): void {
     if (this.hasWarned) return;
     this.hasWarned = true;
-    const { host } = new URL(this.settings.url);
-    const fault = `${host} answered ${status}, a redirect that is not followed. Its events count as delivered, but are probably lost`;
-    process.emitWarning(`${fault}: check the settings host and path`, 'AnalyticsWarning');
+    const fault = `${new URL(url).host} answered ${status}, a redirect that is not followed`;
+    const advice = 'The events count as delivered, but are probably lost. Check the settings host and path';
+    process.emitWarning(`${fault}. ${advice}`, 'AnalyticsWarning');
   }
 
   private bodyOf(events: string): string {

@@ -1,5 +1,4 @@
 import { EventEmitter } from 'node:events';
-import type { AnalyticsSettings } from '../analytics-settings.interface.js';
 import type { ContextEvent, MessageType } from '../message/message.interface.js';
 import type { Context } from './context.js';
 import { UserCodeCaller } from './user-code.caller.js';
@@ -51,7 +50,8 @@ export interface AnalyticsEvents extends Record<MessageType, [ctx: Context]> {
   /** Every event recorded so far has been delivered or has failed. */
   drained: [];
   /** Never emitted. For code written for other clients, which emit it before a listener can be added. */
-  initialize: [settings: AnalyticsSettings];
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the type of the settings refers to this one
+  initialize: [settings: Record<string, any>];
   /** Plugins with these names were registered. */
   register: [pluginNames: string[]];
   /** Plugins with these names were removed. */

@@ -4,7 +4,7 @@ import type { AnalyticsEmitter } from './analytics.emitter.js';
 import { Context } from './context.js';
 import { FlushGroup } from './flush-group.js';
 import type { Callback, PendingEvent } from './pending-event.interface.js';
-import { bindCallback, type UserCodeCaller } from './user-code.caller.js';
+import type { UserCodeCaller } from './user-code.caller.js';
 
 /** Ensures that every event has exactly one outcome. */
 export class EventLedger {
@@ -23,16 +23,7 @@ export class EventLedger {
   open(type: MessageType, json: string, callback: Callback | undefined, trace?: TraceFields): PendingEvent {
     this.pending++;
     this.group.hold();
-    return {
-      type,
-      callback: bindCallback(callback),
-      group: this.group,
-      json,
-      trace,
-      bytes: 0,
-      context: undefined,
-      onDelivered: undefined,
-    };
+    return { type, callback, group: this.group, json, trace, bytes: 0, context: undefined, onDelivered: undefined };
   }
 
   /** Closes the group of the events recorded so far. */

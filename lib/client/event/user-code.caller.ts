@@ -39,5 +39,8 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 /** Binds a callback to the async context of the caller. A callback that is not a function is ignored. */
 export function bindCallback(callback: Callback | undefined): Callback | undefined {
-  return typeof callback === 'function' ? AsyncResource.bind(callback) : undefined;
+  if (typeof callback !== 'function') return undefined;
+  // Not `AsyncResource.bind`, which passes the first argument as `this` on Node 14.
+  const scope = new AsyncResource('AnalyticsCallback');
+  return (error, ctx) => scope.runInAsyncScope(callback, undefined, error, ctx);
 }

@@ -70,8 +70,8 @@ export function createMessage(type: MessageType, params: unknown, recordedBy?: s
 }
 
 /**
- * Adds to copies of the application's objects: trace and context to fields that the message's context does not have, and
- * the category to a page's properties, where existing receivers look for it.
+ * Adds the trace and the given context to the message's context, whose own fields take precedence, and the category to a
+ * page's properties, where existing receivers look for it. Copies the application's objects instead of changing them.
  *
  * @throws what an accessor of these objects throws.
  */

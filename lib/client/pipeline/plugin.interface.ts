@@ -43,7 +43,7 @@ export interface Plugin extends Partial<Record<MessageType, PluginHandler | unde
    */
   critical?: boolean | undefined;
   /** Not called: the promise of `load` says whether the plugin has loaded. For plugins written for other clients. */
-  isLoaded: () => boolean;
+  isLoaded?: (() => boolean) | undefined;
   /** Not called. For plugins written for other clients. */
   ready?: (() => Promise<unknown>) | undefined;
   /** Prepares the plugin. Called once, at registration. Events wait for it for at most `httpRequestTimeout`. */

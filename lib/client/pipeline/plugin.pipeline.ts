@@ -188,7 +188,7 @@ export class PluginPipeline {
     try {
       throwFaults('register', plugins.flatMap(findPluginFaults));
     } catch (error) {
-      this.reportUnloaded('An invalid plugin was not registered', error);
+      this.reportUnloaded('register refused an invalid plugin, and registered none of its plugins', error);
       throw error;
     }
   }

@@ -16,7 +16,7 @@ export interface SendResult {
 /** Returns whether an attempt may begin; its span if it is traced. */
 export type MayBegin = () => boolean | AttemptSpan;
 
-/** Called with the results so far at the first success, or with all; with undefined if nothing was sent. */
+/** Called once: at the first success with the results so far, otherwise with all; with undefined if nothing was sent. */
 export type OnEnd = (results: SendResult[] | undefined) => void;
 
 interface Begun {
@@ -29,7 +29,7 @@ interface Begun {
 
 /**
  * One attempt to deliver a message, which begins with the first connection to one of its URLs. Thousands may wait for
- * connections, so it has callbacks instead of promises: these would be a third of what the garbage collector copies.
+ * connections, so it uses callbacks: promises would be a third of what the garbage collector copies.
  */
 export class Attempt {
   private readonly results: SendResult[] = [];

@@ -42,7 +42,9 @@ export function bodyToSend(
     if (made === undefined) return { state: 'delivered', attempt: { startedAt: now, results: [] } };
     return toJson(made);
   } catch (error) {
-    return { state: 'dead', reason: `transform failed: ${messageOf(error)}`, failedUrls };
+    // Every queue can store printable text.
+    const reason = toPrintable(errorMessage(error).slice(0, MAX_REASON_LENGTH));
+    return { state: 'dead', reason: `transform failed: ${reason}`, failedUrls };
   }
 }
 
@@ -51,13 +53,4 @@ function toJson(made: unknown): Buffer {
   const json = typeof made === 'object' && made !== null ? (JSON.stringify(made) as string | undefined) : undefined;
   if (json === undefined) throw new TypeError('it must return a JSON-serializable object, or undefined');
   return Buffer.from(json);
-}
-
-/** Returns the message of any thrown value, as text that every queue can store. */
-function messageOf(error: unknown): string {
-  try {
-    return toPrintable(errorMessage(error).slice(0, MAX_REASON_LENGTH));
-  } catch {
-    return 'it threw a value without a message';
-  }
 }

@@ -1,5 +1,6 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
+import { hasReadableUserInfo } from '../../common/url.util.js';
 import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
@@ -7,7 +8,6 @@ import type { BodyTransform } from './body-transform.js';
 import { areHeaders } from './header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';
 import { isRetryOn, type RetryOn } from './url-outcome.js';
-import { hasReadableUserInfo } from './webhook-target.js';
 
 /** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;
@@ -29,8 +29,8 @@ function isSharedSecret(value: unknown): boolean {
 }
 
 // The URL parser drops line breaks and tabs, so requests would go to a different URL than the one written here.
-const isWebhookUrl = (value: unknown): boolean =>
-  typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && hasReadableUserInfo(value);
+const isWebhookUrl = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
 
 /**
  * Where messages go: the webhook URLs of one receiver.
@@ -44,9 +44,10 @@ export class DestinationOptions extends RoutingOptions {
   )
   @Must('not contain the same URL twice', (value) => !Array.isArray(value) || new Set(value).size === value.length)
   @Must(
-    'be an array of http or https URLs, with a percent sign in user info written as %25',
-    (value) => Array.isArray(value) && value.every(isWebhookUrl),
+    'have user info that is percent-encoded: %25 for %',
+    (value) => !Array.isArray(value) || value.filter(isWebhookUrl).every(hasReadableUserInfo),
   )
+  @Must('be an array of http or https URLs', (value) => Array.isArray(value) && value.every(isWebhookUrl))
   urls!: string[];
 
   /**

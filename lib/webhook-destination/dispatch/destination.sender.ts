@@ -2,12 +2,12 @@ import { RelayError } from '../../client/relay.error.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { Attempt, type MayBegin, type OnEnd } from './attempt.js';
 import type { RequestLimit } from './request-limit.js';
-import { type RequestOptions, type Route, UrlRequest } from './url-request.js';
+import { type RequestOwner, type Route, UrlRequest } from './url-request.js';
 import type { RetryOn } from './url-outcome.js';
 import type { WebhookHeaders } from './webhook-headers.js';
 
 /** Sends the requests of one destination. */
-export class DestinationSender implements RequestOptions {
+export class DestinationSender implements RequestOwner {
   private onIdle: (() => void) | undefined;
 
   /**
@@ -58,7 +58,7 @@ export class DestinationSender implements RequestOptions {
     await Promise.all(this.routes.map(({ pool }) => pool.close()));
   }
 
-  onEnd(route: Route): void {
+  requestEnded(route: Route): void {
     route.active--;
     if (this.onIdle) this.checkIdle();
   }

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 
 import { areNetworks, contains, toBlockList } from '../../common/network.util.js';
+import { hasReadableUserInfo } from '../../common/url.util.js';
 import { toHostname } from './network.policy.js';
-import { basicAuthorization, hasReadableUserInfo } from './webhook-target.js';
+import { basicAuthorization } from './webhook-target.js';
 
 /** Value of `delivery.proxy` that selects the environment variables. */
 export const ENVIRONMENT = 'environment';

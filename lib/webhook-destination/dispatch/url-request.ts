@@ -18,13 +18,13 @@ export interface Route {
   active: number;
 }
 
-/** What the requests to a destination have in common. */
-export interface RequestOptions {
+/** The sender of a request, and what its requests have in common. */
+export interface RequestOwner {
   readonly retryOn: RetryOn;
   readonly limit?: RequestLimit | undefined;
   readonly propagateTrace: boolean;
   /** Called when a request has ended, before its attempt gets the result. */
-  onEnd(route: Route): void;
+  requestEnded(route: Route): void;
 }
 
 /** The request of an attempt to one of its URLs. */
@@ -36,13 +36,13 @@ export class UrlRequest implements PooledRequest {
   constructor(
     private readonly attempt: Attempt,
     private readonly route: Route,
-    private readonly options: RequestOptions,
+    private readonly owner: RequestOwner,
   ) {}
 
   prepare(waited: number): TargetRequest {
     const { headers, trace, span } = this.attempt.begin();
     const { target } = this.route;
-    const { limit, propagateTrace } = this.options;
+    const { limit, propagateTrace } = this.owner;
     this.isMade = true;
     limit?.begin();
     this.startedAt = performance.now() - waited;
@@ -55,21 +55,21 @@ export class UrlRequest implements PooledRequest {
 
   answer({ status, headers }: WebhookResponse): void {
     this.span?.end(status);
-    const outcome = classifyStatus(status, this.options.retryOn);
+    const outcome = classifyStatus(status, this.owner.retryOn);
     const retryAfter = outcome === 'success' ? undefined : parseRetryAfter(headers?.['retry-after'], Date.now());
-    this.end({ url: this.route.target.shown, outcome, status, duration: 0 }, retryAfter);
+    this.end({ url: this.route.target.shown, outcome, status }, retryAfter);
   }
 
   fail(error: unknown): void {
     this.span?.end(undefined, error);
     const { shown: url } = this.route.target;
-    this.end({ url, outcome: classifyError(error), error: errorMessage(error), duration: 0 });
+    this.end({ url, outcome: classifyError(error), error: errorMessage(error) });
   }
 
-  private end(result: UrlResult, retryAfter?: number): void {
-    result.duration = Math.floor(performance.now() - this.startedAt);
-    if (!this.isMade) this.options.limit?.giveBack();
-    this.options.onEnd(this.route);
-    this.attempt.add({ urlId: this.route.target.id, result, retryAfter });
+  private end(result: Omit<UrlResult, 'duration'>, retryAfter?: number): void {
+    const duration = Math.floor(performance.now() - this.startedAt);
+    if (!this.isMade) this.owner.limit?.giveBack();
+    this.owner.requestEnded(this.route);
+    this.attempt.add({ urlId: this.route.target.id, result: { ...result, duration }, retryAfter });
   }
 }

@@ -38,13 +38,3 @@ export function basicAuthorization({ username, password }: URL): string | undefi
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return credentials === ':' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
-
-/** Whether the user info of a URL can be decoded. */
-export function hasReadableUserInfo(url: string): boolean {
-  try {
-    basicAuthorization(new URL(url));
-    return true;
-  } catch {
-    return false;
-  }
-}

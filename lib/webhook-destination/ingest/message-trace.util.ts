@@ -44,7 +44,7 @@ class MemberFinder extends JsonScanner {
  * Removes `traceparent` and `tracestate` from the JSON of a context, because they are not for receivers. The trace is in
  * the format of `NewDelivery`; undefined if it is not recorded.
  *
- * @param json as `JSON.stringify` writes it
+ * @param json as `PostedMessage.json` returns it: written by `JSON.stringify`, with its UTF-8 bytes as Latin-1
  * @returns undefined if it has no valid `traceparent`; most have none and are not searched
  */
 export function takeTrace(json: string | undefined): { context: string; trace: string | undefined } | undefined {

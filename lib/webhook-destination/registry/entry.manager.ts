@@ -19,7 +19,7 @@ const OVERLAP = 86_400_000;
 /** Names that a URL cannot contain: those with lone surrogates, and `.` and `..`, which URLs resolve. */
 const UNREACHABLE = /^\.{1,2}$|\p{Surrogate}/u;
 
-const NAME_RULE = `name must be a non-empty string other than "." and "..", of at most ${MAX_NAME_LENGTH} Unicode characters`;
+const NAME_RULE = `name must be a non-empty string other than "." and "..", of at most ${MAX_NAME_LENGTH} characters, without lone surrogates`;
 
 /** An entry before it is converted for the caller. */
 export interface ShownEntry<K extends RegistryKind> {

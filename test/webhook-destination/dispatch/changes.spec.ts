@@ -146,7 +146,10 @@ it('A destination that was stopped while it was down probes no more', async () =
   dispatcher.start({ consume: () => NEVER });
   const handle = (id: string) =>
     new Promise<unknown>((resolve) => {
-      const settle = (settled: unknown) => Promise.resolve(Boolean(resolve(settled) ?? true));
+      const settle = (settled: unknown) => {
+        resolve(settled);
+        return Promise.resolve(true);
+      };
       dispatcher.handle({ delivery: toDelivery(newDelivery(id), id), settle });
     });
   const handled = Array.from({ length: 12 }, (_, index) => handle(`m${index}`));

@@ -115,7 +115,7 @@ describe('The transform of a destination', () => {
       () => {
         throw Object.create(null);
       },
-      'it threw a value without a message',
+      'unknown error',
     ],
     [
       'throws what a line and a database cannot hold',

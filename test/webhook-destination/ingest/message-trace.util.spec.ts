@@ -4,17 +4,19 @@ import { takeTrace } from '../../../lib/webhook-destination/ingest/message-trace
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const tracestate = 'vendor=1';
+const toLatin1 = (value: object) => Buffer.from(JSON.stringify(value)).toString('latin1');
 
 it.each<[string, object]>([
   ['alone', { traceparent }],
   ['first', { traceparent, tracestate, a: 1 }],
   ['last', { a: { b: [1] }, tracestate, traceparent }],
   ['apart', { traceparent, 'a"}': '{,"', tracestate, b: null }],
+  ['beside other scripts', { a: '一 П Ģ', traceparent, b: '上' }],
   ['beside nested ones', { a: { traceparent: 'other' }, traceparent, tracestate, b: [{ tracestate }] }],
 ])('takes the trace out of a context in which it is %s', (_place, context) => {
   const isOther = ([name]: [string, unknown]) => name !== 'traceparent' && name !== 'tracestate';
-  expect(takeTrace(JSON.stringify(context))).toEqual({
-    context: JSON.stringify(Object.fromEntries(Object.entries(context).filter(isOther))),
+  expect(takeTrace(toLatin1(context))).toEqual({
+    context: toLatin1(Object.fromEntries(Object.entries(context).filter(isOther))),
     trace: 'tracestate' in context ? `${traceparent} ${tracestate}` : traceparent,
   });
 });

@@ -32,7 +32,7 @@ export default function UsersPage({ route: { query } }: { route: Route }) {
   );
 }
 
-/** @param onSame called when the user shown is submitted again */
+/** @param onSame called when the same user is submitted again */
 function UserForm({ userId, onSame }: { userId: string; onSame: () => void }) {
   const [draft, setDraft] = useState(userId);
   const show = () => (draft === userId ? onSame() : goTo(hrefOf('users', { userId: draft })));

@@ -16,7 +16,8 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     if (record) return record;
     throw new RequestError(404, 'delivery_unknown', 'the queue has no delivery with this id', 'id');
   };
-  const deleteUser = async ({ audit }: ApiRequest, { userId, sources, ...others }: DeletionRequest) => {
+  const deleteUser = async ({ audit }: ApiRequest, userId: string, body: Pick<DeletionRequest, 'sources'>) => {
+    const { sources, ...others } = body;
     refuseFields(others);
     const result = await relay.requestDeletion({ userId, sources }); // checks both
     audit({ action: 'user.delete', target: userId, details: { sources, ...result } });
@@ -55,14 +56,17 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       'DELETE',
       'users/:userId',
       `${DELETION}, like POST deletions`,
-      (request) => deleteUser(request, { ...request.body, userId: request.params.userId }),
+      (request) => deleteUser(request, request.params.userId!, request.body),
       { type: 'object', properties: { sources: SOURCES_SCHEMA } },
     ),
     changeRoute(
       'POST',
       'deletions',
       `${DELETION}, like POST /v1/delete; the id may be one that a path cannot contain`,
-      (request) => deleteUser(request, request.body),
+      (request) => {
+        const { userId, ...others } = request.body as DeletionRequest; // requestDeletion checks it
+        return deleteUser(request, userId!, others);
+      },
       {
         type: 'object',
         required: ['userId'],

@@ -202,8 +202,8 @@ export class DestinationConsumer {
         const { leased: next } = await this.leases.settle(leased, outcome, !this.stopped);
         return next;
       } catch (error) {
-        if (isLost(error) && isInDoubt) {
-          this.leases.end(leased); // recorded by an earlier try, whose answer was lost
+        if (isLost(error) && isInDoubt && (await this.leases.isRecorded(leased, outcome))) {
+          this.leases.end(leased); // an earlier try recorded it, and its answer was lost
           return undefined;
         }
         if (isLost(error) || this.closed) throw error;

@@ -72,6 +72,13 @@ export class JobLeases {
     return this.toNext(await this.backend.moveToActive(token, token));
   }
 
+  /** Whether the store shows that an outcome was recorded; false if that is unknown. */
+  async isRecorded({ job }: LeasedJob, outcome: DeliveryOutcome | undefined): Promise<boolean> {
+    const states = { delivered: 'completed', dead: 'failed', waiting: 'delayed' } as const;
+    const state = await this.backend.getState(job.id).catch(() => undefined);
+    return state === (outcome ? states[outcome.state] : 'waiting');
+  }
+
   /**
    * Records an outcome. If the job has ended and `fetchNext` is set, the same command leases the next due job. Without
    * an outcome, the job is put back.

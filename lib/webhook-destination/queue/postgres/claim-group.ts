@@ -68,7 +68,7 @@ export class ClaimGroup {
       const index = row.place - 1;
       const claim = claims[index]!;
       claim.nextDueAt = row.next_due_at ?? undefined;
-      if (row.id === null) continue;
+      if (row.id === null || lease !== this.leases.mark) continue; // or the lease has ended meanwhile
       claim.deliveries.push(toLeased(row, lease));
       lastDueAt[index] = row.due_at;
       bytes[index]! += row.body.length;

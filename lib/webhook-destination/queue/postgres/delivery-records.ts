@@ -64,7 +64,7 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
-  /** Makes dead deliveries due; resolves with the destination of each. */
+  /** Makes deliveries due that died before it began, in portions; resolves with the destination of each. */
   async replay(query: CheckedQuery, now: number): Promise<string[]> {
     if ((query.state ?? 'dead') !== 'dead') return [];
     const conditions = toConditions({ ...query, state: 'dead' }, [now]);
@@ -72,7 +72,7 @@ export class DeliveryRecords {
     const replayed: string[] = [];
     await this.database.repeat<{ destination: string }>(
       `WITH found AS MATERIALIZED (
-         SELECT id FROM ${this.table} WHERE ${conditions.text} LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
+         SELECT id FROM ${this.table} WHERE ${conditions.text} AND ended_at <= $1::bigint LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
        UPDATE ${this.table} d
        SET state = 'queued', due_at = $1::bigint, first_attempt_at = $1::bigint, failed_urls = NULL, reason = NULL,
          ended_at = NULL

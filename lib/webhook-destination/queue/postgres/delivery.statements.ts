@@ -2,9 +2,10 @@ import { DELIVERY_COLUMNS } from './delivery.codec.js';
 
 /*
  * A statement that locks many rows skips locked rows (SKIP LOCKED), so it seldom waits for another one while it holds
- * locks. `settle` waits, and so does the acceptance of a repeated message, which locks keys in their order. A claim can
- * still deadlock with `settle` where a row changes just while it is locked; PostgreSQL then ends one of the two, and
- * `PostgresDatabase.query` repeats it.
+ * locks. `settle` waits, and so does the acceptance of a repeated message, which locks keys in their order within a
+ * statement. Deadlocks remain possible: of a claim with a `settle` of a row that changes just then, and of two batches of
+ * several statements that repeat the same messages. PostgreSQL then ends one of the two, and `PostgresDatabase` repeats
+ * it.
  */
 
 const isOpen = `state IN ('queued', 'waiting')`;

@@ -105,7 +105,7 @@ export class PostgresDatabase {
 
   /** To be called when the queue begins to close: queries, `close` included, then end within seconds. */
   beginClose(): void {
-    this.connections.limit();
+    this.connections.beginClose();
   }
 
   async close(): Promise<void> {
@@ -185,6 +185,6 @@ async function inTransaction<T>(pool: Pool, work: (client: PoolClient) => Promis
     return result;
   } finally {
     client.off('error', ignore);
-    client.release(!isDone); // otherwise the transaction ends with its connection
+    client.release(!isDone); // after a failure, closing the connection rolls the transaction back
   }
 }

@@ -9,8 +9,8 @@ const LEASE_TIME = 15_000;
 const UPKEEP_INTERVAL = 5_000;
 
 /**
- * How long a process sees no renewal of another one before it ends the leases of that one, in ms: three upkeeps, which
- * may be early by a moment. The server's clock does not count, because it may be set.
+ * Time without a renewal after which a process counts as ended, in ms, by the monotonic clock of the process that
+ * watches: the server's clock may be set. The third upkeep ends it, even if that is a moment early.
  */
 const SILENCE = LEASE_TIME - UPKEEP_INTERVAL / 2;
 
@@ -28,6 +28,7 @@ interface FreedRow {
 }
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
+/** Only processes of 0.1.0 compare it; here, each renewal only has to change the row. */
 const ALIVE_UNTIL = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
 
 /**
@@ -96,8 +97,8 @@ export class ProcessLeases {
   private async runUpkeep(owner: StoreOwner): Promise<void> {
     const now = await this.renew();
     if (now === undefined) {
+      await this.join(); // first, because what is withdrawn makes room for claims, which need the new mark
       owner.withdrawn(owner.leased());
-      await this.join();
     } else {
       this.setClock(now);
     }

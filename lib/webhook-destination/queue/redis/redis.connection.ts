@@ -25,7 +25,7 @@ export type Client = Redis | Cluster;
 /** While Redis is unavailable, commands fail immediately; callers retry those that must succeed. */
 const CLIENT_OPTIONS: RedisOptions = {
   lazyConnect: true,
-  keyPrefix: '', // the scripts of BullMQ have no use for it; the queue has a prefix of its own
+  keyPrefix: '', // BullMQ refuses a client with one; the queue has a prefix of its own
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_TIMEOUT,
@@ -116,7 +116,7 @@ export class RedisConnection {
 
 /** Creates a client with the given settings, or with those of the given client. */
 function createClient(connection: string | object, Constructor: typeof Redis): Client {
-  // By way of a copy, because the parameters of a URL take precedence over options.
+  // The parameters of a URL would override these options, so they are applied to a copy.
   if (typeof connection === 'string')
     return new Constructor(connection, { lazyConnect: true }).duplicate(CLIENT_OPTIONS);
   if (!isClient(connection)) return new Constructor({ ...connection, ...CLIENT_OPTIONS });

@@ -1,5 +1,6 @@
 import { throwFaults } from '../../../common/options.error.js';
 import { Known, Must } from '../../../common/options.rules.js';
+import { hasReadableUserInfo } from '../../../common/url.util.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 
@@ -89,7 +90,7 @@ export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions
     const begins = protocols.map((protocol) => `${protocol}//`).join(' or ');
     faults.push(`connection must be a URL that begins with ${begins}, options, or a client`);
   } else if (typeof connection === 'string') {
-    faults.push(...findUrlFaults(new URL(connection)));
+    faults.push(...findUrlFaults(connection));
   }
   if (backend === 'postgres' && !/^[A-Za-z_]\w{0,62}$/.test(prefix)) {
     faults.push('prefix is the schema on PostgreSQL: it must hold at most 63 letters, digits and underscores');
@@ -99,22 +100,14 @@ export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions
 }
 
 /** Returns what the clients of the stores do not check in the URL of a connection. */
-function findUrlFaults({ protocol, pathname, username, password }: URL): string[] {
+function findUrlFaults(connection: string): string[] {
+  const { protocol, pathname } = new URL(connection);
   const faults: string[] = [];
   if (PROTOCOLS.redis.includes(protocol) && !/^\/?\d*$/.test(pathname)) {
     faults.push('connection must be a Redis URL without a path, or with the number of a database: redis://host:6379/1');
   }
-  if (!isEncoded(username) || !isEncoded(password)) {
+  if (!hasReadableUserInfo(connection)) {
     faults.push('connection must be a URL whose user and password are percent-encoded: %25 for %');
   }
   return faults;
-}
-
-function isEncoded(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -4,9 +4,12 @@ import { RedisQueueBackend } from 'bullmq';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import type { Lease } from '../../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
+import { waitFor } from '../../../support/wait-for.js';
 
 await describeOnEach([redisStore], (store) => {
   describe(`An outcome on ${store.name}`, () => {
@@ -35,6 +38,30 @@ await describeOnEach([redisStore], (store) => {
       expect(await settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } })).toBe(true);
       expect(await queue.counts()).toEqual([{ destination: 'Webhooks', state: 'delivered', count: 1 }]);
       await queue.idle();
+    });
+
+    it('does not count as recorded if the job was taken back meanwhile', async () => {
+      jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+      const { options, remove } = store.create();
+      cleanUp(remove);
+      const queue = bullmqQueue(options)();
+      await queue.open();
+      cleanUp(() => queue.close());
+      await queue.add([newDelivery('m0')]);
+      const leases: Lease[] = [];
+      queue.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
+      await waitFor(() => leases.length === 1);
+      jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
+        this: RedisQueueBackend,
+        ...[{ id }, , , token]
+      ) {
+        await this.retryJob(id!, true, token); // as a process that recovers the job of an ended lease
+        throw new Error('Command timed out');
+      });
+      expect(await leases[0]!.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } })).toBe(
+        false,
+      );
+      await waitFor(() => leases.length === 2);
     });
   });
 });
