@@ -18,7 +18,8 @@ await describeOnEach([redisStore], (store) => {
       jest.restoreAllMocks();
     });
 
-    it('counts as recorded if only the answer was lost', async () => {
+    /** Opens a queue with one delivery. */
+    async function start() {
       jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
       const { options, remove } = store.create();
       cleanUp(remove);
@@ -26,6 +27,11 @@ await describeOnEach([redisStore], (store) => {
       await queue.open();
       cleanUp(() => queue.close());
       await queue.add([newDelivery('m0')]);
+      return queue;
+    }
+
+    it('counts as recorded if only the answer was lost', async () => {
+      const queue = await start();
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
       const { moveToCompleted } = RedisQueueBackend.prototype;
       jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
@@ -41,13 +47,7 @@ await describeOnEach([redisStore], (store) => {
     });
 
     it('does not count as recorded if the job was taken back meanwhile', async () => {
-      jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
-      const { options, remove } = store.create();
-      cleanUp(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      cleanUp(() => queue.close());
-      await queue.add([newDelivery('m0')]);
+      const queue = await start();
       const leases: Lease[] = [];
       queue.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
       await waitFor(() => leases.length === 1);
