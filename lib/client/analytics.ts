@@ -1,7 +1,7 @@
-import { bindCallback } from './event/user-code.caller.js';
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { AnalyticsBase } from './analytics-base.js';
 import type { Callback } from './event/pending-event.interface.js';
+import { bindCallback } from './event/user-code.caller.js';
 import type {
   AliasParams,
   GroupParams,

@@ -5,8 +5,14 @@ import { promisify } from 'node:util';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { type DeliveryOutcome, type DeliveryQueueFactory, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import {
+  type DeliveryOutcome,
+  type DeliveryQueue,
+  type DeliveryQueueFactory,
+  type NewDelivery,
+  sqliteQueue,
+} from 'nestjs-analytics-relay';
+import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { runCommand } from '../support/command.js';
@@ -61,20 +67,31 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await queue.close();
     }
 
-    it('moves what is to be delivered, with its attempts and its window, and loses nothing', async () => {
+    /** A folder for the file, and a place in the store with the arguments that name it. */
+    async function prepare() {
       const folder = await temporaryFolder();
       cleanUp(folder.remove);
-      const path = folder.path('relay.db');
-      await fill(sqliteQueue({ path }));
       const { options, remove } = store.create();
       cleanUp(remove);
-      const args = ['--from', path, '--to', store.url, '--prefix', options.prefix!];
+      const to = ['--to', store.url, '--prefix', options.prefix!];
+      return { folder, path: folder.path('relay.db'), options, to };
+    }
 
-      const { stdout } = await run(...args);
-      expect(stdout).toMatch(/^602 deliveries moved\n1 dead delivery remains in .*; use --dead to deliver it again$/m);
+    async function openNew(options: BullmqQueueOptions): Promise<DeliveryQueue> {
       const queue = bullmqQueue(options)();
       await queue.open();
       cleanUp(() => queue.close());
+      return queue;
+    }
+
+    it('moves what is to be delivered, with its attempts and its window, and loses nothing', async () => {
+      const { path, options, to } = await prepare();
+      await fill(sqliteQueue({ path }));
+      const args = ['--from', path, ...to];
+
+      const { stdout } = await run(...args);
+      expect(stdout).toMatch(/^602 deliveries moved\n1 dead delivery remains in .*; use --dead to deliver it again$/m);
+      const queue = await openNew(options);
       const moved = await queue.list({}, { limit: 1_000 });
       expect(moved).toHaveLength(602);
       const { nextAttemptAt } = outcomes.waiting as { nextAttemptAt: number };
@@ -104,9 +121,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     });
 
     it('moves each delivery once, even if several have one message id', async () => {
-      const folder = await temporaryFolder();
-      cleanUp(folder.remove);
-      const path = folder.path('relay.db');
+      const { folder, path, options, to } = await prepare();
       const file = sqliteQueue({ path, retention: { messageIds: { age: 0 } } })();
       await file.open();
       for (const acceptedAt of [1_700_000_000_000, 1_700_000_000_000, 1_700_086_400_000]) {
@@ -114,26 +129,17 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       }
       await file.close();
       await copyFile(path, folder.path('copy.db'));
-      const { options, remove } = store.create();
-      cleanUp(remove);
-      const args = ['--to', store.url, '--prefix', options.prefix!];
 
-      expect((await run('--from', path, ...args)).stdout).toBe('3 deliveries moved\n');
-      await run('--from', folder.path('copy.db'), ...args); // as after a run that could not empty the file
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      cleanUp(() => queue.close());
+      expect((await run('--from', path, ...to)).stdout).toBe('3 deliveries moved\n');
+      await run('--from', folder.path('copy.db'), ...to); // as after a run that could not empty the file
+      const queue = await openNew(options);
       await queue.add([message('daily')]);
       expect(await queue.list({})).toHaveLength(3);
     });
 
     it('returns to the file what the new queue refuses, as it was, and says how far it came', async () => {
-      const folder = await temporaryFolder();
-      cleanUp(folder.remove);
-      const path = folder.path('relay.db');
+      const { path, options, to } = await prepare();
       await fill(sqliteQueue({ path }));
-      const { options, remove } = store.create();
-      cleanUp(remove);
       await migrateBullmqQueue(options);
       if (store === redisStore) {
         const redis = new Redis(store.url);
@@ -143,9 +149,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         await queryPostgres(`ALTER TABLE ${options.prefix}.relay_delivery ADD CHECK (message_id <> 'm400')`);
       }
 
-      const { code, stdout, stderr } = await runCommand(
-        ...['migrate', '--from', path, '--to', store.url, '--prefix', options.prefix!],
-      );
+      const { code, stdout, stderr } = await runCommand('migrate', '--from', path, ...to);
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       const [, moved] = new RegExp(
         `^migrate: ${store.name}: .*\n(\\d+) deliveries moved so far; run the command again to move the rest\n$`,
@@ -160,9 +164,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     });
 
     it('copies the registry once; what the new queue changed or removed since stays so', async () => {
-      const folder = await temporaryFolder();
-      cleanUp(folder.remove);
-      const path = folder.path('relay.db');
+      const { path, options, to } = await prepare();
       const file = sqliteQueue({ path })();
       await file.open();
       const documents = { kept: '{"url":"1"}', changed: '{"url":"2"}', removed: '{"url":"3"}' };
@@ -172,14 +174,10 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const gone = await file.registry!.write({ kind: 'source', name: 'gone', document: '{}' }, 0);
       await file.registry!.write({ kind: 'source', name: 'gone', document: undefined }, gone!);
       await file.close();
-      const { options, remove } = store.create();
-      cleanUp(remove);
-      const args = ['--from', path, '--to', store.url, '--prefix', options.prefix!];
+      const args = ['--from', path, ...to];
 
       expect((await run(...args)).stdout).toBe('3 sources and destinations copied\n0 deliveries moved\n');
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      cleanUp(() => queue.close());
+      const queue = await openNew(options);
       const registry = queue.registry!;
       const read = async () =>
         Object.fromEntries((await registry.read(0)).map(({ name, document }) => [name, document]));

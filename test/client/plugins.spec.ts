@@ -496,7 +496,9 @@ describe('loading', () => {
     const errors = errorsOf(analytics);
     await expect(analytics.register({ name: 'x' } as never)).rejects.toThrow(ValidationError);
     expect(errors).toEqual([{ code: 'plugin_load_failure', reason: expect.any(ValidationError) }]);
-    expect(warn.mock.calls).toEqual([[expect.stringMatching(/^register refused an invalid plugin, .*type must be/s)]]);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringMatching(/^The plugins of this call were not registered, because one is invalid: .*type must be/s)],
+    ]);
     warn.mockRestore();
   });
 

@@ -188,7 +188,7 @@ export class PluginPipeline {
     try {
       throwFaults('register', plugins.flatMap(findPluginFaults));
     } catch (error) {
-      this.reportUnloaded('register refused an invalid plugin, and registered none of its plugins', error);
+      this.reportUnloaded('The plugins of this call were not registered, because one is invalid', error);
       throw error;
     }
   }
