@@ -13,12 +13,6 @@ export interface SendResult {
   retryAfter: number | undefined;
 }
 
-/** Returns whether an attempt may begin; its span if it is traced. */
-export type MayBegin = () => boolean | AttemptSpan;
-
-/** Called once: at the first success with the results so far, otherwise with all; with undefined if nothing was sent. */
-export type OnEnd = (results: SendResult[] | undefined) => void;
-
 interface Begun {
   /** The headers of all its requests. */
   headers: Record<string, string>;
@@ -29,27 +23,20 @@ interface Begun {
 
 /**
  * One attempt to deliver a message, which begins with the first connection to one of its URLs. Thousands may wait for
- * connections, so it uses callbacks: promises would be a third of what the garbage collector copies.
+ * connections, so each is one object: with promises or closures, the garbage collector would copy several times as much.
  */
-export class Attempt {
+export abstract class Attempt {
+  /** Number of requests, one to each URL. */
+  requests = 0;
   private readonly results: SendResult[] = [];
   private begun: Begun | undefined;
   private isDeclined = false;
   private isEnded = false;
 
-  /**
-   * @param body the bytes that are signed and sent
-   * @param requests number of requests, one to each URL
-   * @param mayBegin called when there is a connection for the first request; the span that it returns traces the
-   * requests
-   */
+  /** @param body the bytes that are signed and sent */
   constructor(
-    private readonly delivery: Readonly<Delivery>,
+    readonly delivery: Readonly<Delivery>,
     readonly body: Buffer,
-    private readonly requests: number,
-    private readonly headers: WebhookHeaders,
-    private readonly mayBegin: MayBegin,
-    private readonly onEnd: OnEnd,
   ) {}
 
   /**
@@ -57,15 +44,15 @@ export class Attempt {
    *
    * @throws {RelayError} if it may not begin
    */
-  begin(): Begun {
+  begin(headers: WebhookHeaders): Begun {
     if (this.begun) return this.begun;
     const answer = this.mayBegin();
     if (answer === false) {
       this.isDeclined = true;
       throw new RelayError('destination_down', 'the destination is down');
     }
-    const headers = this.headers.for(this.delivery, this.body, Date.now());
-    return (this.begun = { headers, trace: this.delivery.trace, span: answer === true ? undefined : answer });
+    const made = headers.for(this.delivery, this.body, Date.now());
+    return (this.begun = { headers: made, trace: this.delivery.trace, span: answer === true ? undefined : answer });
   }
 
   /** Adds the result of one request. Requests in flight after the first success are not cancelled. */
@@ -74,6 +61,15 @@ export class Attempt {
     this.results.push(result);
     if (result.result.outcome !== 'success' && this.results.length < this.requests) return;
     this.isEnded = true;
-    this.onEnd(this.isDeclined && !this.begun ? undefined : this.results);
+    this.end(this.isDeclined && !this.begun ? undefined : this.results);
   }
+
+  /**
+   * Called when there is a connection for the first request; returns whether the attempt may begin, or its span if it
+   * is traced.
+   */
+  protected abstract mayBegin(): boolean | AttemptSpan;
+
+  /** Called once: at the first success with the results so far, otherwise with all; with undefined if nothing was sent. */
+  abstract end(results: SendResult[] | undefined): void;
 }

@@ -14,6 +14,7 @@ import {
   type Lease,
 } from '../queue/delivery-queue.interface.js';
 import type { SendResult } from './attempt.js';
+import { type AttemptOwner, LeasedAttempt } from './leased.attempt.js';
 import { judgeAttempt, refuses, WINDOW_OVER } from './attempt-outcome.util.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
@@ -36,7 +37,7 @@ type DispatchedDestination = Pick<PausableDestination, 'name' | 'concurrency' | 
  * Leases the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination
  * is down, deliveries stay in the queue: between probes, none are leased.
  */
-export class DestinationDispatcher implements LeaseHandler {
+export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   // Private, because it contains URLs, headers and keys.
   readonly #destination: DispatchedDestination;
@@ -155,7 +156,7 @@ export class DestinationDispatcher implements LeaseHandler {
     const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
     if (!this.isStopped && this.circuit.admits(now, now >= last)) {
       const attempted = begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt };
-      this.attempt(lease, attempted, body, now);
+      this.sender.send(new LeasedAttempt(lease, attempted, body, now, this.circuit.probe, this));
       return undefined;
     }
     // The window continues while the destination is down; no attempt is counted.
@@ -165,35 +166,28 @@ export class DestinationDispatcher implements LeaseHandler {
     return { state: 'waiting', nextAttemptAt, failedUrls, firstAttemptAt };
   }
 
-  /** @param body the bytes that are sent: the delivery's own, unless the destination has a `transform` */
-  private attempt(lease: Lease, delivery: Readonly<Delivery>, body: Buffer, now: number): void {
-    const { probe } = this.circuit;
-    let startedAt = now;
-    let span: AttemptSpan | undefined;
-    const mayBegin = () => {
-      startedAt = this.now();
-      if (this.isStopped || (probe === 0 && this.circuit.isOpen)) return false;
-      span = this.telemetry?.attempt(delivery);
-      return span ?? true;
-    };
-    const end = (sent: SendResult[] | undefined): void => {
-      if (sent) void this.settle(lease, this.judge(delivery, sent, startedAt, probe, span));
-      // While the delivery waited for the rate limit or a connection, the destination went down or the application stopped.
+  /** Returns whether an attempt may begin now that there is a connection for it; its span if it is traced. */
+  mayBegin(attempt: LeasedAttempt): boolean | AttemptSpan {
+    attempt.startedAt = this.now();
+    if (this.isStopped || (attempt.probe === 0 && this.circuit.isOpen)) return false;
+    attempt.span = this.telemetry?.attempt(attempt.delivery);
+    return attempt.span ?? true;
+  }
+
+  /** Settles the delivery of an attempt that has ended, or advances it again if nothing was sent. */
+  attempted(attempt: LeasedAttempt, sent: SendResult[] | undefined): void {
+    const { lease, delivery } = attempt;
+    // A connection may have become free in the async context of another destination.
+    this.inScope(lease, () => {
+      if (sent) void this.settle(lease, this.judge(attempt, sent));
+      // While it waited for the rate limit or a connection, the destination went down or the application stopped.
       else if (this.isStopped && !this.circuit.isOpen) void this.settle(lease, undefined);
       else this.advance(lease, delivery);
-    };
-    // A connection may have become free in the async context of another destination.
-    this.sender.send(delivery, body, mayBegin, (sent) => this.inScope(lease, () => end(sent)));
+    });
   }
 
   /** Returns the outcome of an attempt, and changes the circuit. */
-  private judge(
-    delivery: Readonly<Delivery>,
-    sent: SendResult[],
-    startedAt: number,
-    probe: number,
-    span: AttemptSpan | undefined,
-  ): DeliveryOutcome {
+  private judge({ delivery, startedAt, probe, span }: LeasedAttempt, sent: SendResult[]): DeliveryOutcome {
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
     const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now, paused);
     (span ?? this.telemetry?.attempt(delivery))?.end(outcome.state); // no span yet if no URL got as far as a connection

@@ -1,6 +1,5 @@
 import { RelayError } from '../../client/relay.error.js';
-import type { Delivery } from '../queue/delivery-queue.interface.js';
-import { Attempt, type MayBegin, type OnEnd } from './attempt.js';
+import type { Attempt } from './attempt.js';
 import type { RequestLimit } from './request-limit.js';
 import { type RequestOwner, type Route, UrlRequest } from './url-request.js';
 import type { RetryOn } from './url-outcome.js';
@@ -16,7 +15,7 @@ export class DestinationSender implements RequestOwner {
    * @param limit shared with the destination's earlier senders, whose requests count too
    */
   constructor(
-    private readonly headers: WebhookHeaders,
+    readonly headers: WebhookHeaders,
     private readonly routes: Route[],
     private readonly maxActive: number,
     readonly retryOn: RetryOn = 'spec',
@@ -26,19 +25,19 @@ export class DestinationSender implements RequestOwner {
 
   /**
    * Posts concurrently to each URL without a permanent failure, once the rate limit admits it. Requests in flight after
-   * the first success are not cancelled. Nothing is sent if `endWaits` is called before, or if `mayBegin` declines.
-   *
-   * @see Attempt
+   * the first success are not cancelled. Nothing is sent if `endWaits` is called before, or if the attempt declines.
    */
-  send(delivery: Readonly<Delivery>, body: Buffer, mayBegin: MayBegin, onEnd: OnEnd): void {
-    const { failedUrls } = delivery;
+  send(attempt: Attempt): void {
+    const { failedUrls } = attempt.delivery;
     const routes =
       failedUrls.length > 0 ? this.routes.filter(({ target }) => !failedUrls.includes(target.id)) : this.routes;
-    if (routes.length === 0) return onEnd([]);
-    const attempt = new Attempt(delivery, body, routes.length, this.headers, mayBegin, onEnd);
+    if (routes.length === 0) return attempt.end([]);
     const { limit } = this;
     if (!limit || limit.admits(routes.length)) return this.post(attempt, routes);
-    void limit.wait(routes.length).then((isAdmitted) => (isAdmitted ? this.post(attempt, routes) : onEnd(undefined)));
+    void limit.wait(routes.length).then((isAdmitted) => {
+      if (isAdmitted) this.post(attempt, routes);
+      else attempt.end(undefined);
+    });
   }
 
   /** Cancels the requests that wait for the rate limit. */
@@ -68,6 +67,7 @@ export class DestinationSender implements RequestOwner {
   }
 
   private post(attempt: Attempt, routes: Route[]): void {
+    attempt.requests = routes.length;
     for (const route of routes) {
       const request = new UrlRequest(attempt, route, this);
       if (++route.active <= this.maxActive) route.pool.post(request);

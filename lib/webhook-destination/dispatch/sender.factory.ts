@@ -1,9 +1,10 @@
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { toDelivery } from '../queue/delivery.factory.js';
+import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { bodyToSend } from './body-transform.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
-import type { SendResult } from './attempt.js';
+import { Attempt, type SendResult } from './attempt.js';
 import { DestinationSender } from './destination.sender.js';
 import type { RequestLimit } from './request-limit.js';
 import type { PoolFactory } from './transport.factory.js';
@@ -31,6 +32,25 @@ export function createSender(
   return new DestinationSender(headers, routes, concurrency * ACTIVE_FACTOR, retryOn, limit, propagateTrace);
 }
 
+/** An attempt outside the queue. */
+class TestAttempt extends Attempt {
+  constructor(
+    delivery: Readonly<Delivery>,
+    body: Buffer,
+    private readonly resolve: (results: SendResult[]) => void,
+  ) {
+    super(delivery, body);
+  }
+
+  end(results: SendResult[] = []): void {
+    this.resolve(results);
+  }
+
+  protected mayBegin(): boolean {
+    return true;
+  }
+}
+
 /**
  * Sends a message to each URL of a destination once, outside the queue, with a sender of its own: a delivery would be
  * settled by the first success.
@@ -49,14 +69,7 @@ export async function sendTest(
   const send = async (url: string): Promise<SendResult[]> => {
     const sender = create([url]);
     try {
-      return await new Promise((resolve) =>
-        sender.send(
-          delivery,
-          made,
-          () => true,
-          (results = []) => resolve(results),
-        ),
-      );
+      return await new Promise((resolve) => sender.send(new TestAttempt(delivery, made, resolve)));
     } finally {
       await sender.close();
     }

@@ -7,6 +7,7 @@ import type { Attempt } from './attempt.js';
 import type { ConnectionPool, PooledRequest } from './connection-pool.js';
 import type { RequestLimit } from './request-limit.js';
 import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
+import type { WebhookHeaders } from './webhook-headers.js';
 import type { WebhookTarget } from './webhook-target.js';
 import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
 
@@ -20,6 +21,7 @@ export interface Route {
 
 /** The sender of a request, and what its requests have in common. */
 export interface RequestOwner {
+  readonly headers: WebhookHeaders;
   readonly retryOn: RetryOn;
   readonly limit?: RequestLimit | undefined;
   readonly propagateTrace: boolean;
@@ -40,7 +42,7 @@ export class UrlRequest implements PooledRequest {
   ) {}
 
   prepare(waited: number): TargetRequest {
-    const { headers, trace, span } = this.attempt.begin();
+    const { headers, trace, span } = this.attempt.begin(this.owner.headers);
     const { target } = this.route;
     const { limit, propagateTrace } = this.owner;
     this.isMade = true;

@@ -5,8 +5,13 @@ import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-anal
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { NEVER, Subject } from 'rxjs';
 
+import type { PooledRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
 import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
+import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
+import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
+import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
+import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
 import { toDelivery } from '../../../lib/webhook-destination/queue/delivery.factory.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
@@ -133,16 +138,22 @@ it('A test shows the answer of each URL', async () => {
 
 it('A destination that was stopped while it was down probes no more', async () => {
   const options = Object.assign(new DeliveryOptions(), { initialRetryDelay: 10, maxRetryDelay: 10 });
+  /** Gives a request its connection, and then its answer. */
   const begins: (() => void)[] = [];
-  const sender = {
-    send: (_delivery: unknown, _body: unknown, mayBegin: () => unknown, onEnd: (results?: unknown[]) => void) => {
-      const result = { url: 'https://customer.example/hook', outcome: 'temporary', status: 500, duration: 1 };
-      begins.push(() => onEnd(mayBegin() === false ? undefined : [{ urlId: 'u1', result }]));
-    },
-    endWaits: () => undefined,
-  };
+  const post = (request: PooledRequest) =>
+    begins.push(() => {
+      try {
+        request.prepare(0);
+        request.answer({ status: 500 });
+      } catch (error) {
+        request.fail(error);
+      }
+    });
+  const pool = { post, close: () => Promise.resolve() };
+  const routes = [{ target: toWebhookTarget('https://customer.example/hook'), pool, active: 0 }];
+  const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 64);
   let now = Date.now();
-  const dispatcher = new DestinationDispatcher({ name: 'Hook' }, sender as never, options, new Subject(), () => now);
+  const dispatcher = new DestinationDispatcher({ name: 'Hook' }, sender, options, new Subject(), () => now);
   dispatcher.start({ consume: () => NEVER });
   const handle = (id: string) =>
     new Promise<unknown>((resolve) => {
