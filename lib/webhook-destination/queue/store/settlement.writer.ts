@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turnEnd, setTimeout as sleep } from 'node:timers/promises';
 
 import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
@@ -61,7 +61,7 @@ export class SettlementWriter {
   }
 
   private async run(): Promise<void> {
-    await Promise.resolve(); // settlements made in the same turn join the first group
+    await turnEnd(); // settlements made in the same turn of the event loop join the first group
     while (this.group.length > 0) {
       const entries = this.takeGroup();
       try {
