@@ -10,30 +10,49 @@ const MODULE = 'ProductAnalyticsModule';
 
 const MODULE_FILE = 'product-analytics.module';
 
+/** In the format of `nest new`, whose linter checks it. */
 const MODULE_SOURCE = `import { Module } from '@nestjs/common';
-import { AnalyticsModule, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import {
+  AnalyticsModule,
+  memoryQueue,
+  sqliteQueue,
+  WebhookDestinationModule,
+} from 'nestjs-analytics-relay';
 
-const writeKey = process.env.ANALYTICS_WRITE_KEY ?? 'wk_development';
-const url = process.env.WEBHOOK_URL;
-const sharedSecret = process.env.WEBHOOK_SECRET;
-const token = process.env.ADMIN_TOKEN;
+// Called by the factories below, which run after ConfigModule has loaded .env.
+const writeKey = () => process.env.ANALYTICS_WRITE_KEY ?? 'wk_development';
 
 @Module({
   imports: [
-    AnalyticsModule.forRoot({ writeKey }),
-    WebhookDestinationModule.forRoot({
-      sources: [{ name: 'app', writeKey }],
-      // Without a URL, events are accepted but not delivered.
-      destinations: url ? [{ urls: [url], sharedSecret }] : [],
-      // The dashboard at /relay; disabled without a token.
-      admin: token ? { token } : undefined,
+    AnalyticsModule.forRootAsync({
+      useFactory: () => ({ writeKey: writeKey() }),
+    }),
+    WebhookDestinationModule.forRootAsync({
+      useFactory: () => {
+        const url = process.env.WEBHOOK_URL;
+        const sharedSecret = process.env.WEBHOOK_SECRET;
+        const token = process.env.ADMIN_TOKEN;
+        const isTest = process.env.NODE_ENV === 'test';
+        return {
+          sources: [{ name: 'app', writeKey: writeKey() }],
+          // Without a URL, and in tests, events are accepted but not delivered.
+          destinations: url && !isTest ? [{ urls: [url], sharedSecret }] : [],
+          // Only one process can open the file, ./data/relay.db.
+          queue: isTest ? memoryQueue() : sqliteQueue(),
+          // The dashboard at /relay; disabled without a token.
+          admin: token ? { token } : undefined,
+        };
+      },
     }),
   ],
 })
 export class ${MODULE} {}
 `;
 
-const ENVIRONMENT = `# Write key of this application, and of other services and browsers that post to /v1
+const ENVIRONMENT = `# Settings of nestjs-analytics-relay. To change them: cp .env.example .env, and edit .env. ConfigModule loads it.
+# Without ConfigModule, start with: npx nest start --env-file .env
+
+# Write key of this application, and of other services and browsers that post to /v1
 ANALYTICS_WRITE_KEY=wk_development
 # URL that receives the events as signed webhooks
 WEBHOOK_URL=
@@ -42,6 +61,10 @@ WEBHOOK_SECRET=
 # Token for signing in to the dashboard at /relay, for example from: openssl rand -hex 32
 ADMIN_TOKEN=
 `;
+
+const NEXT_STEP =
+  'To change the settings: cp .env.example .env, and edit .env. ConfigModule loads it. Without ConfigModule, start ' +
+  'with: npx nest start --env-file .env';
 
 /** Lock files, and the package manager of each. */
 const LOCK_FILES = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 'bun', 'package-lock.json': 'npm' };
@@ -61,6 +84,7 @@ export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOpti
     addLines(tree, '.env.example', ENVIRONMENT, /^[#\s]*ANALYTICS_WRITE_KEY\s*=/m);
     addLines(tree, '.gitignore', '# The queue of nestjs-analytics-relay\n/data/\n', /^\s*\/?data\/?\s*$/m);
     if (addPackages(tree) && !skipInstall) install(tree, context);
+    context.logger.info(NEXT_STEP);
   };
 }
 

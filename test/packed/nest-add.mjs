@@ -1,11 +1,14 @@
 // `nest add nestjs-analytics-relay` in a new application: with the real command line, as often as one likes.
 import assert from 'node:assert';
-import { cpSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { Command, freePort, run, waitForPort } from './shell.mjs';
 
 const OTHERS = /^(node_modules|dist|data|package-lock\.json)(\/|$)/;
+
+/** Signs in to the dashboard. */
+const TOKEN = 'a-token-of-the-settings';
 
 /** Every file of an application, and what it holds. */
 function snapshot(app) {
@@ -40,19 +43,24 @@ export async function nestAdd({ nest, path, app, env, print }) {
   assert.deepEqual(snapshot(app), added, 'a second run changed something');
 
   await type('npm run lint');
+  assert.deepEqual(snapshot(app), added, 'the linter changed something');
   await type('npm test');
   await type('npm run build');
-  await records(app, print);
+  await records({ app, type, print });
 
   await type('npx nest generate app billing');
   await type(`${add} --skip-install --project billing`);
   assert.ok(snapshot(app)['apps/billing/src/product-analytics.module.ts'], 'not added to a project of a monorepo');
 }
 
-/** The application takes an event, and ends in order. */
-async function records(app, print) {
+/** The application, with its settings in `.env`, takes an event, leaves its end-to-end tests alone, and ends in order. */
+async function records({ app, type, print }) {
+  const settings = readFileSync(join(app, '.env.example'), 'utf8');
+  writeFileSync(join(app, '.env'), settings.replace(/^ADMIN_TOKEN=$/m, `ADMIN_TOKEN=${TOKEN}`));
   const port = await freePort(0);
-  const application = new Command('node dist/main', { cwd: app, env: { PORT: String(port) } });
+  const start = 'npx nest start --env-file .env';
+  print(`$ ${start}`);
+  const application = new Command(start, { cwd: app, env: { PORT: String(port) } });
   try {
     await application.prints(/Nest application successfully started/);
     await waitForPort(port); // it says that it is started before it listens
@@ -62,6 +70,10 @@ async function records(app, print) {
       body: JSON.stringify({ writeKey: 'wk_development', userId: 'u1', event: 'Order Completed' }),
     });
     assert.strictEqual(answer.status, 200, await answer.text());
+    const headers = { Authorization: `Bearer ${TOKEN}` };
+    const { status } = await globalThis.fetch(`http://localhost:${port}/relay/api/overview`, { headers });
+    assert.strictEqual(status, 200, 'the settings in .env have no effect');
+    await type('npm run test:e2e');
     application.stop('SIGTERM');
     await application.ended;
     print(application.output.trimEnd());

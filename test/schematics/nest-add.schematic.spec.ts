@@ -1,38 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { nestAdd } from '../../lib/schematics/nest-add.schematic.js';
+import { add, NEW_FILES } from './support/add.js';
 
-const MAIN = `import { NestFactory } from '@nestjs/core';
-import { AppModule } from './app.module.ts';
-
-const app = await NestFactory.create(AppModule);
-await app.listen(3000);
-`;
-
-/** Runs the schematic on these files; returns the files and the warnings. */
-function add(files: Record<string, string>) {
-  const all = new Map(Object.entries({ 'package.json': '{}', ...files }));
-  const warnings: string[] = [];
-  const put = (path: string, content: string) => void all.set(path, content);
-  const read = (path: string) => (all.has(path) ? Buffer.from(all.get(path)!) : null);
-  nestAdd({})(
-    { read, exists: (path) => all.has(path), create: put, overwrite: put },
-    { logger: { info: () => undefined, warn: (line) => warnings.push(line) }, addTask: () => undefined },
-  );
-  return { files: all, warnings };
-}
+const { 'src/main.ts': MAIN } = NEW_FILES;
 
 describe('nest add', () => {
   it('imports the module as the main file imports the root module', () => {
-    const { files, warnings } = add({ 'src/main.ts': MAIN, 'src/app.module.ts': '@Module({})\nclass AppModule {}\n' });
+    const { files, warnings } = add(NEW_FILES);
     expect(warnings).toEqual([]);
     expect(files.get('src/app.module.ts')).toMatch("from './product-analytics.module.ts';");
     expect(files.get('src/product-analytics.module.ts')).toMatch('export class ProductAnalyticsModule');
     expect(files.get('src/main.ts')).toMatch('app.enableShutdownHooks();');
   });
 
+  it('says how the settings are loaded', () => {
+    const { files, lines } = add(NEW_FILES);
+    for (const text of [lines.join('\n'), files.get('.env.example')]) {
+      expect(text).toMatch(/cp \.env\.example \.env.*ConfigModule.*npx nest start --env-file \.env$/ms);
+    }
+  });
+
   it('warns if it does not find the root module, and adds the rest', () => {
-    const { files, warnings } = add({ 'src/main.ts': MAIN.replace('./app.module.ts', 'src/app.module') });
+    const { files, warnings } = add({ ...NEW_FILES, 'src/main.ts': MAIN.replace('./app.module.ts', 'src/app.module') });
     expect(warnings).toEqual([
       expect.stringMatching(/not recognised in src\/main\.ts\. Do this by hand: add ProductAnalyticsModule of src\//),
     ]);

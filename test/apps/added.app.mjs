@@ -1,0 +1,10 @@
+// The module that `nest add` generates, as a process of its own. Its settings are set once it is imported, as by the
+// ConfigModule of an application.
+import { NestFactory } from '@nestjs/core';
+
+const [, , path, settings] = process.argv;
+const { ProductAnalyticsModule } = await import(path);
+Object.assign(process.env, JSON.parse(settings));
+const app = await NestFactory.create(ProductAnalyticsModule, { logger: ['error'] });
+await app.listen(0, '127.0.0.1');
+process.send(await app.getUrl());
