@@ -6,21 +6,24 @@ import { SourceEditor } from './source.editor.js';
 const CREATION = /^NestFactory\s*\.\s*create\w*$/;
 
 /**
- * Adds a module to the imports of the first module in a file; undefined if its decorator's imports are not an array
+ * Adds a module to the imports of a module class, before the others: its routes then precede their wildcards, and it
+ * starts first and stops last. Undefined if the file lacks the class, or its decorator's imports are not an array
  * literal.
  */
 export function addToImports(
   typescript: typeof ts,
   path: string,
   text: string,
-  name: string,
-  specifier: string,
+  className: string,
+  added: { name: string; specifier: string },
 ): string | undefined {
   const editor = new SourceEditor(typescript, path, text);
   const isModule = (node: ts.Node): node is ts.Decorator =>
     typescript.isDecorator(node) &&
     typescript.isCallExpression(node.expression) &&
-    node.expression.expression.getText() === 'Module';
+    node.expression.expression.getText() === 'Module' &&
+    typescript.isClassDeclaration(node.parent) &&
+    node.parent.name?.text === className;
   const call = editor.find(isModule)?.expression as ts.CallExpression | undefined;
   const [metadata] = call?.arguments ?? [];
   if (!metadata || !typescript.isObjectLiteralExpression(metadata)) return undefined;
@@ -29,18 +32,22 @@ export function addToImports(
     const indent = `${editor.indentOf(metadata)}  `;
     editor.insert(
       metadata.getStart() + 1,
-      `\n${indent}imports: [${name}],${metadata.properties.length > 0 ? '' : '\n'}`,
+      `\n${indent}imports: [${added.name}],${metadata.properties.length > 0 ? '' : '\n'}`,
     );
   } else if (typescript.isPropertyAssignment(imports) && typescript.isArrayLiteralExpression(imports.initializer)) {
     const { elements } = imports.initializer;
-    if (elements.some((element) => element.getText() === name)) return text;
-    const last = elements.at(-1);
-    if (!last) editor.insert(imports.initializer.getStart() + 1, name);
-    else editor.insert(last.getEnd(), isOnItsOwnLine(last) ? `,\n${editor.indentOf(last)}${name}` : `, ${name}`);
+    if (elements.some((element) => element.getText() === added.name)) return text;
+    const [first] = elements;
+    const list = !first
+      ? added.name
+      : isOnItsOwnLine(first)
+        ? `\n${editor.indentOf(first)}${added.name},`
+        : `${added.name}, `;
+    editor.insert(imports.initializer.getStart() + 1, list);
   } else {
     return undefined;
   }
-  editor.addImport(name, specifier);
+  editor.addImport(added.name, added.specifier);
   return String(editor);
 }
 
@@ -59,26 +66,27 @@ export function addShutdownHooks(typescript: typeof ts, path: string, text: stri
   if (!application) return undefined;
   const statement = application.parent.parent;
   const reason = 'queued events are delivered before the process ends';
-  editor.insert(
-    statement.getEnd(),
+  editor.insertAfter(
+    statement,
     `\n${editor.indentOf(statement)}${application.name.getText()}.enableShutdownHooks(); // ${reason}`,
   );
   return String(editor);
 }
 
-/** Returns the file of the application's root module, as the main file imports it, without its extension. */
+/** Returns the name of the application's root module, and its file as the main file imports it, without extension. */
 export function rootModuleOf(
   typescript: typeof ts,
   path: string,
   text: string,
-): { specifier: string; extension: string } | undefined {
+): { name: string; specifier: string; extension: string } | undefined {
   const editor = new SourceEditor(typescript, path, text);
   const root = editor.find(isCallOf(typescript, CREATION))?.arguments[0];
-  const name = root && editor.find(typescript.isIdentifier, root)?.text;
-  const specifier = name && editor.moduleOf(name);
-  if (!specifier?.startsWith('.')) return undefined;
+  const local = root && editor.find(typescript.isIdentifier, root)?.text;
+  const found = local === undefined ? undefined : editor.importOf(local);
+  if (!found?.specifier.startsWith('.')) return undefined;
+  const { name, specifier } = found;
   const [extension = ''] = /\.[jt]s$/.exec(specifier) ?? [];
-  return { specifier: specifier.slice(0, specifier.length - extension.length), extension };
+  return { name, specifier: specifier.slice(0, specifier.length - extension.length), extension };
 }
 
 /** Returns a test for calls of a function whose text matches. */

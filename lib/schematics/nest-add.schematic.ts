@@ -100,9 +100,8 @@ function addModule(tree: Tree, context: SchematicContext, sourceRoot: string): v
   const task = `add ${MODULE} of ${moduleFile} to the imports of the root module`;
   if (root) {
     const rootFile = posix.join(sourceRoot, `${root.specifier}.ts`);
-    edit(tree, context, rootFile, task, (source) =>
-      addToImports(typescript, rootFile, source, MODULE, `./${MODULE_FILE}${root.extension}`),
-    );
+    const added = { name: MODULE, specifier: `./${MODULE_FILE}${root.extension}` };
+    edit(tree, context, rootFile, task, (source) => addToImports(typescript, rootFile, source, root.name, added));
   } else {
     context.logger.warn(`The file of the root module was not recognised in ${main}. Do this by hand: ${task}`);
   }

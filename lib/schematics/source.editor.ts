@@ -33,18 +33,31 @@ export class SourceEditor {
     this.insertions.push({ at, text });
   }
 
-  /** Returns the module that a name is imported from. */
-  moduleOf(name: string): string | undefined {
-    const found = this.imports.find(({ importClause }) =>
-      importClause?.namedBindings?.getText(this.source).match(new RegExp(`\\b${name}\\b`)),
-    );
-    return (found?.moduleSpecifier as ts.StringLiteral | undefined)?.text;
+  /** Inserts after a node and the comments that belong to it. */
+  insertAfter(node: ts.Node, text: string): void {
+    const comments = this.typescript.getTrailingCommentRanges(this.text, node.getEnd());
+    this.insert(comments?.at(-1)?.end ?? node.getEnd(), text);
+  }
+
+  /** Returns the module that a name is imported from, and the name that it has there. */
+  importOf(local: string): { name: string; specifier: string } | undefined {
+    for (const { importClause, moduleSpecifier } of this.imports) {
+      const bindings = importClause?.namedBindings;
+      if (!bindings || !this.typescript.isNamedImports(bindings)) continue;
+      const binding = bindings.elements.find(({ name }) => name.text === local);
+      if (!binding) continue;
+      const { text: name } = binding.propertyName ?? binding.name;
+      return { name, specifier: (moduleSpecifier as ts.StringLiteral).text };
+    }
+    return undefined;
   }
 
   /** Inserts an import after the others. */
   addImport(name: string, specifier: string): void {
-    const at = this.imports.at(-1)?.getEnd() ?? 0;
-    this.insert(at, `${at > 0 ? '\n' : ''}import { ${name} } from '${specifier}';${at > 0 ? '' : '\n'}`);
+    const text = `import { ${name} } from '${specifier}';`;
+    const last = this.imports.at(-1);
+    if (last) this.insertAfter(last, `\n${text}`);
+    else this.insert(0, `${text}\n`);
   }
 
   /** Returns the indentation of the line in which a node begins. */

@@ -3,7 +3,8 @@ import typescript from 'typescript';
 
 import { addShutdownHooks, addToImports, rootModuleOf } from '../../lib/schematics/module.editor.js';
 
-const add = (text: string) => addToImports(typescript, 'app.module.ts', text, 'AddedModule', './added.module');
+const add = (text: string) =>
+  addToImports(typescript, 'app.module.ts', text, 'AppModule', { name: 'AddedModule', specifier: './added.module' });
 
 /** A module whose decorator has this argument. */
 const withMetadata = (metadata: string) =>
@@ -12,11 +13,16 @@ const withMetadata = (metadata: string) =>
 describe('A module is added to the imports', () => {
   it.each([
     ['an empty list', '{\n  imports: [],\n}', '{\n  imports: [AddedModule],\n}'],
-    ['a list on one line', '{ imports: [A.forRoot({ b: [] })] }', '{ imports: [A.forRoot({ b: [] }), AddedModule] }'],
+    ['a list on one line', '{ imports: [A.forRoot({ b: [] })] }', '{ imports: [AddedModule, A.forRoot({ b: [] })] }'],
     [
       'a list on many lines, with a comma at its end',
       '{\n  imports: [\n    A,\n    B,\n  ],\n}',
-      '{\n  imports: [\n    A,\n    B,\n    AddedModule,\n  ],\n}',
+      '{\n  imports: [\n    AddedModule,\n    A,\n    B,\n  ],\n}',
+    ],
+    [
+      'a list with comments, which stay where they are',
+      '{\n  imports: [\n    // settings\n    A.forRoot({ b: 1 }), // first\n    B // last\n  ],\n}',
+      '{\n  imports: [\n    AddedModule,\n    // settings\n    A.forRoot({ b: 1 }), // first\n    B // last\n  ],\n}',
     ],
     ['none', '{\n  controllers: [],\n}', '{\n  imports: [AddedModule],\n  controllers: [],\n}'],
     ['no metadata', '{}', '{\n  imports: [AddedModule],\n}'],
@@ -35,8 +41,23 @@ describe('A module is added to the imports', () => {
     expect(add(withMetadata(metadata))).toBeUndefined();
   });
 
-  it('not where there is no module', () => {
+  it('not where there is no module of this name', () => {
     expect(add('export const app = 1;\n')).toBeUndefined();
+    expect(add(withMetadata('{}').replace('AppModule', 'OtherModule'))).toBeUndefined();
+  });
+
+  it('to the module of this name, where the file has others', () => {
+    const other = '@Module({ imports: [] })\nclass OtherModule {}\n\n';
+    const [before, after] = ['{ imports: [OtherModule] }', '{ imports: [AddedModule, OtherModule] }'];
+    expect(add(other + withMetadata(before))).toBe(
+      (other + withMetadata(after)).replace("common';\n", "common';\nimport { AddedModule } from './added.module';\n"),
+    );
+  });
+
+  it('with its import after the last one and its comment', () => {
+    expect(add(withMetadata('{}').replace("common';", "common'; // decorators"))).toMatch(
+      "from '@nestjs/common'; // decorators\nimport { AddedModule } from './added.module';\n",
+    );
   });
 });
 
@@ -49,6 +70,13 @@ describe('Shutdown hooks', () => {
     const enabled = addShutdownHooks(typescript, 'main.ts', main(`${create}  await app.listen(3000);\n`))!;
     expect(enabled).toMatch(/ {2}\}\);\n {2}app\.enableShutdownHooks\(\);.*\n {2}await app\.listen/);
     expect(addShutdownHooks(typescript, 'main.ts', enabled)).toBe(enabled);
+  });
+
+  it('are enabled below a comment about the creation', () => {
+    const text = main('  const app = await NestFactory.create(AppModule); // the shop\n');
+    expect(addShutdownHooks(typescript, 'main.ts', text)).toMatch(
+      /\(AppModule\); \/\/ the shop\n {2}app\.enableShutdownHooks\(\); \/\/ queued/,
+    );
   });
 
   it('are enabled within an arrow function, and where a comment mentions them', () => {
@@ -70,16 +98,25 @@ describe('Shutdown hooks', () => {
 
 describe('The root module', () => {
   it.each([
-    ["import { AppModule } from './app.module';", 'AppModule', { specifier: './app.module', extension: '' }],
+    [
+      "import { AppModule } from './app.module';",
+      'AppModule',
+      { name: 'AppModule', specifier: './app.module', extension: '' },
+    ],
+    [
+      "import { RootModule as AppModule } from './app.module';",
+      'AppModule',
+      { name: 'RootModule', specifier: './app.module', extension: '' },
+    ],
     [
       "import { AppModule } from './app.module.ts';",
       'AppModule.forRoot()',
-      { specifier: './app.module', extension: '.ts' },
+      { name: 'AppModule', specifier: './app.module', extension: '.ts' },
     ],
     [
       "import { Other, AppModule } from './a/app.module.js';",
       'AppModule',
-      { specifier: './a/app.module', extension: '.js' },
+      { name: 'AppModule', specifier: './a/app.module', extension: '.js' },
     ],
     ["import { AppModule } from '@shop/app';", 'AppModule', undefined],
     ['class AppModule {}', 'AppModule', undefined],

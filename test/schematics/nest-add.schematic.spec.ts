@@ -13,6 +13,14 @@ describe('nest add', () => {
     expect(files.get('src/main.ts')).toMatch('app.enableShutdownHooks();');
   });
 
+  it('adds the module to the root module, where its file has others', () => {
+    const modules = '@Module({ imports: [] })\nclass OtherModule {}\n\n@Module({ imports: [] })\nclass AppModule {}\n';
+    const { files } = add({ ...NEW_FILES, 'src/app.module.ts': modules });
+    expect(files.get('src/app.module.ts')).toMatch(
+      '[] })\nclass OtherModule {}\n\n@Module({ imports: [ProductAnalyticsModule] })\nclass AppModule {}',
+    );
+  });
+
   it('says how the settings are loaded', () => {
     const { files, lines } = add(NEW_FILES);
     for (const text of [lines.join('\n'), files.get('.env.example')]) {
