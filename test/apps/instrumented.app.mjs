@@ -1,6 +1,6 @@
 // An application under a tracing agent. It posts messages to itself, each in a request of its own, and prints as JSON what
 // became of them: the spans, and the async context in which each delivery was made.
-// Configured by one JSON argument: { agent, url, control, transport, queue, propagateTrace }.
+// Configured by one JSON argument: { agent, url, control, transport, database, propagateTrace }.
 import 'reflect-metadata';
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -74,39 +74,43 @@ const transports = {
 };
 
 class App {}
-const app = await NestFactory.create(
-  {
-    module: App,
-    imports: [
-      WebhookDestinationModule.forRoot({
-        sources: [{ name: 'shop', writeKey: 'wk_shop' }],
-        destinations: [
-          {
-            urls: [url],
-            propagateTrace,
-            transform: (body) => {
-              contexts.push(requests.getStore() ?? null);
-              return body;
+// As in a serverless function, which starts with its first request.
+const app = await requests.run('start', async () => {
+  const created = await NestFactory.create(
+    {
+      module: App,
+      imports: [
+        WebhookDestinationModule.forRoot({
+          sources: [{ name: 'shop', writeKey: 'wk_shop' }],
+          destinations: [
+            {
+              urls: [url],
+              propagateTrace,
+              transform: (body) => {
+                contexts.push(requests.getStore() ?? null);
+                return body;
+              },
             },
+          ],
+          queue: options.database ? sqliteQueue({ path: options.database }) : memoryQueue(),
+          delivery: {
+            allowedNetworks: ['127.0.0.0/8'],
+            initialRetryDelay: 50,
+            transport: transports[transport] ?? transport,
           },
-        ],
-        queue: options.database ? sqliteQueue({ path: options.database }) : memoryQueue(),
-        delivery: {
-          allowedNetworks: ['127.0.0.0/8'],
-          initialRetryDelay: 50,
-          transport: transports[transport] ?? transport,
-        },
-      }),
-    ],
-  },
-  { logger: false },
-);
+        }),
+      ],
+    },
+    { logger: false },
+  );
+  await created.listen(0, '127.0.0.1');
+  return created;
+});
 const relay = app.get(WebhookDestinationService);
 const ended = new Promise((resolve) => {
   let delivered = 0;
   relay.events$.subscribe(({ type }) => type === 'delivered' && ++delivered === options.messages && resolve());
 });
-await app.listen(0, '127.0.0.1');
 for (let index = 0; index < options.messages; index++) {
   // As a middleware of the application would: each message is accepted in the context of its own request.
   await requests.run(index, () =>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +57,30 @@ describe('many instances', () => {
     await shop.closeAndFlush();
     expect(shop.pendingCount).toBe(0);
     expect(collector.messages[0]!.properties).toEqual({ shop: 'north' });
+  });
+});
+
+describe('a batch', () => {
+  it('belongs to no request, neither to the one that made the instance nor to the one that records', async () => {
+    const requests = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const httpClient = () => {
+      seen.push(requests.getStore());
+      return Promise.resolve({ status: 200 } as Response);
+    };
+    const analytics = requests.run('first', () => create({ httpClient }));
+    for (const request of ['first', 'second']) {
+      await requests.run(request, () => {
+        analytics.track(event());
+        return analytics.flush();
+      });
+    }
+    expect(seen).toEqual([undefined, undefined]);
+  });
+
+  it('belongs to no trace, even if the package is loaded in one', async () => {
+    const { stdout } = await execute(process.execPath, ['test/apps/lazy.app.mjs'], { cwd: fileURLToPath(root) });
+    expect(stdout).toBe('an active span: true\na span of the batch: false\n');
   });
 });
 

@@ -63,13 +63,16 @@ describe('what a tracing agent adds to webhooks', () => {
 });
 
 describe('the async context of a delivery', () => {
-  it.each(['memory', 'sqlite'])('is not that of the request that accepted the message: %s', async (queue) => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
-    const database = queue === 'sqlite' ? folder.path('relay.db') : undefined;
+  it.each(['memory', 'sqlite'])(
+    'is not that of the request that accepted the message, nor of the one that started the application: %s',
+    async (queue) => {
+      const folder = await temporaryFolder();
+      afterwards(folder.remove);
+      const database = queue === 'sqlite' ? folder.path('relay.db') : undefined;
 
-    const { contexts } = await runUnder('none', { database });
+      const { contexts } = await runUnder('none', { database });
 
-    expect(contexts).toEqual(Array.from({ length: MESSAGES + 2 }, () => null));
-  });
+      expect(contexts).toEqual(Array.from({ length: MESSAGES + 2 }, () => null));
+    },
+  );
 });

@@ -1,5 +1,4 @@
-import { AsyncResource } from 'node:async_hooks';
-
+import { createAsyncScope } from '../async-scope.util.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { FlushGroup } from '../event/flush-group.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
@@ -36,7 +35,7 @@ export class EventQueue implements EventSink {
   private requests = 0;
   private publisher: BatchPublisher | undefined;
   /** A batch holds the events of many callers, so it is sent in an async context of its own. */
-  private readonly scope = new AsyncResource('Analytics');
+  private readonly scope = createAsyncScope('Analytics');
   private maxBytes = MAX_BATCH_BYTES;
   /** Bytes that the waiting events take up in a request body, each with the comma that follows it. */
   private waitingBytes = 0;

@@ -1,8 +1,8 @@
-import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Subject, type Subscription } from 'rxjs';
 
+import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
 import { errorMessage } from '../../common/error.util.js';
@@ -49,7 +49,7 @@ export class WebhookDispatcher {
   /** Dispatchers that were replaced or removed, and still have requests in flight. */
   readonly #leaving = new Set<DestinationDispatcher>();
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
-  private readonly scope = new AsyncResource('WebhookDispatcher');
+  private readonly scope = createAsyncScope('WebhookDispatcher');
   private readonly now = () => timeOf(this.queue);
   /** Set while this process delivers. */
   #createPool: PoolFactory | undefined;

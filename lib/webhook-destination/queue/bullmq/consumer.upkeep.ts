@@ -1,7 +1,6 @@
-import { AsyncResource } from 'node:async_hooks';
-
 import { defer, Subject, type Subscription } from 'rxjs';
 
+import { createAsyncScope } from '../../../client/async-scope.util.js';
 import type { DestinationConsumer } from './destination.consumer.js';
 import { countJobs } from './job.finder.js';
 import { UPKEEP_INTERVAL } from './job-leases.js';
@@ -25,13 +24,13 @@ export class ConsumerUpkeep {
    * To be called when these destinations may have due deliveries. Runs in an async context of its own, not in
    * that of the request that adds or replays them.
    */
-  readonly wake = AsyncResource.bind((destinations: string[]): void => {
+  readonly wake = createAsyncScope('ConsumerUpkeep').bind((destinations: string[]): void => {
     for (const name of destinations) {
       const consumer = this.consumers.get(name);
       if (consumer) consumer.requestTake();
       else this.unserved.next(name);
     }
-  }, 'ConsumerUpkeep');
+  });
   private timer: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
   private running = false;

@@ -1,5 +1,4 @@
-import { AsyncResource } from 'node:async_hooks';
-
+import { createAsyncScope } from '../../../client/async-scope.util.js';
 import { within } from '../../../common/time.util.js';
 
 interface Call<T> {
@@ -14,7 +13,7 @@ export class CallGroup<T> {
   private running: Promise<void> | undefined;
 
   /** Runs in an async context of its own, because a group has the items of many requests. */
-  private readonly run = AsyncResource.bind(async (): Promise<void> => {
+  private readonly run = createAsyncScope('CallGroup').bind(async (): Promise<void> => {
     await Promise.resolve(); // calls made in the same turn join the first group
     while (this.calls.length > 0) {
       const group = this.takeGroup();
@@ -26,7 +25,7 @@ export class CallGroup<T> {
       }
     }
     this.running = undefined;
-  }, 'CallGroup');
+  });
 
   /**
    * @param write handles items, all or none as far as the store can

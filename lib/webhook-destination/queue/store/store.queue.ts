@@ -1,5 +1,3 @@
-import { AsyncResource } from 'node:async_hooks';
-
 import {
   ignoreElements,
   merge,
@@ -12,6 +10,7 @@ import {
   tap,
 } from 'rxjs';
 
+import { createAsyncScope } from '../../../client/async-scope.util.js';
 import { RelayError } from '../../../client/relay.error.js';
 import type {
   Delivery,
@@ -51,7 +50,7 @@ export class StoreQueue implements DeliveryQueue {
   private readonly claims = new Set<Promise<unknown>>();
   private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
   /** Async context of writes, reads and timers: they are not part of the request that causes them. */
-  private readonly scope = new AsyncResource('StoreQueue');
+  private readonly scope = createAsyncScope('StoreQueue');
   private readonly insert = this.scope.bind((deliveries: NewDelivery[]) => this.insertBatches(deliveries));
   private readonly turn = new AddTurn(this.insert, this.store.fullTurn);
   private readonly due = new Subject<string>();
