@@ -180,7 +180,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     } catch (error) {
       if (PlanEnforcer.isViolation(error)) {
         this.lost++;
-        this.metrics.drop(error);
+        if (!this.#options.disable) this.metrics.drop(error);
       }
       throw error;
     }

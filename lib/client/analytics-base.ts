@@ -77,7 +77,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   protected constructor(settings: AnalyticsSettings, createSink?: EventSinkFactory) {
     super();
     const { writeKey, ...resolved } = resolveSettings(settings);
-    resolved.telemetry = resolved.telemetry?.follow?.(this) ?? resolved.telemetry;
+    const { telemetry, disable } = resolved;
+    resolved.telemetry = disable ? undefined : (telemetry?.follow?.(this) ?? telemetry); // nothing is sent
     this.resolved = resolved;
     this.ledger = new EventLedger(this, this.userCode);
     this.http = new HttpTransport(resolved, writeKey, this);

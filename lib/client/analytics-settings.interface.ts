@@ -58,6 +58,7 @@ export interface AnalyticsSettings {
   maxQueueSize?: number | undefined;
   /**
    * Turns off HTTP requests, for tests. Every event counts as delivered; its callback and emitter event still fire.
+   * Nothing is traced or counted.
    *
    * @default false
    */

@@ -241,6 +241,15 @@ describe('Losses before ingest are figures', () => {
     expect(await dropped()).toEqual({ rejected: 1 });
   });
 
+  it('of a client with `disable` are none', async () => {
+    const { telemetry, dropped } = await createTelemetry();
+    const { analytics } = await startApp({ disable: true, trackingPlan: trackingPlan('throw'), telemetry });
+    expect(() => analytics.track(wrong)).toThrow('breaks the tracking plan');
+    analytics.track(large);
+    await analytics.flush();
+    expect(await dropped()).toEqual({});
+  });
+
   it('of an application whose shutdown takes too long', async () => {
     const { telemetry, dropped } = await createTelemetry();
     const host = await startEndpoint('hangs');
