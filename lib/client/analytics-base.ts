@@ -3,7 +3,7 @@ import type { BatchTransport } from './delivery/batch-transport.interface.js';
 import { EventQueue } from './delivery/event.queue.js';
 import { HttpTransport } from './delivery/http.transport.js';
 import { AnalyticsEmitter } from './event/analytics.emitter.js';
-import { Context } from './event/context.js';
+import { Context, markUnreadable } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
 import type { Callback, EventSink } from './event/pending-event.interface.js';
 import { completeMessage, createMessage } from './message/message.factory.js';
@@ -176,32 +176,36 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   ): void {
     const trace = this.resolved.telemetry?.create?.(type, this.queue.source) ?? activeTrace();
     const message = createMessage(type, params, recordedBy);
-    let reason = refusal;
+    let unreadable: { error: unknown } | undefined;
     try {
       completeMessage(message, trace, context);
     } catch (error) {
-      reason = error as Error; // an accessor of the application's objects threw it
+      unreadable = { error }; // an accessor of the application's objects threw it
     }
     if (this.isClosed) {
       this.emit('call_after_close', new Context(message).event);
       return;
     }
+    const refused = this.findFullness() ?? refusal;
     let json: string;
     try {
-      const { maxQueueSize } = this.resolved;
-      if (this.pendingCount >= maxQueueSize) {
-        throw new RelayError('queue_full', `The queue is full: it holds ${maxQueueSize} events`);
-      }
-      if (reason) throw reason;
+      if (refused) throw refused;
+      if (unreadable) throw unreadable.error;
       json = JSON.stringify(message);
     } catch (error) {
-      const refused = this.ledger.open(type, '', callback);
-      refused.context = new Context(message);
+      const event = this.ledger.open(type, '', callback);
+      event.context = new Context(message);
+      if (!refused) markUnreadable(event.context);
       const fault = 'The message cannot be read: an accessor or toJSON threw without an error';
-      return this.ledger.endLater(refused, error ?? new RelayError('message_unreadable', fault));
+      return this.ledger.endLater(event, error ?? new RelayError('message_unreadable', fault));
     }
     const event = this.ledger.open(type, json, callback, trace);
     if (this.pipeline.isEmpty) this.sink.add(event);
     else void this.pipeline.process(event);
+  }
+  private findFullness(): RelayError | undefined {
+    const { maxQueueSize } = this.resolved;
+    if (this.pendingCount < maxQueueSize) return undefined;
+    return new RelayError('queue_full', `The queue is full: it holds ${maxQueueSize} events`);
   }
 }

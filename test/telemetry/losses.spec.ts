@@ -30,6 +30,17 @@ class SignedUp {
 const ordered = { userId: 'u1', event: 'Ordered' };
 const wrong = { userId: 'u1', event: 'Signed Up', properties: { plan: 1 } };
 const large = { ...ordered, properties: { text: 'x'.repeat(40_000) } };
+/** Properties that JSON.stringify refuses, each with an error that has no code of ours. */
+const unreadable = (): object[] => {
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  const lazy = {
+    get total() {
+      throw new Error('not loaded');
+    },
+  };
+  return [circular, lazy, { total: 1n }];
+};
 const trackingPlan = (violations: 'drop' | 'throw') => ({ events: [SignedUp], violations });
 
 type Recorder = Pick<AnalyticsService, 'track' | 'flush' | 'closeAndFlush'>;
@@ -64,6 +75,15 @@ const losses: Loss[] = [
       return analytics.flush();
     },
     lost: 1,
+  },
+  {
+    cause: 'messages that cannot be read',
+    reason: 'message_unreadable',
+    lose: (analytics) => {
+      for (const properties of unreadable()) analytics.track({ ...ordered, properties });
+      return analytics.flush();
+    },
+    lost: 3,
   },
   {
     cause: 'a flush that fails',

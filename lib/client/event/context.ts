@@ -4,8 +4,9 @@ import { RelayError } from '../relay.error.js';
 import { ContextLogger, type LogLevel, type LogMessage } from './context-logger.js';
 import { type ContextStats, NO_STATS } from './context-stats.js';
 
-// Not `instanceof`: both builds of the package may be in one process, each with its own class.
+// Not `instanceof` and a `WeakSet`: both builds of the package may be in one process, each with its own.
 const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
+const UNREADABLE = Symbol.for('nestjs-analytics-relay:unreadable');
 
 /** Thrown by {@link Context.cancel}: the event is not delivered. Its code is `event_cancelled`. */
 export class ContextCancelation extends RelayError {
@@ -144,4 +145,13 @@ export class Context {
   toJSON(): { id: string; event: ContextEvent; logs: LogMessage[] } {
     return { id: this.id, event: this.event, logs: this.logs() };
   }
+}
+
+/** Marks the context of a message that cannot be read: the reason of its failure is any error of the application. */
+export function markUnreadable(ctx: Context): void {
+  Object.defineProperty(ctx, UNREADABLE, { value: true });
+}
+
+export function isUnreadable(ctx: Context | undefined): boolean {
+  return ctx !== undefined && UNREADABLE in ctx;
 }

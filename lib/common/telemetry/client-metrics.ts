@@ -1,3 +1,4 @@
+import { isUnreadable } from '../../client/event/context.js';
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../../client/telemetry/client-telemetry.interface.js';
 import { processWide } from '../process-wide.util.js';
 import { Counter, Gauge, type Metric } from './metric.js';
@@ -6,7 +7,7 @@ import { OperationMetrics } from './operation-metrics.js';
 /** Error codes of events that are lost before ingest. */
 const LOSSES = new Set([
   ...['queue_full', 'tracking_plan_violation', 'flush_timeout', 'call_after_close'],
-  ...['message_too_large', 'event_cancelled'],
+  ...['message_too_large', 'message_unreadable', 'event_cancelled'],
 ]);
 
 /** Why an event is lost whose error has another code: ingest refused it by a rule, or its batch failed. */
@@ -57,7 +58,9 @@ export class ClientMetrics {
     if (telemetry && this.followed.has(client)) return telemetry;
     this.followed.add(client);
     this.clients.add(new WeakRef(client));
-    client.on('error', ({ code, reason }) => code === 'delivery_failure' && this.drop(reason));
+    client.on('error', ({ code, reason, ctx }) => {
+      if (code === 'delivery_failure') this.drop(isUnreadable(ctx) ? { code: 'message_unreadable' } : reason);
+    });
     client.on('call_after_close', () => this.drop({ code: 'call_after_close' }));
     return {
       create: telemetry?.create && ((type, source) => telemetry.create!(type, source)),
