@@ -1,4 +1,4 @@
-import { contextManager } from './open-telemetry.global.js';
+import { contextManager, SPAN } from './open-telemetry.global.js';
 
 /** W3C Trace Context fields that a message or a request carries. */
 export interface TraceFields {
@@ -14,16 +14,15 @@ interface SpanContext {
   traceState?: { serialize(): string } | undefined;
 }
 
-const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
-
 /** Flag of a recorded trace. */
 const SAMPLED = 1;
 
-/** A recorded `traceparent` of version 00 whose ids are not zero. */
-const RECORDED = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f][13579bdf]$/;
-
-/** A valid `traceparent`, recorded or not. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+/**
+ * A recorded `traceparent` whose ids are not zero. Later versions may have more fields.
+ *
+ * @see https://www.w3.org/TR/trace-context/#versioning-of-traceparent
+ */
+const RECORDED = /^(?!ff|00.{54})[0-9a-f]{2}-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f][13579bdf])(?:-|$)/;
 
 const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
 
@@ -43,20 +42,18 @@ export function toTraceFields({ traceId, spanId, traceFlags, traceState }: SpanC
   return tracestate ? { traceparent, tracestate } : { traceparent };
 }
 
-export function isTraceparent(value: unknown): value is string {
-  return typeof value === 'string' && TRACEPARENT.test(value);
-}
-
-/** Converts the fields to one text for storage; undefined if they belong to no recorded trace. */
-export function toTraceText({ traceparent, tracestate }: TraceFields): string | undefined {
-  if (!RECORDED.test(traceparent)) return undefined;
-  return typeof tracestate === 'string' && TRACESTATE.test(tracestate) ? `${traceparent} ${tracestate}` : traceparent;
+/** Converts the fields to one text for storage, as version 00; undefined if they belong to no recorded trace. */
+export function toTraceText(traceparent: unknown, tracestate: unknown): string | undefined {
+  const recorded = typeof traceparent === 'string' ? RECORDED.exec(traceparent) : null;
+  if (!recorded) return undefined;
+  const text = `00-${recorded[1]}`;
+  return typeof tracestate === 'string' && TRACESTATE.test(tracestate) ? `${text} ${tracestate}` : text;
 }
 
 /** Returns the text of {@link activeTrace}. */
 export function activeTraceText(): string | undefined {
   const active = activeTrace();
-  return active && toTraceText(active);
+  return active && toTraceText(active.traceparent, active.tracestate);
 }
 
 export function fromTraceText(text: string): TraceFields {

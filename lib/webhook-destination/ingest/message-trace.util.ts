@@ -1,5 +1,8 @@
-import { isTraceparent, toTraceText } from '../../client/telemetry/trace-context.js';
+import { toTraceText } from '../../client/telemetry/trace-context.js';
 import { JsonScanner } from './scan/json-scanner.js';
+
+const TRACEPARENT = 'traceparent';
+const TRACESTATE = 'tracestate';
 
 /** Position of a member in JSON, from its key's quote to its end, and where its value starts. */
 interface Span {
@@ -35,7 +38,7 @@ class MemberFinder extends JsonScanner {
   }
 
   protected recordMember(_hash: number, key: number, keyEnd: number, value: number, end: number): void {
-    if (keyEnd - key !== 'traceparent'.length && keyEnd - key !== 'tracestate'.length) return;
+    if (keyEnd - key !== TRACEPARENT.length && keyEnd - key !== TRACESTATE.length) return;
     this.found.set(this.json.slice(key, keyEnd), { key: key - 1, value, end });
   }
 }
@@ -45,15 +48,11 @@ class MemberFinder extends JsonScanner {
  * the format of `NewDelivery`; undefined if it is not recorded.
  *
  * @param json as `PostedMessage.json` returns it: written by `JSON.stringify`, with its UTF-8 bytes as Latin-1
- * @returns undefined if it has no valid `traceparent`; most have none and are not searched
+ * @returns undefined if it has neither; most do not and are not searched
  */
 export function takeTrace(json: string | undefined): { context: string; trace: string | undefined } | undefined {
-  if (json?.[0] !== '{' || !json.includes('"traceparent":"')) return undefined;
+  if (json?.[0] !== '{' || !(json.includes('"traceparent":') || json.includes('"tracestate":'))) return undefined;
   const members = new MemberFinder(json);
-  const traceparent = members.get('traceparent');
-  if (!isTraceparent(traceparent)) return undefined;
-  return {
-    context: members.without(['traceparent', 'tracestate']),
-    trace: toTraceText({ traceparent, tracestate: members.get('tracestate') as string | undefined }),
-  };
+  const context = members.without([TRACEPARENT, TRACESTATE]);
+  return { context, trace: toTraceText(members.get(TRACEPARENT), members.get(TRACESTATE)) };
 }

@@ -21,12 +21,30 @@ it.each<[string, object]>([
   });
 });
 
-it.each([
-  undefined,
-  '{"a":1}',
-  '{"a":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}',
-  '{"traceparent":"mine"}',
-  '[{"traceparent":"mine"}]',
-])('leaves the context %s as it is', (json) => {
-  expect(takeTrace(json)).toBeUndefined();
+it.each<[string, object]>([
+  ['a traceparent that is not valid', { traceparent: 'mine', tracestate, a: 1 }],
+  ['one of a version that does not exist', { traceparent: `ff${traceparent.slice(2)}`, a: 1 }],
+  ['one that is too long for its version', { traceparent: `${traceparent}-more`, a: 1 }],
+  ['one whose ids are zero', { traceparent: `00-${'0'.repeat(32)}-b7ad6b7169203331-01`, a: 1 }],
+  ['one that is no text', { traceparent: { of: [traceparent] }, a: 1 }],
+  ['a tracestate alone', { tracestate, a: 1 }],
+])('takes %s out of a context, without a trace', (_fault, context) => {
+  expect(takeTrace(toLatin1(context))).toEqual({ context: '{"a":1}', trace: undefined });
+});
+
+it.each(['-more', ''])('takes a traceparent of a later version as one of version 00', (more) => {
+  const later = `cc${traceparent.slice(2)}${more}`;
+  expect(takeTrace(toLatin1({ traceparent: later }))).toEqual({ context: '{}', trace: traceparent });
+});
+
+it.each([undefined, '{"a":1}', '{"a":"traceparent"}', '[{"traceparent":"mine"}]'])(
+  'leaves the context %s as it is',
+  (json) => {
+    expect(takeTrace(json)).toBeUndefined();
+  },
+);
+
+it('leaves the members of others as they are', () => {
+  const json = toLatin1({ a: { traceparent, tracestate } });
+  expect(takeTrace(json)).toEqual({ context: json, trace: undefined });
 });
