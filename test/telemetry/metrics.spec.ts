@@ -164,6 +164,9 @@ describe('The metrics of a process', () => {
     const names = metrics.map(({ descriptor: { name } }) => name);
     expect(names).toHaveLength(new Set(names).size);
     expect(names).toEqual(expect.arrayContaining(['analytics_relay.delivery.latency', 'messaging.process.duration']));
+    const units = metrics.map(({ descriptor: { name, unit } }) => [name, unit]);
+    for (const kind of ['sent', 'consumed'])
+      expect(units).toContainEqual([`messaging.client.${kind}.messages`, '{message}']);
   });
 
   it('are added up, to the SDK, where two relays have a destination of one name', async () => {

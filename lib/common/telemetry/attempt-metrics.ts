@@ -20,6 +20,7 @@ export class AttemptMetrics {
   private readonly consumed = new Counter({
     name: 'messaging.client.consumed.messages',
     description: 'Delivery attempts started, by destination',
+    unit: '{message}',
   });
   private readonly process = new Histogram({
     name: 'messaging.process.duration',

@@ -11,8 +11,8 @@ export interface Sample {
 export interface MetricInfo {
   readonly name: string;
   readonly description: string;
-  /** Seconds. */
-  readonly unit?: 's';
+  /** Seconds, or a countable item, as the semantic conventions write it. */
+  readonly unit?: 's' | '{message}';
 }
 
 /** A metric with a series for each combination of attributes. */

@@ -7,6 +7,7 @@ export class OperationMetrics {
   private readonly sent = new Counter({
     name: 'messaging.client.sent.messages',
     description: 'Messages sent or queued, by operation, destination and error',
+    unit: '{message}',
   });
   private readonly duration = new Histogram({
     name: 'messaging.client.operation.duration',
