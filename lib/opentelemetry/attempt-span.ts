@@ -1,4 +1,4 @@
-import { type Attributes, type Context, type Span, SpanKind, trace, type Tracer } from '@opentelemetry/api';
+import { type Attributes, type Context, SpanKind } from '@opentelemetry/api';
 
 import { errorMessage } from '../common/error.util.js';
 import { foundOnce } from '../common/found-once.util.js';
@@ -14,7 +14,7 @@ import {
   STATUS_CODE,
   URL_FULL,
 } from './attributes.js';
-import { fail, fieldsOf } from './span-context.util.js';
+import type { GuardedSpan, GuardedTracer } from './guarded.tracer.js';
 
 /** Span attributes of a target: the same for each request to it. */
 const attributesOf = foundOnce(({ shown }: RequestTarget): Attributes => {
@@ -29,24 +29,24 @@ export class OpenTelemetryAttempt implements AttemptSpan {
 
   /** @param earlier number of attempts before this one */
   constructor(
-    private readonly tracer: Tracer,
-    private readonly span: Span,
+    private readonly tracer: GuardedTracer,
+    private readonly span: GuardedSpan,
     private readonly parent: Context,
     private readonly earlier: number,
   ) {}
 
   request(target: RequestTarget): RequestSpan {
     // An unrecorded span has no child spans, but its trace is still propagated.
-    if (!this.span.isRecording()) return new UnrecordedRequest(this.span);
+    if (!this.span.isRecorded) return new UnrecordedRequest(this.span);
     const attributes = { ...attributesOf(target), ...(this.earlier > 0 && { [RESEND_COUNT]: this.earlier }) };
-    const context = trace.setSpan(this.parent, this.span);
-    const span = this.tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes }, context);
+    const parent = this.span.activeIn(this.parent);
+    const span = this.tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes }, parent);
     return {
-      trace: fieldsOf(span),
+      trace: span.fields,
       end: (status, error) => {
-        if (status !== undefined) span.setAttribute(STATUS_CODE, status);
+        if (status !== undefined) span.setAttributes({ [STATUS_CODE]: status });
         const errorType = errorTypeOf(status, error);
-        if (errorType !== undefined) fail(span, errorType, error === undefined ? undefined : errorMessage(error));
+        if (errorType !== undefined) span.fail(errorType, error === undefined ? undefined : errorMessage(error));
         this.errorType = errorType;
         span.end();
       },
@@ -54,17 +54,17 @@ export class OpenTelemetryAttempt implements AttemptSpan {
   }
 
   end(state: string): void {
-    this.span.setAttribute(STATE, state);
-    if (state !== 'delivered') fail(this.span, this.errorType ?? '_OTHER');
+    this.span.setAttributes({ [STATE]: state });
+    if (state !== 'delivered') this.span.fail(this.errorType ?? '_OTHER');
     this.span.end();
   }
 }
 
 class UnrecordedRequest implements RequestSpan {
-  constructor(private readonly attempt: Span) {}
+  constructor(private readonly attempt: GuardedSpan) {}
 
   get trace(): RequestSpan['trace'] {
-    return fieldsOf(this.attempt);
+    return this.attempt.fields;
   }
 
   end(): void {

@@ -3,6 +3,7 @@ import { type Meter, metrics as api, type MeterProvider } from '@opentelemetry/a
 import { VERSION } from '../client/version.js';
 import { processWide } from '../common/process-wide.util.js';
 import { BOUNDS, Counter, type Gauge, type Histogram, type Metric, type Sample } from '../common/telemetry/metric.js';
+import { FaultReporter } from './fault.reporter.js';
 
 const NAME = 'nestjs-analytics-relay';
 
@@ -51,6 +52,7 @@ class MetricsBridge {
   /** Functions that disconnect each metric. */
   private readonly ends = new Map<Metric, () => void>();
   private readonly shared = new Map<string, SharedMetric>();
+  private readonly faults = new FaultReporter();
 
   constructor(private readonly meter: Meter) {}
 
@@ -72,7 +74,13 @@ class MetricsBridge {
       ...(unit && { unit }),
       advice: { explicitBucketBoundaries: BOUNDS },
     });
-    const listen: Histogram['listeners'][number] = (value, attributes) => histogram.record(value, attributes);
+    const listen: Histogram['listeners'][number] = (value, attributes) => {
+      try {
+        histogram.record(value, attributes);
+      } catch (error) {
+        this.faults.report(error); // a view of the application threw it
+      }
+    };
     listeners.push(listen);
     return () => void listeners.splice(listeners.indexOf(listen), 1);
   }

@@ -1,13 +1,4 @@
-import {
-  type Attributes,
-  context,
-  type Link,
-  ROOT_CONTEXT,
-  SpanKind,
-  trace,
-  TraceFlags,
-  type Tracer,
-} from '@opentelemetry/api';
+import { type Attributes, context, type Link, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
@@ -30,20 +21,21 @@ import {
   SYSTEM,
 } from './attributes.js';
 import { OpenTelemetryAttempt } from './attempt-span.js';
+import { GuardedTracer } from './guarded.tracer.js';
 import { bridge } from './metrics.bridge.js';
 import type { OpenTelemetryOptions } from './open-telemetry.options.js';
-import { fail, fieldsOf, toLinks, toParent } from './span-context.util.js';
+import { toLinks, toParent } from './span-context.util.js';
 
 const NAME = 'nestjs-analytics-relay';
 
 /** Creates the spans of clients and relays, as listed in docs/observability.md. */
 export class OpenTelemetry implements Telemetry {
   readonly create: ClientTelemetry['create'];
-  private readonly tracer: Tracer;
+  private readonly tracer: GuardedTracer;
 
   constructor(private readonly options: OpenTelemetryOptions) {
     // The global tracer passes calls on to a provider that is set later.
-    this.tracer = (options.tracerProvider ?? trace).getTracer(NAME, VERSION);
+    this.tracer = new GuardedTracer((options.tracerProvider ?? trace).getTracer(NAME, VERSION));
     this.create = options.createSpans ? (_type, source) => this.createSpan(source) : undefined;
   }
 
@@ -70,8 +62,8 @@ export class OpenTelemetry implements Telemetry {
       },
       ROOT_CONTEXT,
     );
-    const reason = await context.with(trace.setSpan(ROOT_CONTEXT, span), send);
-    if (reason !== undefined) fail(span, errorTypeOf(undefined, reason)!, errorMessage(reason));
+    const reason = await context.with(span.activeIn(ROOT_CONTEXT), send);
+    if (reason !== undefined) span.fail(errorTypeOf(undefined, reason)!, errorMessage(reason));
     span.end();
     return reason;
   }
@@ -86,7 +78,7 @@ export class OpenTelemetry implements Telemetry {
     try {
       await add();
     } catch (error) {
-      for (const span of spans) fail(span, errorTypeOf(undefined, error)!, errorMessage(error));
+      for (const span of spans) span.fail(errorTypeOf(undefined, error)!, errorMessage(error));
       throw error;
     } finally {
       for (const span of spans) span.end();
@@ -104,7 +96,7 @@ export class OpenTelemetry implements Telemetry {
       parent,
     );
     // Samplers have no use for these, and the SDK checks each attribute of a span before it asks them.
-    if (span.isRecording()) {
+    if (span.isRecorded) {
       span.setAttributes({ [MESSAGE_ID]: messageId, [SOURCE]: source, [ATTEMPT]: attempts.length + 1 });
     }
     return new OpenTelemetryAttempt(this.tracer, span, parent, attempts.length);
@@ -116,8 +108,7 @@ export class OpenTelemetry implements Telemetry {
       attributes: attributesOf('create', 'create', source),
     });
     span.end();
-    const isSampled = (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
-    return span.isRecording() || isSampled ? fieldsOf(span) : undefined;
+    return span.isSampled ? span.fields : undefined;
   }
 }
 

@@ -1,17 +1,13 @@
 import {
   type Context,
   createTraceState,
-  isSpanContextValid,
   type Link,
   ROOT_CONTEXT,
-  type Span,
   type SpanContext,
-  SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
 
-import { toTraceFields, type TraceFields } from '../client/telemetry/trace-context.js';
-import { ERROR_TYPE } from './attributes.js';
+import type { TraceFields } from '../client/telemetry/trace-context.js';
 
 /** Maximum number of links that the SDK keeps for a span. */
 const MAX_LINKS = 128;
@@ -34,15 +30,4 @@ export function toParent(fields: TraceFields): Context {
 
 export function toLinks(traces: readonly TraceFields[]): Link[] {
   return traces.slice(0, MAX_LINKS).map((fields) => ({ context: toSpanContext(fields) }));
-}
-
-/** Returns the fields that identify a span; undefined if no SDK created it. */
-export function fieldsOf(span: Span): TraceFields | undefined {
-  const context = span.spanContext();
-  return isSpanContextValid(context) ? toTraceFields(context) : undefined;
-}
-
-export function fail(span: Span, errorType: string, message?: string): void {
-  span.setAttribute(ERROR_TYPE, errorType);
-  span.setStatus({ code: SpanStatusCode.ERROR, message });
 }
