@@ -134,6 +134,11 @@ export interface OldestDelivery {
   destination: string;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
+  /**
+   * When the first of the destination's open deliveries falls due, in ms since the epoch; it may be another delivery. An
+   * engine that does not know it leaves it out: the metric `analytics_relay.delivery.oldest_overdue` then has no value.
+   */
+  dueAt?: number | undefined;
 }
 
 /** Result of checking a queue that can be written. */
@@ -195,8 +200,8 @@ export interface DeliveryQueue {
    */
   check?(): Promise<QueueCondition>;
   /**
-   * Returns the oldest queued or waiting delivery of each destination that has one. An engine that would have to read
-   * many may consider only the deliveries that are due first.
+   * Returns the oldest queued or waiting delivery of each destination that has one, and when the first of them falls due.
+   * An engine that would have to read many may consider only the deliveries that are due first.
    */
   oldest?(): Promise<OldestDelivery[]>;
   /**

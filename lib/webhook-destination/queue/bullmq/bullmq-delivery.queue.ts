@@ -98,10 +98,8 @@ export class BullmqDeliveryQueue implements SharedQueue {
     const oldest: OldestDelivery[] = [];
     for (let start = 0; start < names.length; start += SIDE_BY_SIDE) {
       const portion = names.slice(start, start + SIDE_BY_SIDE);
-      const times = await Promise.all(portion.map((name) => firstOpen(this.store, this.store.queueOf(name))));
-      for (const [index, acceptedAt] of times.entries()) {
-        if (acceptedAt !== undefined) oldest.push({ destination: portion[index]!, acceptedAt });
-      }
+      const found = await Promise.all(portion.map((name) => firstOpen(this.store, this.store.queueOf(name))));
+      oldest.push(...found.filter((delivery) => delivery !== undefined));
     }
     return oldest;
   }

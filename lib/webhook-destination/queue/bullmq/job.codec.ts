@@ -201,6 +201,12 @@ export function nextAttemptAtOf(job: JobJson): number | undefined {
   return parseTrace(job).history?.nextAttemptAt;
 }
 
+/** Returns when an open job fell or falls due, in ms since the epoch. */
+export function dueAtOf(job: JobJson): number {
+  const data = parseData(job);
+  return parseTrace(job, data).history?.nextAttemptAt ?? data.replayedAt ?? job.timestamp;
+}
+
 /** Whether the start of a leased job's retry window would be unknown if its process ended. */
 export function lacksWindow(job: JobJson): boolean {
   return toProgress(job, parseData(job)).firstAttemptAt === undefined;

@@ -1,8 +1,17 @@
 import type { JobJson, JobType } from 'bullmq';
 
-import type { DeliveryPage, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
+import type { DeliveryPage, DeliveryRecord, DeliveryState, OldestDelivery } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
-import { compareAge, fromDeliveryId, type DeliveryPlace, matchesJob, placeOf, stateOf, toRecord } from './job.codec.js';
+import {
+  compareAge,
+  dueAtOf,
+  fromDeliveryId,
+  type DeliveryPlace,
+  matchesJob,
+  placeOf,
+  stateOf,
+  toRecord,
+} from './job.codec.js';
 import type { DestinationJobs, RedisStore } from './redis.store.js';
 
 /** Jobs read concurrently. */
@@ -48,14 +57,26 @@ export async function countJobs({ backend }: DestinationJobs): Promise<Record<De
 }
 
 /**
- * Returns when the oldest open job was accepted, in ms since the epoch. Considers only the jobs of each type that are
- * due first, because a queue can hold millions.
+ * Returns the oldest open delivery of a queue, and when the first of them falls due. Considers only the jobs of each type
+ * that are due first, because a queue can hold millions.
  */
-export async function firstOpen(store: RedisStore, queue: DestinationJobs): Promise<number | undefined> {
+export async function firstOpen(store: RedisStore, queue: DestinationJobs): Promise<OldestDelivery | undefined> {
   const types = [...TYPES.queued, ...TYPES.waiting];
-  const ids = (await queue.backend.getRanges(types, 0, LOOKED_AT - 1, true)).flat();
-  const times = (await store.acceptedAt(queue, ids)).filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : Math.min(...times);
+  const ranges: string[][] = await queue.backend.getRanges(types, 0, LOOKED_AT - 1, true);
+  // BullMQ takes jobs that wait from the end.
+  const heads = ranges.flatMap((ids, index) => (types[index] === 'wait' ? ids.slice(-1) : ids.slice(0, 1)));
+  const [times, jobs] = await Promise.all([
+    store.acceptedAt(queue, ranges.flat()),
+    Promise.all(heads.map((id) => queue.backend.getJobData(id))),
+  ]);
+  const accepted = times.filter((time) => time !== undefined);
+  if (accepted.length === 0) return undefined;
+  const due = jobs.filter((job) => job !== undefined).map(dueAtOf); // one may have been removed meanwhile
+  return {
+    destination: queue.destination,
+    acceptedAt: Math.min(...accepted),
+    dueAt: due.length === 0 ? undefined : Math.min(...due),
+  };
 }
 
 /** Yields the matching jobs of one queue in chunks; each job is found once, even if its state changes meanwhile. */

@@ -98,7 +98,8 @@ export class MemoryStore implements DeliveryStore {
     const oldest = new Map<string, OldestDelivery>();
     for (const { delivery, state } of this.entries.values()) {
       const { destination, acceptedAt } = delivery;
-      if (isWaiting(state) && !oldest.has(destination)) oldest.set(destination, { destination, acceptedAt });
+      if (!isWaiting(state) || oldest.has(destination)) continue;
+      oldest.set(destination, { destination, acceptedAt, dueAt: this.dueOf(destination).next?.dueAt });
     }
     return Promise.resolve([...oldest.values()]);
   }

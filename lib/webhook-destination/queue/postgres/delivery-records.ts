@@ -56,8 +56,8 @@ export class DeliveryRecords {
     const rows = await this.database.query<OldestDelivery>(
       `${this.withNames}
        SELECT destination, found.* FROM names, LATERAL (
-         SELECT min(accepted_at)::float8 AS "acceptedAt" FROM (
-           SELECT accepted_at FROM ${this.table}
+         SELECT min(accepted_at)::float8 AS "acceptedAt", min(due_at)::float8 AS "dueAt" FROM (
+           SELECT accepted_at, due_at FROM ${this.table}
            WHERE destination = names.destination AND state IN ('queued', 'waiting')
            ORDER BY due_at, id LIMIT ${LOOKED_AT}) due) found`,
     );

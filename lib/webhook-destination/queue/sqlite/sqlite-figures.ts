@@ -17,7 +17,10 @@ const COUNTS = `
     SELECT destination, 'delivered', delivered FROM batched)
   GROUP BY state, destination HAVING sum(count) > 0`;
 
-/** Finds each destination with one index lookup, however many deliveries it has. */
+/**
+ * Finds each destination, and its deliveries that are oldest and due first, with index lookups, however many deliveries
+ * it has. Deliveries of a batch are due from their acceptance.
+ */
 const OLDEST = `
   WITH RECURSIVE
     batched (destination) AS (
@@ -33,15 +36,17 @@ const OLDEST = `
         SELECT min(d.destination) FROM delivery AS d
         WHERE d.state = alone.state AND d.destination > alone.destination)
       FROM alone WHERE destination IS NOT NULL)
-  SELECT destination, min(acceptedAt) AS acceptedAt FROM (
+  SELECT destination, min(acceptedAt) AS acceptedAt, min(ifnull(dueAt, acceptedAt)) AS dueAt FROM (
     SELECT destination, (
       SELECT accepted_at FROM batch AS b
-      WHERE b.destination = batched.destination AND b.state = column1 ORDER BY id LIMIT 1) AS acceptedAt
+      WHERE b.destination = batched.destination AND b.state = column1 ORDER BY id LIMIT 1) AS acceptedAt, NULL AS dueAt
     FROM batched, (VALUES ('q'), ('r'))
     UNION ALL
     SELECT destination, (
       SELECT accepted_at FROM delivery AS d
-      WHERE d.state = alone.state AND d.destination = alone.destination ORDER BY id LIMIT 1)
+      WHERE d.state = alone.state AND d.destination = alone.destination ORDER BY id LIMIT 1), (
+      SELECT min(due_at) FROM delivery AS d
+      WHERE d.destination = alone.destination AND d.state IN ('queued', 'waiting'))
     FROM alone)
   WHERE acceptedAt IS NOT NULL GROUP BY destination`;
 
@@ -57,7 +62,7 @@ export class SqliteFigures {
     return this.statements.counts.all() as DeliveryCount[];
   }
 
-  /** Returns the oldest queued or waiting delivery of each destination that has one. */
+  /** As `DeliveryQueue.oldest`. */
   oldest(): OldestDelivery[] {
     return this.statements.oldest.all() as OldestDelivery[];
   }

@@ -107,25 +107,54 @@ export function itSearches(engine: QueueEngine): void {
       await queue.add([message(0), message(1, other)]);
       await queue.add([message(2, other), message(3)]);
       const first = [
-        { ...other, acceptedAt: AT + 1 },
-        { destination: 'Webhooks', acceptedAt: AT },
+        { ...other, acceptedAt: AT + 1, dueAt: AT + 1 },
+        { destination: 'Webhooks', acceptedAt: AT, dueAt: AT },
       ];
       expect(await oldest()).toEqual(first);
       // What waits for a retry is open as well, what is dead is not.
+      const nextAttemptAt = Date.now() + 60_000;
       const settled: string[] = [];
       const consumer = queue.consume('Webhooks', 2).subscribe((lease) => {
         const { messageId } = lease.delivery;
         const attempt = { startedAt: Date.now(), results: [] };
-        const rest = { attempt, reason: 'refused', nextAttemptAt: Date.now() + 60_000, failedUrls: [] };
+        const rest = { attempt, reason: 'refused', nextAttemptAt, failedUrls: [] };
         void lease
           .settle({ state: messageId === 'm0' ? 'waiting' : 'dead', ...rest })
           .then(() => settled.push(messageId));
       });
       await waitFor(() => settled.length === 2);
       consumer.unsubscribe();
-      expect(await oldest()).toEqual(first);
+      expect(await oldest()).toEqual([first[0], { ...first[1], dueAt: nextAttemptAt }]);
       expect(await queue.purge({ messageId: 'm0' })).toBe(1);
       expect(await oldest()).toEqual([first[0]]);
+    });
+
+    it('says when the first open delivery of a destination falls due, which need not be the oldest', async () => {
+      const find = async () => (await queue.oldest!())[0];
+      await queue.add([message(0), message(1), message(2)]);
+      const soon = Date.now() + 30_000;
+      let settled = 0;
+      const consumer = queue.consume('Webhooks', 3).subscribe((lease) => {
+        const { messageId } = lease.delivery;
+        const rest = { attempt: { startedAt: Date.now(), results: [] }, failedUrls: [] };
+        const waiting = {
+          state: 'waiting' as const,
+          nextAttemptAt: messageId === 'm0' ? soon + 30_000 : soon,
+          ...rest,
+        };
+        const dead = { state: 'dead' as const, reason: 'refused', ...rest };
+        void lease.settle(messageId === 'm2' ? dead : waiting).then(() => settled++);
+      });
+      await waitFor(() => settled === 3);
+      consumer.unsubscribe();
+      expect(await find()).toEqual({ destination: 'Webhooks', acceptedAt: AT, dueAt: soon });
+      // A replayed delivery is due from its replay, however long ago it was accepted.
+      const before = Date.now();
+      expect(await queue.replay({ messageId: 'm2' })).toBe(1);
+      const { acceptedAt, dueAt } = (await find())!;
+      expect(acceptedAt).toBe(AT);
+      expect(dueAt).toBeGreaterThanOrEqual(before);
+      expect(dueAt).toBeLessThanOrEqual(Date.now());
     });
   });
 }
