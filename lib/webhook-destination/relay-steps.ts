@@ -58,7 +58,12 @@ export class RelaySteps {
     this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
-    const figures = { now: () => timeOf(this.queue), ...this.figures, circuits: () => this.dispatcher.circuits };
+    const figures = {
+      now: () => timeOf(this.queue),
+      ...this.figures,
+      isActive: (name: string) => this.dispatcher.isActive(name),
+      circuits: () => this.dispatcher.circuits,
+    };
     const metrics =
       admin || telemetry ? new RelayMetrics(figures, options.maxMetricDestinations, telemetry) : undefined;
     this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];

@@ -78,7 +78,7 @@ describe('The dashboard and the alert rules', () => {
       const used = selectors.map(([, name]) => name!);
       expect(known).toEqual(expect.arrayContaining(used));
       for (const [, name, braces = ''] of selectors) {
-        const labels = [...braces.matchAll(/(\w+)(?:=~|!=|=)"[^"]/g)].map(([, label]) => label!);
+        const labels = [...braces.matchAll(/(\w+)(?:=~|!~|!=|=)"[^"]/g)].map(([, label]) => label!);
         expect([...labelsOf.get(name!)!]).toEqual(expect.arrayContaining(labels));
       }
       const grouped = [...query.matchAll(GROUPING)].flatMap(([, labels]) => labels!.split(', '));

@@ -216,12 +216,13 @@ describe('The metrics of a process', () => {
       ...['message_unreadable', 'queue_full', 'rejected', 'tracking_plan_violation'],
     ]);
     const unavailable = { code: 'queue_unavailable' };
-    expect(seriesIn(before).get(keyOf('analytics_relay_ingest_rejected_total', unavailable))).toBe(0);
-    expect(seriesIn(before).has(keyOf('analytics_relay_client_queue_count'))).toBe(true); // an alert watches for it
+    expect(seriesIn(before).get(keyOf('analytics_relay_ingest_rejected_total', unavailable))).toBe(0); // an alert watches for it
+    expect(seriesIn(before).has(keyOf('analytics_relay_client_queue_count'))).toBe(true);
     await post(`${host}/v1/batch`, { batch: [track('m1')] });
     await delivered(host, 2);
     const after = seriesIn(await readMetrics(host, 'secret'));
     for (const outcome of ['waiting', 'dead']) expect(after.get(keyOf(ATTEMPTS, { ...CRM, outcome }))).toBe(0);
+    expect(after.get(keyOf('analytics_relay_delivery_dead_total', CRM))).toBe(0);
   });
 
   it('tell the duration of failed attempts by their error', async () => {

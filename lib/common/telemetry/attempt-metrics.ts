@@ -58,13 +58,12 @@ export class AttemptMetrics {
 
   /** @param now the time by the queue's clock, in ms since the epoch */
   constructor(
-    private readonly names: BoundedNames,
     private readonly servers: BoundedNames,
     private readonly now: () => number,
   ) {}
 
-  begin({ destination, acceptedAt }: AttemptedDelivery, span: AttemptSpan | undefined): AttemptSpan {
-    const name = this.names.valueOf(destination);
+  /** @param name value of the destination in attributes */
+  begin({ acceptedAt }: AttemptedDelivery, name: string, span: AttemptSpan | undefined): AttemptSpan {
     this.seriesOf(name).consumed.value++;
     return new AttemptFigures(this, name, acceptedAt, performance.now(), span);
   }

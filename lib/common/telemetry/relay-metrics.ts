@@ -1,3 +1,4 @@
+import { foundOnce } from '../found-once.util.js';
 import { QUEUE_UNAVAILABLE } from '../relay.errors.js';
 import { within } from '../time.util.js';
 import { AttemptMetrics } from './attempt-metrics.js';
@@ -15,8 +16,13 @@ export interface RelayFigures {
   /** Time by the queue's clock, in ms since the epoch. */
   now(): number;
   counts(): Promise<{ destination: string; state: string; count: number }[]>;
-  /** The oldest waiting delivery of each destination; `acceptedAt` is in ms since the epoch. */
-  oldest(): Promise<{ destination: string; acceptedAt: number }[]>;
+  /**
+   * When the oldest open delivery of each destination was accepted, and when the first one falls due, if known, in ms
+   * since the epoch.
+   */
+  oldest(): Promise<{ destination: string; acceptedAt: number; dueAt?: number | undefined }[]>;
+  /** Whether deliveries are sent to a destination: it is enabled, and not paused. */
+  isActive(destination: string): boolean;
   circuits(): { destination: string; isOpen: boolean }[];
 }
 
@@ -24,6 +30,11 @@ export class RelayMetrics implements RelayTelemetry {
   private readonly names: BoundedNames;
   private readonly queueing = new OperationMetrics('enqueue');
   private readonly attempts: AttemptMetrics;
+  private readonly dead = new Counter({
+    name: 'analytics_relay.delivery.dead',
+    description: 'Deliveries that became dead, after an attempt or without one, by destination',
+  });
+  private readonly deadOf = foundOnce((destination: string) => this.dead.of({ destination }));
   private readonly rejected = new Counter({
     name: 'analytics_relay.ingest.rejected',
     description: 'Messages and requests rejected at ingest, by code',
@@ -42,7 +53,7 @@ export class RelayMetrics implements RelayTelemetry {
   ) {
     this.rejected.of({ code: QUEUE_UNAVAILABLE }); // from the start, so that Prometheus sees the first as an increase
     this.names = new BoundedNames(maxDestinations);
-    this.attempts = new AttemptMetrics(this.names, new BoundedNames(maxDestinations), () => relay.now());
+    this.attempts = new AttemptMetrics(new BoundedNames(maxDestinations), () => relay.now());
     const count = {
       name: 'analytics_relay.delivery.count',
       description: 'Deliveries stored in the queue, by destination and state',
@@ -52,6 +63,11 @@ export class RelayMetrics implements RelayTelemetry {
       description: 'Age of the oldest pending delivery, by destination',
       unit: 's',
     } as const;
+    const overdue = {
+      name: 'analytics_relay.delivery.oldest_overdue',
+      description: 'How long the pending delivery that is due first has been overdue, by destination',
+      unit: 's',
+    } as const;
     const circuit = {
       name: 'analytics_relay.circuit.status',
       description: "1 while the destination's circuit is open, otherwise 0",
@@ -59,9 +75,11 @@ export class RelayMetrics implements RelayTelemetry {
     this.all = [
       ...this.queueing.all,
       ...this.attempts.all,
+      this.dead,
       this.rejected,
       new Gauge(count, () => this.counts()),
       new Gauge(oldest, () => this.ages(), 'max'),
+      new Gauge(overdue, () => this.delays(), 'max'),
       new Gauge(circuit, () => this.circuits(), 'max'),
     ];
   }
@@ -80,13 +98,25 @@ export class RelayMetrics implements RelayTelemetry {
       throw error;
     } finally {
       for (const [destination, count] of countByDestination(deliveries)) {
-        end(this.names.valueOf(destination), count, reason);
+        end(this.nameOf(destination), count, reason);
       }
     }
   }
 
   attempt(delivery: AttemptedDelivery): AttemptSpan {
-    return this.attempts.begin(delivery, this.spans?.attempt(delivery));
+    return this.attempts.begin(delivery, this.nameOf(delivery.destination), this.spans?.attempt(delivery));
+  }
+
+  deadLetter(delivery: { readonly destination: string }): void {
+    this.deadOf(this.names.valueOf(delivery.destination)).value++;
+    this.spans?.deadLetter?.(delivery);
+  }
+
+  /** Returns the value of a destination in attributes. */
+  private nameOf(destination: string): string {
+    const name = this.names.valueOf(destination);
+    this.deadOf(name); // from the first message or attempt, so that Prometheus sees the first one as an increase
+    return name;
   }
 
   private counts(): Promise<Sample[] | undefined> {
@@ -105,6 +135,17 @@ export class RelayMetrics implements RelayTelemetry {
       const oldest = await this.relay.oldest();
       const now = this.relay.now();
       return this.highest(oldest, ({ acceptedAt }) => Math.max(now - acceptedAt, 0) / 1_000);
+    });
+  }
+
+  private delays(): Promise<Sample[] | undefined> {
+    return read(async () => {
+      const oldest = await this.relay.oldest();
+      const now = this.relay.now();
+      const due = oldest.flatMap(({ destination, dueAt }) =>
+        dueAt !== undefined && this.relay.isActive(destination) ? { destination, dueAt } : [],
+      );
+      return this.highest(due, ({ dueAt }) => Math.max(now - dueAt, 0) / 1_000);
     });
   }
 

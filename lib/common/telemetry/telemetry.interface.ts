@@ -47,6 +47,8 @@ export interface RelayTelemetry {
   enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void>;
   /** Called when an attempt starts. */
   attempt(delivery: AttemptedDelivery): AttemptSpan;
+  /** Called when a delivery is dead, after an attempt or without one. */
+  deadLetter?(delivery: { readonly destination: string }): void;
 }
 
 /** Value of the option `telemetry`, created by `openTelemetry()` from `nestjs-analytics-relay/opentelemetry`. */
@@ -60,5 +62,5 @@ export interface Telemetry extends ClientTelemetry, RelayTelemetry {
 }
 
 export function isTelemetry(value: unknown): boolean {
-  return hasMethods(value, ['send', 'enqueue', 'attempt'], ['create', 'follow', 'observe']);
+  return hasMethods(value, ['send', 'enqueue', 'attempt'], ['create', 'follow', 'observe', 'deadLetter']);
 }

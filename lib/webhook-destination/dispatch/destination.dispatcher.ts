@@ -64,7 +64,7 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
   ) {
     this.#destination = destination;
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
-    this.reporter = new OutcomeReporter(events);
+    this.reporter = new OutcomeReporter(events, telemetry);
     this.concurrency = destination.concurrency ?? options.concurrency;
     this.intake = new LeaseIntake(destination.name, this, now);
   }

@@ -3,14 +3,18 @@ import type { Subject } from 'rxjs';
 import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
+import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
 
-/** Reports the outcomes of a destination's deliveries as events, and failures also as log lines. */
+/** Reports the outcomes of a destination's deliveries: as events, failures also as log lines, and dead ones as a metric. */
 export class OutcomeReporter {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
 
-  constructor(private readonly events: Subject<DeliveryEvent>) {}
+  constructor(
+    private readonly events: Subject<DeliveryEvent>,
+    private readonly telemetry?: RelayTelemetry,
+  ) {}
 
   report(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): void {
     if (outcome.state === 'delivered' && !this.events.observed) return;
@@ -20,6 +24,7 @@ export class OutcomeReporter {
       const next = new Date(event.nextAttemptAt).toISOString();
       this.logger.limited('warn', `${summary(event)}; next attempt at ${next}`, attemptFields(delivery, event));
     } else if (event.type === 'dead') {
+      this.telemetry?.deadLetter?.(delivery);
       const line = `${summary(event)}; the delivery is dead and kept for replay: ${event.reason}`;
       this.logger.limited('error', line, attemptFields(delivery, event));
     }

@@ -88,6 +88,12 @@ export class WebhookDispatcher {
     return Array.from(this.#dispatchers, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
   }
 
+  /** Whether deliveries are sent to a destination: it is enabled, and not paused. */
+  isActive(name: string): boolean {
+    const destination = this.#destinations.get(name);
+    return destination !== undefined && isActive(destination);
+  }
+
   /** Adds a destination, or replaces the one with the same name. */
   put(destination: PausableDestination): void {
     const { name } = destination;
@@ -237,7 +243,7 @@ export class WebhookDispatcher {
     if (!this.#createPool || !this.removedNames.has(name)) return;
     const running = this.removed.get(name);
     if (running) return running.requestPass(mayWait);
-    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events));
+    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events, this.telemetry));
     this.removed.set(name, removed);
     void this.scope.runInAsyncScope(() =>
       removed.end(() => {
