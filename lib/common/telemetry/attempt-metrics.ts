@@ -1,6 +1,6 @@
 import { foundOnce } from '../found-once.util.js';
-import type { BoundedNames } from './bounded.names.js';
-import { errorTypeOf } from './error-type.util.js';
+import { BoundedNames } from './bounded.names.js';
+import { errorTypeOf, OTHER_ERROR } from './error-type.util.js';
 import { SYSTEM } from './messaging-system.js';
 import { type Attributes, Counter, Histogram, type Metric } from './metric.js';
 import { serverOf } from './server.util.js';
@@ -49,12 +49,14 @@ export class AttemptMetrics {
     consumed: this.consumed.of(ofDestination(name)),
     process: this.process.of(ofDestination(name)),
     latency: this.latency.of({ destination: name }),
+    errors: BoundedNames.ofResults(),
     // All from the first attempt, so that Prometheus sees the first of an outcome as an increase.
     attempts: new Map(OUTCOMES.map((outcome) => [outcome, this.attempts.of({ destination: name, outcome })])),
   }));
-  private readonly answersOf = foundOnce((server: string) =>
-    foundOnce((status: number) => this.request.of(attributesOf(server, status))),
-  );
+  private readonly requestsTo = foundOnce((server: string) => ({
+    results: BoundedNames.ofResults(),
+    answered: foundOnce((status: number) => this.request.of(attributesOf(server, status, errorTypeOf(status)))),
+  }));
 
   /** @param now the time by the queue's clock, in ms since the epoch */
   constructor(
@@ -72,22 +74,28 @@ export class AttemptMetrics {
    * @param duration in ms
    * @param errorType `error.type` of a failed attempt
    */
-  end(name: string, state: string, duration: number, acceptedAt: number, errorType = '_OTHER'): void {
-    const { process, latency, attempts } = this.seriesOf(name);
+  end(name: string, state: string, duration: number, acceptedAt: number, errorType = OTHER_ERROR): void {
+    const { process, latency, attempts, errors } = this.seriesOf(name);
     attempts.get(state)!.value++;
     if (state === 'delivered') {
       process.record(duration / 1_000);
       latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
     } else {
-      this.process.of({ ...ofDestination(name), 'error.type': errorType }).record(duration / 1_000);
+      const shown = { ...ofDestination(name), 'error.type': errors.valueOf(errorType) };
+      this.process.of(shown).record(duration / 1_000);
     }
   }
 
   /** @param duration in ms */
   answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
     const server = this.servers.valueOf(serverNameOf(target));
+    const { results, answered } = this.requestsTo(server);
+    const errorType = errorTypeOf(status, error);
+    const result = results.valueOf(String(status ?? errorType));
     const series =
-      status === undefined ? this.request.of(attributesOf(server, undefined, error)) : this.answersOf(server)(status);
+      status === undefined || result === OTHER_ERROR
+        ? this.request.of(attributesOf(server, undefined, errorType && result))
+        : answered(status);
     series.record(duration / 1_000);
   }
 }
@@ -143,9 +151,8 @@ function ofDestination(name: string): Attributes {
 }
 
 /** @param server host and port, or a name without port that stands for many */
-function attributesOf(server: string, status: number | undefined, error?: unknown): Attributes {
+function attributesOf(server: string, status: number | undefined, errorType: string | undefined): Attributes {
   const [, address = server, port] = /^(.*):(\d+)$/.exec(server) ?? [];
-  const errorType = errorTypeOf(status, error);
   return {
     'http.request.method': 'POST',
     'server.address': address,

@@ -1,23 +1,39 @@
+import { OTHER_ERROR } from './error-type.util.js';
+
 /** Replaces all names beyond the limit. */
 export const OTHER = '_other';
+
+/** Maximum number of values of `error.type` and of statuses, for each destination or server: receivers choose them. */
+const MAX_RESULTS = 50;
 
 /** Limits the names that are values of an attribute, because each value is a series kept in memory. */
 export class BoundedNames {
   private readonly names = new Set<string>();
 
-  /** @param size number of names that keep their own value, in order of arrival */
-  constructor(private readonly size: number) {}
+  /**
+   * @param size number of names that keep their own value, in order of arrival
+   * @param other replaces the others
+   */
+  constructor(
+    private readonly size: number,
+    private readonly other = OTHER,
+  ) {}
+
+  /** Creates a bound for `error.type` and statuses, of which an operation can have any number. */
+  static ofResults(): BoundedNames {
+    return new BoundedNames(MAX_RESULTS, OTHER_ERROR);
+  }
 
   /** Returns a copy for one reading, which may assign the remaining places to other names. */
   copy(): BoundedNames {
-    const copy = new BoundedNames(this.size);
+    const copy = new BoundedNames(this.size, this.other);
     for (const name of this.names) copy.names.add(name);
     return copy;
   }
 
   valueOf(name: string): string {
     if (this.names.has(name)) return name;
-    if (this.names.size >= this.size) return OTHER;
+    if (this.names.size >= this.size) return this.other;
     this.names.add(name);
     return name;
   }

@@ -1,3 +1,5 @@
+import { foundOnce } from '../found-once.util.js';
+import { BoundedNames } from './bounded.names.js';
 import { errorTypeOf } from './error-type.util.js';
 import { SYSTEM } from './messaging-system.js';
 import { Counter, Histogram, type Metric } from './metric.js';
@@ -15,6 +17,8 @@ export class OperationMetrics {
     unit: 's',
   });
 
+  private readonly errorsOf = foundOnce((_destination: string) => BoundedNames.ofResults());
+
   readonly all: readonly Metric[] = [this.sent, this.duration];
 
   constructor(private readonly operation: 'send' | 'enqueue') {}
@@ -27,7 +31,9 @@ export class OperationMetrics {
         'messaging.system': SYSTEM,
         'messaging.operation.name': this.operation,
         'messaging.destination.name': destination,
-        ...(error !== undefined && { 'error.type': errorTypeOf(undefined, error)! }),
+        ...(error !== undefined && {
+          'error.type': this.errorsOf(destination).valueOf(errorTypeOf(undefined, error)!),
+        }),
       };
       this.sent.add(count, attributes);
       this.duration.of(attributes).record((performance.now() - start) / 1_000);
