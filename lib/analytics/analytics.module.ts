@@ -1,9 +1,8 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 
+import { refuseBareImport } from '../common/bare-import.util.js';
 import { concealOptions } from '../common/concealed.value.js';
-import { LineLogger } from '../common/line.logger.js';
-import { OptionsError } from '../common/options.error.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
 import { ANALYTICS_OPTIONS } from './analytics.tokens.js';
@@ -19,11 +18,7 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
   /** @internal @throws {OptionsError} if the application imports the module only without options. */
   constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {
     super();
-    if (findInstanceNames(modules).length > 0) return;
-    const rule = 'must be imported as AnalyticsModule.forRoot({ writeKey }) or AnalyticsModule.forRootAsync(...)';
-    // Logged too: if AnalyticsService is injected, Nest stops first with its own error, which does not say this.
-    new LineLogger('AnalyticsModule').error(`AnalyticsModule ${rule}`);
-    throw new OptionsError('AnalyticsModule', [rule]);
+    if (findInstanceNames(modules).length === 0) refuseBareImport('AnalyticsModule', '{ writeKey }');
   }
 
   /**

@@ -1,20 +1,20 @@
 import type { AnalyticsSettings } from '../client/index.js';
 import { findSettingFaults, SETTING_NAMES } from '../client/settings.rules.js';
 import { OptionsError, throwFaults } from '../common/options.error.js';
-import { AppliesIf, findAbsence, findOptionFaults, Known, Must, MustNest, toOptions } from '../common/options.rules.js';
+import {
+  findAbsence,
+  findOptionFaults,
+  Known,
+  Must,
+  MustNest,
+  NextToFactory,
+  toOptions,
+} from '../common/options.rules.js';
 import { isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { CheckedAmbientOptions, toContextOptions } from './context/ambient.options.js';
 import { type AnalyticsModuleExtras, InstanceOptions } from './instance.options.js';
 import { findEventFaults, PlanOptions } from './tracking-plan/tracking-plan.options.js';
-
-/** Decorator for options that the module needs before a factory runs. */
-function NextToFactory(): PropertyDecorator {
-  return (options, name) => {
-    AppliesIf((given) => name in given)(options, name);
-    Must('be set next to useFactory, not in the options it returns', () => false)(options, name);
-  };
-}
 
 /** Rules and defaults of the options that are not settings of `Analytics`. */
 class ModuleOptions extends CheckedAmbientOptions {

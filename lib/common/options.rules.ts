@@ -63,6 +63,14 @@ export function MustIfPresent(rule: string, holds: (value: unknown) => boolean):
   };
 }
 
+/** Decorator for an option of `forRootAsync` that the module needs before the factory runs. */
+export function NextToFactory(): PropertyDecorator {
+  return (options, name) => {
+    AppliesIf((given) => name in given)(options, name);
+    Must('be set next to useFactory, not in the options it returns', () => false)(options, name);
+  };
+}
+
 /**
  * Converts options to an instance of their class, so that its decorators apply. `undefined` selects the default if
  * there is one. A value that is not an object is returned as it is, and breaks the rules.

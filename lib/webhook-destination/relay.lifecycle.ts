@@ -28,9 +28,11 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
   private endMetrics: (() => void) | void = undefined;
+  private queueOpened: Promise<void> | undefined;
+  private registryOpened: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
 
-  /** Fulfilled once the queue is open. Events that other providers record during startup wait for it. */
+  /** Fulfilled once the queue and the registry are open. Events that other providers record during startup wait for it. */
   readonly opened: Promise<void>;
   /** They pass on their last events before the relay stops. */
   readonly producers = new Set<InProcessProducer>();
@@ -53,13 +55,16 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
       this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
     }
     await this.steps.api?.mountDeletion(this.moduleRef);
-    this.resolveOpened(this.open());
-    await this.opened;
+    this.queueOpened = this.steps.queue.open();
+    // A global module comes first, and the application's registry may depend on the `onModuleInit` of other modules.
+    if (typeof this.options.reveal().registry === 'object') await this.queueOpened;
+    else await this.open();
     this.steps.ingest?.open();
   }
 
   async onApplicationBootstrap(): Promise<void> {
     try {
+      await this.open();
       await this.steps.api?.open();
     } catch (error) {
       await this.onApplicationShutdown(); // the open queue would keep the process alive
@@ -82,8 +87,14 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     return this.stopped;
   }
 
-  private async open(): Promise<void> {
-    await this.steps.queue.open();
+  /** Opens the registry once the queue is open, which begins with {@link onModuleInit}. */
+  open(): Promise<void> {
+    if (this.queueOpened) this.resolveOpened((this.registryOpened ??= this.openRegistry(this.queueOpened)));
+    return this.opened;
+  }
+
+  private async openRegistry(queueOpened: Promise<void>): Promise<void> {
+    await queueOpened;
     try {
       await this.steps.registry.open(this.moduleRef);
       this.endMetrics = this.steps.observeMetrics();

@@ -7,6 +7,7 @@ import {
   Must,
   MustIfPresent,
   MustNest,
+  NextToFactory,
   toOptions,
 } from '../common/options.rules.js';
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
@@ -21,6 +22,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
 import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
 import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
+import type { VisibilityOptions } from './visibility.options.js';
 
 /** Whether a process accepts messages, delivers them, or both. */
 export type RelayMode = 'all' | 'ingest' | 'deliver';
@@ -110,6 +112,9 @@ export class WebhookDestinationOptions {
    */
   @Must('be a whole number above 0', isPositiveInteger)
   maxMetricDestinations: number = 200;
+
+  @NextToFactory()
+  isGlobal?: never;
 }
 
 /**
@@ -140,9 +145,13 @@ export interface WebhookDestinationModuleOptions extends Partial<
  * Validates the options and fills in defaults.
  * @throws {OptionsError} naming each invalid option and its rule.
  */
-export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDestinationOptions {
+export function checkOptions(
+  given: WebhookDestinationModuleOptions,
+  visibility: VisibilityOptions,
+): WebhookDestinationOptions {
+  const visibilityFaults = findOptionFaults(visibility);
   const absence = findAbsence(given);
-  if (absence.length > 0) throw new OptionsError('WebhookDestinationModule', absence);
+  if (absence.length > 0) throw new OptionsError('WebhookDestinationModule', [...absence, ...visibilityFaults]);
   const options = toOptions(WebhookDestinationOptions, given);
   const all = <T extends object>(type: new () => T, list: unknown) => {
     if (list === undefined && given.registry !== undefined) return [];
@@ -153,7 +162,7 @@ export function checkOptions(given: WebhookDestinationModuleOptions): WebhookDes
   options.delivery = toOptions(DeliveryOptions, given.delivery);
   options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
-  const faults = findOptionFaults(options);
+  const faults = [...findOptionFaults(options), ...visibilityFaults];
   if (faults.length === 0) faults.push(...findRelationFaults(options));
   throwFaults('WebhookDestinationModule', faults);
   return options;

@@ -2,6 +2,7 @@ import type { DynamicModule, Provider } from '@nestjs/common';
 import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
 
 import { Concealed } from '../common/concealed.value.js';
+import { toOptions } from '../common/options.rules.js';
 import { AdminGate } from './admin/admin.gate.js';
 import { createAddressReader } from './ingest/client-address.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
@@ -9,24 +10,19 @@ import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { RelayHealth } from './relay-health.js';
 import { RelayLifecycle } from './relay.lifecycle.js';
 import { RelaySteps } from './relay-steps.js';
-import { createRelayController, placeRelayController } from './webhook-destination.controller.js';
+import { createRelayController, placeRelayController, type RelayController } from './webhook-destination.controller.js';
+import { VisibilityOptions, type WebhookDestinationModuleExtras } from './visibility.options.js';
 import {
   checkOptions,
   type WebhookDestinationModuleOptions,
   type WebhookDestinationOptions,
 } from './webhook-destination.options.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
-import { CHECKED_OPTIONS, CONTROLLER_PLACED, MODULE_OPTIONS, RELAY_HEALTH } from './webhook-destination.tokens.js';
+import { ADMIN_API, CHECKED_OPTIONS, MODULE_OPTIONS, RELAY_HEALTH } from './webhook-destination.tokens.js';
 
 type CheckedOptions = Concealed<WebhookDestinationOptions>;
 
-export const webhookDestinationProviders: Provider[] = [
-  {
-    provide: CHECKED_OPTIONS,
-    useFactory: (options: Concealed<WebhookDestinationModuleOptions>): CheckedOptions =>
-      new Concealed(checkOptions(options.reveal())),
-    inject: [MODULE_OPTIONS],
-  },
+const relayProviders: Provider[] = [
   RelaySteps,
   {
     provide: RetentionSweeper,
@@ -45,11 +41,19 @@ export const webhookDestinationProviders: Provider[] = [
   { provide: IN_PROCESS_INGEST, useExisting: WebhookDestinationService },
 ];
 
-/** Adds the controller of one module. Its routes are added once the options are known and the admin API is loaded. */
-export function withController(module: DynamicModule): DynamicModule {
-  const controller = createRelayController();
-  const placed: Provider = {
-    provide: CONTROLLER_PLACED,
+function provideOptions(visibility: VisibilityOptions): Provider {
+  return {
+    provide: CHECKED_OPTIONS,
+    useFactory: (options: Concealed<WebhookDestinationModuleOptions>): CheckedOptions =>
+      new Concealed(checkOptions(options.reveal(), visibility)),
+    inject: [MODULE_OPTIONS],
+  };
+}
+
+/** Provides the admin API, and adds the routes of the module's controller once the options are known. */
+function provideAdminApi(controller: RelayController): Provider {
+  return {
+    provide: ADMIN_API,
     useFactory: async (
       steps: RelaySteps,
       service: WebhookDestinationService,
@@ -63,8 +67,26 @@ export function withController(module: DynamicModule): DynamicModule {
         steps.api = new AdminApi(service, steps, host, gate);
       }
       await placeRelayController(controller, steps);
+      return steps.api;
     },
     inject: [RelaySteps, WebhookDestinationService, CHECKED_OPTIONS, HttpAdapterHost],
   };
-  return { ...module, controllers: [controller], providers: [...(module.providers ?? []), placed] };
+}
+
+/** Adds the relay to a module that has its options. */
+export function addRelay(module: DynamicModule, { isGlobal }: WebhookDestinationModuleExtras): DynamicModule {
+  const visibility = toOptions(VisibilityOptions, { isGlobal });
+  const controller = createRelayController();
+  return {
+    ...module,
+    global: visibility.isGlobal,
+    controllers: [controller],
+    providers: [
+      ...(module.providers ?? []),
+      provideOptions(visibility),
+      ...relayProviders,
+      provideAdminApi(controller),
+    ],
+    exports: [WebhookDestinationService],
+  };
 }

@@ -125,6 +125,7 @@ export class WebhookDestinationService {
 
   /** @internal */
   async acceptBatch(writeKey: string, json: string): Promise<AcceptResult> {
+    await this.lifecycle.opened; // events recorded during startup do not open the registry early
     const source = await this.sourceOf(writeKey);
     const { messages } = readPostedBody('batch', toJsonText(Buffer.from(json)));
     return this.steps.acceptor.accept(source, messages(), new Date()); // in process, sender and relay share a clock
@@ -154,7 +155,7 @@ export class WebhookDestinationService {
   }
 
   private async sourceOf(writeKey: unknown): Promise<string> {
-    if (this.options.reveal().registry) await this.lifecycle.opened; // its sources are known only once it is open
+    if (this.options.reveal().registry) await this.lifecycle.open(); // its sources are known only once it is open
     const source = typeof writeKey === 'string' ? this.sourceNameOf(writeKey) : undefined;
     if (source === undefined) throw new UnknownWriteKeyError();
     await this.lifecycle.opened;

@@ -7,5 +7,5 @@ export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destin
 /** The {@link RelayHealth}, for `nestjs-analytics-relay/terminus`. */
 export const RELAY_HEALTH = Symbol.for('nestjs-analytics-relay:relay-health');
 
-/** Resolved once the admin API is loaded and the module's controller has its routes. */
-export const CONTROLLER_PLACED = Symbol.for('nestjs-analytics-relay:controller-placed');
+/** The admin API, once the module's controller has its routes; undefined without the option `admin`. */
+export const ADMIN_API = Symbol.for('nestjs-analytics-relay:admin-api');

@@ -121,6 +121,20 @@ describe('A wrong option stops the application at bootstrap and is named with it
     for (const module of modules) expect(await bootstrapError(module)).toBe(`AnalyticsModule: ${fault}`);
   });
 
+  it('an isGlobal of WebhookDestinationModule that is no boolean, or comes from a factory', async () => {
+    const options = { sources: [], destinations: [] };
+    const useFactory = () => options;
+    const fault = 'WebhookDestinationModule: isGlobal must be';
+    for (const module of [
+      WebhookDestinationModule.forRoot({ ...options, isGlobal: 'yes' } as never),
+      WebhookDestinationModule.forRootAsync({ useFactory, isGlobal: null } as never),
+    ]) {
+      expect(await bootstrapError(module)).toBe(`${fault} true or false`);
+    }
+    const given = WebhookDestinationModule.forRootAsync({ useFactory: () => ({ ...options, isGlobal: true }) });
+    expect(await bootstrapError(given)).toBe(`${fault} set next to useFactory, not in the options it returns`);
+  });
+
   it.each(['marketing', undefined])(
     'a name that a factory returns, as the module must know it before',
     async (name) => {

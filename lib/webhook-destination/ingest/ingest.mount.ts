@@ -33,7 +33,8 @@ export class IngestMount {
     const prefixes = taken.get(host) ?? new Set();
     if (prefixes.has(prefix)) {
       throw new OptionsError('WebhookDestinationModule', [
-        `ingest.prefix must differ from that of every other module of the application; '${prefix}' is in use`,
+        `ingest.prefix must differ from that of every other module of the application; '${prefix}' is in use. ` +
+          'For one relay, call forRoot once: every module can inject its service',
       ]);
     }
     taken.set(host, prefixes.add(prefix));

@@ -1,0 +1,15 @@
+import { Must } from '../common/options.rules.js';
+
+/** Visibility of the module, with its rule and default. */
+export class VisibilityOptions {
+  /**
+   * Whether every module can inject `WebhookDestinationService`. With `false`, only modules that import this one can.
+   *
+   * @default true
+   */
+  @Must('be true or false', (value) => typeof value === 'boolean')
+  isGlobal: boolean = true;
+}
+
+/** Arguments of `forRoot` and `forRootAsync` in addition to the options. */
+export type WebhookDestinationModuleExtras = Partial<VisibilityOptions>;
