@@ -1,3 +1,4 @@
+import { foundOnce } from '../../common/found-once.util.js';
 import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -5,24 +6,45 @@ import { ENVIRONMENT, findEnvironmentFaults } from './egress-proxy.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
 
+/** A registry may have thousands of destinations, each checked with the same options. */
+const policyOf = foundOnce(
+  ({ allowedNetworks, deniedNetworks }: DeliveryOptions) => new NetworkPolicy(allowedNetworks, deniedNetworks),
+  new WeakMap(),
+);
+
 /** Returns the faults between options of destinations and of delivery that are each valid on their own. */
 export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
+  const advice = adviseSetting(destinations, delivery);
   return [
-    ...destinations.flatMap(({ standardWebhooks, sharedSecret }, index) =>
-      (standardWebhooks ? findKeyFaults(sharedSecret) : []).map((fault) => `destinations[${index}].${fault}`),
-    ),
-    ...destinations.flatMap(({ rateLimit, urls }, index) =>
-      rateLimit && rateLimit.requests < urls.length
-        ? [
-            `destinations[${index}].rateLimit must allow at least ${urls.length} requests, one for each of the ${urls.length} URLs`,
-          ]
-        : [],
+    ...destinations.flatMap((destination, index) =>
+      findDestinationFaults(destination, delivery, advice).map((fault) => `destinations[${index}].${fault}`),
     ),
     ...(delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
       : []),
-    ...findUrlFaults(destinations, delivery),
     ...findConnectionFaults(delivery),
+  ];
+}
+
+/**
+ * Returns the faults between options of one destination, and between them and those of delivery.
+ *
+ * @param advice appended to the rule of an address that could be allowed. It names the operator's networks, so it must
+ * not reach those who change a registry, such as customers.
+ */
+export function findDestinationFaults(
+  { standardWebhooks, sharedSecret, rateLimit, urls }: DestinationOptions,
+  delivery: DeliveryOptions,
+  advice = '',
+): string[] {
+  return [
+    ...(standardWebhooks ? findKeyFaults(sharedSecret) : []),
+    ...(rateLimit && rateLimit.requests < urls.length
+      ? [`rateLimit must allow at least ${urls.length} requests, one for each of the ${urls.length} URLs`]
+      : []),
+    ...urls.flatMap((url, position) =>
+      findUrlFaults(new URL(url), delivery, advice).map((fault) => `urls[${position}] ${fault}`),
+    ),
   ];
 }
 
@@ -35,25 +57,31 @@ function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes when standardWebhooks is true`];
 }
 
-/** Returns the faults of URLs that the network policy refuses, with the setting that allows them. */
-function findUrlFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
-  const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
-  const urls = destinations.flatMap(({ urls }, index) =>
-    urls.map((url, position) => ({ option: `destinations[${index}].urls[${position}]`, url: new URL(url) })),
-  );
-  const plain = delivery.httpsOnly ? urls.filter(({ url }) => url.protocol === 'http:') : [];
-  const refused = urls.filter(({ url }) => !policy.allowsHost(url));
-  const allowable = (url: URL) => knownAddresses(url).filter((address) => !policy.denies(address));
-  const networks = refused.flatMap(({ url }) => allowable(url)).flatMap(networksForAddress);
-  const rule = 'must not be a private or local address outside delivery.allowedNetworks';
+function findUrlFaults(url: URL, delivery: DeliveryOptions, advice: string): string[] {
+  const policy = policyOf(delivery);
+  const plain = delivery.httpsOnly && url.protocol === 'http:';
+  const rule =
+    allowableAddresses(url, policy).length === 0
+      ? 'must not be an address in delivery.deniedNetworks'
+      : `must not be a private or local address outside delivery.allowedNetworks${advice}`;
   return [
-    ...plain.map(({ option }) => `${option} must be an https URL, because delivery.httpsOnly is true`),
-    ...refused.map(({ option, url }) =>
-      allowable(url).length === 0
-        ? `${option} must not be an address in delivery.deniedNetworks`
-        : `${option} ${rule}; to allow it, set ${policy.settingWith(networks)}`,
-    ),
+    ...(plain ? ['must be an https URL, because delivery.httpsOnly is true'] : []),
+    ...(policy.allowsHost(url) ? [] : [rule]),
   ];
+}
+
+/** Returns the setting that allows all refused addresses, for the errors of the module's options. */
+function adviseSetting(destinations: DestinationOptions[], delivery: DeliveryOptions): string {
+  const policy = policyOf(delivery);
+  const refused = destinations
+    .flatMap(({ urls }) => urls.map((url) => new URL(url)))
+    .filter((url) => !policy.allowsHost(url));
+  const networks = refused.flatMap((url) => allowableAddresses(url, policy)).flatMap(networksForAddress);
+  return `; to allow it, set ${policy.settingWith(networks)}`;
+}
+
+function allowableAddresses(url: URL, policy: NetworkPolicy): string[] {
+  return knownAddresses(url).filter((address) => !policy.denies(address));
 }
 
 /** Returns the faults of the connection settings. */

@@ -3,7 +3,7 @@ import { OptionsError } from '../../common/options.error.js';
 import { findOptionFaults, toOptions } from '../../common/options.rules.js';
 import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DestinationOptions } from '../dispatch/destination.options.js';
-import { findDeliveryFaults } from '../dispatch/destination.rules.js';
+import { findDestinationFaults } from '../dispatch/destination.rules.js';
 import type { PausableDestination } from '../dispatch/pause.util.js';
 import { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
@@ -66,8 +66,7 @@ export class LiveEntries {
     const destination = toDestinationOptions(document as EntryDocuments['destination']);
     const faults = findOptionFaults(destination);
     if (faults.length > 0) return faults;
-    const { delivery } = this.#settings;
-    return findDeliveryFaults([destination], delivery).map((fault) => fault.replace(/^destinations\[0\]\./, ''));
+    return findDestinationFaults(destination, this.#settings.delivery);
   }
 
   /** Returns the fault of a source whose write key belongs to another source. */

@@ -93,7 +93,7 @@ describe('Destinations of the registry', () => {
         { urls: ['http://receiver.example/hook'] },
         /urls\[0\] must be an https URL, because delivery.httpsOnly is true/,
       ],
-      [{ urls, headers: { Host: 'x' } }, /headers must map/],
+      [{ urls, headers: { Host: 'x' } }, /headers must not include .*: Host$/],
       [{ urls, sources: ['shop', 'nowhere'] }, /sources must name existing sources; "nowhere" does not exist/],
       [{ urls, sharedSecret: undefined }, /sharedSecret must be .*it is undefined/],
       [{ urls, sharedSecret: 'short', standardWebhooks: true }, /sharedSecret must have at least 24 bytes/],
@@ -111,6 +111,21 @@ describe('Destinations of the registry', () => {
     expect(await destinations.get('crm')).toMatchObject({ updatedAt: created.updatedAt });
     expect(listener.calls).toEqual(['put shop', 'put crm']);
     expect(await store.read(0)).toHaveLength(2);
+  });
+
+  it("are refused without the operator's networks: a customer may read the error", async () => {
+    const delivery = { allowedNetworks: ['192.168.77.0/24', '10.9.0.0/16'], deniedNetworks: ['10.9.1.0/24'] };
+    const { destinations } = await start({ store: new SharedStore().connect(), delivery });
+    for (const [url, rule] of [
+      ['http://172.16.0.1/', 'must not be a private or local address outside delivery.allowedNetworks'],
+      ['http://10.9.1.1/', 'must not be an address in delivery.deniedNetworks'],
+    ] as const) {
+      await expect(destinations.create({ urls: [url] })).rejects.toMatchObject({
+        field: 'urls[0]',
+        message: `Destination "Webhooks": urls[0] ${rule}`,
+      });
+    }
+    await expect(destinations.create({ urls: ['http://10.9.0.1/'] })).resolves.toMatchObject({ name: 'Webhooks' });
   });
 
   it('have names that differ, across processes too', async () => {
