@@ -19,8 +19,9 @@ function isTransport(value: unknown): boolean {
 }
 
 function isPem(value: unknown): boolean {
+  const text = Buffer.isBuffer(value) ? value.toString() : value; // a buffer may hold DER, which TLS would not accept
   try {
-    return isNonEmptyString(value) && new X509Certificate(value).subject !== undefined;
+    return isNonEmptyString(text) && new X509Certificate(text).subject !== undefined;
   } catch {
     return false;
   }
@@ -118,10 +119,10 @@ export class DeliveryOptions {
   )
   proxy?: string;
 
-  /** CA certificates trusted in addition to the public ones, in PEM. Default: none. */
+  /** CA certificates trusted in addition to the public ones, in PEM, as strings or buffers. Default: none. */
   @IfGiven()
   @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
-  ca?: string | string[];
+  ca?: string | Buffer | (string | Buffer)[];
 
   /**
    * Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: every status except 2xx, for receivers

@@ -4,10 +4,15 @@ import * as tls from 'node:tls';
 import { buildConnector } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import type { NetworkPolicy } from './network.policy.js';
 
 /** Available only in newer Node versions. */
 const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
+
+/** Codes of errors of a certificate that no trusted authority signed. */
+const UNKNOWN_AUTHORITY =
+  /^((DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
 
 /**
  * Connects only to allowed addresses. Names are resolved through the policy. The address of the connected socket is
@@ -19,7 +24,7 @@ const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => 
 export function guardedConnector(
   policy: NetworkPolicy,
   timeout: number,
-  ca: string | string[] | undefined,
+  ca: DeliveryOptions['ca'],
 ): buildConnector.connector {
   const connect = verifyingConnector(timeout, ca, policy.lookup);
   return (options, callback) =>
@@ -37,15 +42,22 @@ export function guardedConnector(
 /** Connects to any address; over TLS, only with a trusted certificate. */
 export function verifyingConnector(
   timeout: number,
-  ca: string | string[] | undefined,
+  ca: DeliveryOptions['ca'],
   lookup?: NetworkPolicy['lookup'],
 ): buildConnector.connector {
   const trusted = ca === undefined ? undefined : [...(getCACertificates?.('default') ?? tls.rootCertificates), ca];
-  return buildConnector({
+  const connect = buildConnector({
     timeout,
     lookup,
     rejectUnauthorized: true,
     // Made once: reading a hundred certificates for each connection would block the event loop.
     secureContext: trusted && tls.createSecureContext({ ca: trusted.flat() }),
   });
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (!error) return callback(null, socket);
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== undefined && UNKNOWN_AUTHORITY.test(code)) error.message += '; to trust it, set delivery.ca';
+      callback(error, null);
+    });
 }

@@ -6,6 +6,7 @@ import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 import { RelayError } from '../../client/relay.error.js';
 import { errorMessage } from '../../common/error.util.js';
 import { within } from '../../common/time.util.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import type { EgressProxy } from './egress-proxy.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
@@ -25,7 +26,7 @@ const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 export function proxyConnector(
   proxy: EgressProxy,
   policy: NetworkPolicy,
-  { timeout, ca, deniedNetworks }: { timeout: number; ca?: string | string[]; deniedNetworks: string[] },
+  { timeout, ca, deniedNetworks }: Pick<DeliveryOptions, 'timeout' | 'ca' | 'deniedNetworks'>,
 ): buildConnector.connector {
   const toProxy = guardedConnector(new NetworkPolicy(EVERYWHERE, deniedNetworks), timeout, ca);
   const toReceiver = verifyingConnector(timeout, ca);

@@ -205,16 +205,29 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
     const started = await relay([receiver.url]);
     await started.track('m1');
     const [dead] = await started.settled('dead');
-    expect(dead!.results).toMatchObject([{ outcome: 'permanent', error: expect.stringMatching(/self.signed/) }]);
+    const error = expect.stringMatching(/self.signed certificate; to trust it, set delivery\.ca$/);
+    expect(dead!.results).toMatchObject([{ outcome: 'permanent', error }]);
     expect(receiver.webhooks).toHaveLength(0);
     expect(started.log.matching(/^error .*self.signed/)).toHaveLength(1);
   });
 
-  it('reach a receiver whose certificate a private authority vouches for', async () => {
+  it.each<[string, (ca: string) => string | Buffer | (string | Buffer)[]]>([
+    ['a string', (ca) => ca],
+    ['a buffer, as it is read from a file', (ca) => Buffer.from(ca)],
+    ['a list', (ca) => [Buffer.from(ca)]],
+  ])('reach a receiver whose certificate a private authority vouches for, given as %s', async (_case, given) => {
     const receiver = await receive(status(200), certificates.trusted);
-    const started = await relay([receiver.url], { delivery: { ca: certificates.ca } });
+    const started = await relay([receiver.url], { delivery: { ca: given(certificates.ca) } });
     await started.track('m1');
     expect(outcomes((await started.settled('delivered'))[0])).toEqual(['success']);
+  });
+
+  it('name the option in the error of a certificate that a private authority vouches for', async () => {
+    const receiver = await receive(status(200), certificates.trusted);
+    const started = await relay([receiver.url]);
+    await started.track('m1');
+    const [dead] = await started.settled('dead');
+    expect(dead!.results[0]!.error).toMatch(/certificate; to trust it, set delivery\.ca$/);
   });
 
   it('go to all URLs side by side; the first success settles them, and the others are not tried again', async () => {
