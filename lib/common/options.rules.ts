@@ -4,9 +4,11 @@ import { foundOnce } from './found-once.util.js';
 class OptionRules {
   /** Whether the rules apply. */
   applies: (options: object) => boolean = () => true;
-  readonly musts: { rule: string; holds: (value: unknown) => boolean }[] = [];
-  /** Rule of a value that is neither options of its own nor a list of options. */
+  /** Each returns the rules that a value breaks. */
+  readonly checks: ((value: unknown) => string[])[] = [];
+  /** Rule of a value, or an item of a list, that is not an object with options of its own. */
   nested: string | undefined;
+  isList = false;
 }
 
 /** Rules of the options that a class declares, by prototype. */
@@ -38,12 +40,26 @@ export function AppliesIf(condition: (options: object, value: unknown) => boolea
 
 /** Decorator for an option: the error names the option and the rule. */
 export function Must(rule: string, holds: (value: unknown) => boolean): PropertyDecorator {
-  return (options, name) => void rulesOf(options, name).musts.push({ rule, holds });
+  return MustPass((value) => (holds(value) ? [] : [rule]));
 }
 
-/** Decorator for an option with options of its own, or a list of them. Their class has the rules. */
+/** Decorator for an option whose rules name the part at fault: `findBroken` returns those that a value breaks. */
+export function MustPass(findBroken: (value: unknown) => string[]): PropertyDecorator {
+  return (options, name) => void rulesOf(options, name).checks.push(findBroken);
+}
+
+/** Decorator for an option with options of its own. Their class has the rules. */
 export function MustNest(rule: string): PropertyDecorator {
   return (options, name) => void (rulesOf(options, name).nested = rule);
+}
+
+/** Decorator for an array of objects with options of their own. Their class has the rules; `rule` is that of an item. */
+export function MustList(rule: string): PropertyDecorator {
+  return (options, name) => {
+    Must('be an array', Array.isArray)(options, name);
+    MustNest(rule)(options, name);
+    rulesOf(options, name).isList = true;
+  };
 }
 
 /** Decorator for an optional option: `undefined` selects the default, and `null` breaks the rule. */
@@ -97,11 +113,13 @@ export function findOptionFaults(options: object, parent = ''): string[] {
   const rules = allRulesOf(Object.getPrototypeOf(options) as object);
   const faults: string[] = [];
   for (const name of Object.keys(options)) if (!rules.has(name)) faults.push(`${parent}${name} is not a known option`);
-  for (const [name, { applies, musts, nested }] of rules) {
+  for (const [name, { applies, checks, nested, isList }] of rules) {
     if (!applies(options)) continue;
     const value = (options as Record<PropertyKey, unknown>)[name];
-    for (const { rule, holds } of musts) if (!holds(value)) faults.push(`${parent}${String(name)} must ${rule}`);
-    if (nested !== undefined) faults.push(...findNestedFaults(value, `${parent}${String(name)}`, nested));
+    const path = `${parent}${String(name)}`;
+    for (const findBroken of checks) faults.push(...findBroken(value).map((rule) => `${path} must ${rule}`));
+    if (nested !== undefined && (!isList || Array.isArray(value)))
+      faults.push(...findNestedFaults(value, path, nested));
   }
   return faults;
 }

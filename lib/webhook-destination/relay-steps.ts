@@ -15,6 +15,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import { createQueue } from './queue/queue.factory.js';
 import { figuresOf, type QueueFigures } from './queue/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
 import { MessageExplainer } from './message.explainer.js';
@@ -54,7 +55,7 @@ export class RelaySteps {
   constructor(@Inject(CHECKED_OPTIONS) concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
     const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
-    this.queue = queue();
+    this.queue = createQueue(queue);
     this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);

@@ -6,6 +6,7 @@ import {
   IfGiven,
   Must,
   MustIfPresent,
+  MustList,
   MustNest,
   NextToFactory,
   toOptions,
@@ -13,6 +14,7 @@ import {
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
 import { isPositiveInteger } from '../common/value.util.js';
 import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
+import { QUEUE_RULE } from './queue/queue.factory.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';
 import { DeliveryOptions } from './dispatch/delivery.options.js';
@@ -31,19 +33,17 @@ const MODES: RelayMode[] = ['all', 'ingest', 'deliver'];
 
 /** The module's options after validation, with defaults filled in. */
 export class WebhookDestinationOptions {
-  @Must('be an array', Array.isArray)
-  @MustNest('contain only objects')
+  @MustList('be an object { name, writeKey }')
   sources!: SourceOptions[];
 
-  @Must('be an array', Array.isArray)
-  @MustNest('contain only objects')
+  @MustList("be an object, such as { urls: ['https://receiver.example/hook'] }")
   destinations!: DestinationOptions[];
 
   /**
    * Where accepted messages wait until they are delivered.
    * @default sqliteQueue({ path: './data/relay.db' })
    */
-  @Must('be a queue, such as sqliteQueue()', (value) => typeof value === 'function')
+  @Must(QUEUE_RULE, (value) => typeof value === 'function')
   queue: DeliveryQueueFactory = sqliteQueue();
 
   /**

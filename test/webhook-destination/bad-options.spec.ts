@@ -1,6 +1,13 @@
+import { X509Certificate } from 'node:crypto';
+
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
-import { WebhookDestinationModule, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import {
+  memoryQueue,
+  sqliteQueue,
+  WebhookDestinationModule,
+  type WebhookDestinationModuleOptions,
+} from 'nestjs-analytics-relay';
 
 import { type Certificates, createCertificates } from '../support/certificates.js';
 
@@ -35,7 +42,9 @@ const withHeader = (name: string, value: unknown = 'x') => withDestination({ hea
 
 const NOT_PUBLIC = 'destinations[0].urls[0] must not be a private or local address';
 const NO_URL = 'destinations[0].urls must be an array of http or https URLs';
-const HEADERS = 'destinations[0].headers must map';
+const HEADERS = 'destinations[0].headers must map header names to strings without line breaks';
+const TWICE = 'destinations[0].headers must not contain a name twice in different case: x-env';
+const RESERVED = 'destinations[0].headers must not include headers that the relay or the connection sets itself: ';
 
 let certificates: Certificates;
 beforeAll(() => {
@@ -63,7 +72,18 @@ const cases: [what: string, options: unknown, error: string][] = [
     'maxMetricDestinations must be a whole number above 0',
   ]),
   ['an option nobody knows', { sources: [], destinations: [], retries: 3 }, 'retries is not a known option'],
-  ['a source that is no object', { sources: ['shop'], destinations: [] }, 'sources'],
+  ...['wk_shop', null, 7].map((given): (typeof cases)[number] => [
+    `a source that is ${JSON.stringify(given)}`,
+    { sources: [source, given], destinations: [] },
+    'WebhookDestinationModule: sources[1] must be an object { name, writeKey }',
+  ]),
+  [
+    'a destination that is no object',
+    { sources: [source], destinations: [url] },
+    "WebhookDestinationModule: destinations[0] must be an object, such as { urls: ['https://receiver.example/hook'] }",
+  ],
+  ['sources that are no array', { sources: 'wk_shop', destinations: [] }, 'Module: sources must be an array'],
+  ['a source in place of the sources', { sources: source, destinations: [] }, 'Module: sources must be an array'],
   ['a source without a key', { sources: [{ name: 'shop' }], destinations: [] }, 'sources[0].writeKey must be'],
   ...['wk:shop', 'wk shop', 'wk_shop\n', ''].map((writeKey): (typeof cases)[number] => [
     `the key ${JSON.stringify(writeKey)}`,
@@ -242,17 +262,17 @@ const cases: [what: string, options: unknown, error: string][] = [
     NOT_PUBLIC,
   ],
 
-  ['the header Host', withHeader('Host'), HEADERS],
-  ['the header content-length', withHeader('content-length', '0'), HEADERS],
-  ['the header Transfer-Encoding', withHeader('Transfer-Encoding', 'chunked'), HEADERS],
-  ['the header Connection', withHeader('Connection', 'close'), HEADERS],
-  ['the header CONTENT-TYPE', withHeader('CONTENT-TYPE', 'text/plain'), HEADERS],
-  ['the header User-Agent', withHeader('User-Agent'), HEADERS],
-  ['the header x-signature', withHeader('x-signature'), HEADERS],
-  ['the header X-Signature-Previous', withHeader('X-Signature-Previous'), HEADERS],
-  ['the header X-Message-Id', withHeader('X-Message-Id'), HEADERS],
-  ['the header Webhook-Signature', withHeader('Webhook-Signature'), HEADERS],
-  ['a header twice', withDestination({ headers: { 'X-Env': 'a', 'x-env': 'b' } }), HEADERS],
+  ['the header Host', withHeader('Host'), `${RESERVED}Host`],
+  ['the header content-length', withHeader('content-length', '0'), `${RESERVED}content-length`],
+  ['the header Transfer-Encoding', withHeader('Transfer-Encoding', 'chunked'), `${RESERVED}Transfer-Encoding`],
+  ['the header Connection', withHeader('Connection', 'close'), `${RESERVED}Connection`],
+  ['the header CONTENT-TYPE', withHeader('CONTENT-TYPE', 'text/plain'), `${RESERVED}CONTENT-TYPE`],
+  ['the header User-Agent', withHeader('User-Agent'), `${RESERVED}User-Agent`],
+  ['the header x-signature', withHeader('x-signature'), `${RESERVED}x-signature`],
+  ['the header X-Signature-Previous', withHeader('X-Signature-Previous'), `${RESERVED}X-Signature-Previous`],
+  ['the header X-Message-Id', withHeader('X-Message-Id'), `${RESERVED}X-Message-Id`],
+  ['the header Webhook-Signature', withHeader('Webhook-Signature'), `${RESERVED}Webhook-Signature`],
+  ['a header twice', withDestination({ headers: { 'X-Env': 'a', 'x-env': 'b' } }), TWICE],
   ['an empty header name', withHeader(''), HEADERS],
   ['a header name with a space', withHeader('X Env'), HEADERS],
   ['a header name with a colon', withHeader('X-Env:'), HEADERS],
@@ -291,6 +311,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ),
   ['a CA that is no PEM', withDelivery({ ca: 'certificate' }), 'delivery.ca must be'],
   ['an empty CA', withDelivery({ ca: '' }), 'delivery.ca must be'],
+  ['a CA in DER', () => withDelivery({ ca: new X509Certificate(certificates.ca).raw }), 'delivery.ca must be'],
   ...[
     'fetch',
     {},
@@ -456,7 +477,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an undefined current secret', withDestination({ sharedSecret: [undefined, 'a'] }), 'sharedSecret must be'],
   ['an undefined CA among others', withDelivery({ ca: [undefined] }), 'delivery.ca must be'],
   ['an undefined URL', withUrl(undefined), NO_URL],
-  ['an undefined header', withDestination({ headers: { 'X-Api-Key': undefined } }), HEADERS],
+  [
+    'an undefined header',
+    withDestination({ headers: { 'X-Api-Key': undefined } }),
+    `${HEADERS}; another value is that of X-Api-Key`,
+  ],
   [
     'an undefined write key',
     { sources: [{ name: 'shop', writeKey: undefined }], destinations: [] },
@@ -466,7 +491,13 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
   ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not a known option'],
   ['a prefix that is a number', { ...withDestination({}), ingest: { prefix: 7 } }, 'ingest.prefix must be'],
-  ['a queue that is no factory', { ...withDestination({}), queue: 'sqlite' }, 'queue must be a queue'],
+  ...['sqlite', sqliteQueue, memoryQueue, () => undefined, () => Promise.resolve(memoryQueue()())].map(
+    (queue): (typeof cases)[number] => [
+      `the queue ${String(queue)}`,
+      { ...withDestination({}), queue },
+      'WebhookDestinationModule: queue must be a queue, such as sqliteQueue()',
+    ],
+  ),
 ];
 
 /** Options that nobody would notice to be missing, each as `undefined`: what `process.env.NAME` is where nobody has set it. */
@@ -527,6 +558,20 @@ describe('Options', () => {
     expect(message).not.toContain('s3cret');
   });
 
+  it('have each rule of the headers on a line, with the names at fault', async () => {
+    const message = await boot(
+      withDestination({ headers: { Host: 'a', Connection: 'close', 'X-A': 'a', 'x-a': undefined } }),
+    );
+    expect(message).toBe(
+      [
+        'WebhookDestinationModule: ',
+        `${HEADERS}; another value is that of x-a`,
+        'destinations[0].headers must not contain a name twice in different case: x-a',
+        `${RESERVED}Host, Connection`,
+      ].join('\n  - '),
+    );
+  });
+
   describe('that are right', () => {
     let ca: string;
     beforeAll(() => {
@@ -578,6 +623,7 @@ describe('Options', () => {
           }),
       ],
       ['a CA', () => withDelivery({ ca: [ca, ca] })],
+      ['a CA in buffers', () => withDelivery({ ca: [Buffer.from(ca), ca] })],
       ['a proxy', () => withDelivery({ proxy: 'http://user:pa%40ss@proxy.internal:3128/' })],
       ['httpsOnly', () => withDelivery({ httpsOnly: true })],
       [

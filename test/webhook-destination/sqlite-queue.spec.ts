@@ -40,6 +40,12 @@ describe('The file of the SQLite queue', () => {
     });
   });
 
+  it('is not :memory:, which SQLite would not see as a file', () => {
+    expect(() => sqliteQueue({ path: ':memory:' })).toThrow(
+      "sqliteQueue: path must not be ':memory:'; for a queue in memory, use memoryQueue()",
+    );
+  });
+
   it('of another program is refused with the reason, and let go', async () => {
     const { path, createQueue } = await setUp();
     mkdirSync(dirname(path), { recursive: true });

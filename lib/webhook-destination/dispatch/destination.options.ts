@@ -1,11 +1,11 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
-import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
+import { IfGiven, Must, MustIfPresent, MustPass } from '../../common/options.rules.js';
 import { hasReadableUserInfo } from '../../common/url.util.js';
 import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
 import type { BodyTransform } from './body-transform.js';
-import { areHeaders } from './header.rules.js';
+import { findBrokenHeaderRules } from './header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';
 import { isRetryOn, type RetryOn } from './url-outcome.js';
 
@@ -54,10 +54,7 @@ export class DestinationOptions extends RoutingOptions {
    * Headers added to every request. Headers that the relay or the connection sets are refused.
    * @default {}
    */
-  @Must(
-    'map header names to strings without line breaks, must not contain a name twice in different case, and must not include headers that the relay or the connection sets itself',
-    areHeaders,
-  )
+  @MustPass(findBrokenHeaderRules)
   headers: Record<string, string> = {};
 
   /**

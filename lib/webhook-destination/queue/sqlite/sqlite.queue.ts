@@ -29,6 +29,7 @@ const MIN_BYTES = 16 * 1024 * 1024;
 
 class SqliteOptions extends QueueOptions {
   @Must('be a non-empty string without NUL characters', (value) => isNonEmptyString(value) && !value.includes('\0'))
+  @Must("not be ':memory:'; for a queue in memory, use memoryQueue()", (value) => value !== ':memory:')
   path: string = './data/relay.db';
 
   @IfGiven()
