@@ -15,12 +15,19 @@ const command = (instruction) => JSON.parse(new RegExp(`${instruction} (\\[.*\\]
 const [, install] = /^RUN (npm .*)$/m.exec(dockerfile);
 const [, variables] = /^ENV (.*)$/m.exec(dockerfile);
 
+const [, image] = /docker build -t (\S+) context/.exec(readFileSync('sample/08-container/README.md', 'utf8'));
+for (const file of ['kubernetes.yaml', 'compose.yaml']) {
+  const [, used] = / image: (\S+)/.exec(readFileSync(`sample/08-container/${file}`, 'utf8'));
+  assert.strictEqual(used, image, `${file} has another image than README.md builds`);
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'relay-container-'));
 const [app, data] = [join(folder, 'app'), join(folder, 'data')];
 const isRoot = process.getuid() === 0;
 const isolated = ['--mount', '--pid', '--fork', '--kill-child'];
 const canIsolate = isRoot && spawnSync('unshare', [...isolated, 'mount', '-o', 'remount,ro,bind', '/']).status === 0;
-const asNode = ['setpriv', `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, '--clear-groups', '--no-new-privs'];
+const asUser = ['setpriv', `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, '--clear-groups', '--no-new-privs'];
+const asNode = [...asUser, '--pdeathsig=keep']; // the process ends with the test, if that fails
 
 /** The environment of the image, with the volume at `data`. */
 function environment(more) {
@@ -41,9 +48,20 @@ function start(env) {
   return { child, ended, pid, stop: () => process.kill(pid(), 'SIGTERM') };
 }
 
-function isHealthy(env) {
+async function isHealthy(env) {
   const [program, ...args] = command('HEALTHCHECK .* CMD');
-  return spawnSync(program, args, { cwd: app, env }).status === 0;
+  const [code] = await once(spawn(program, args, { cwd: app, env }), 'exit');
+  return code === 0;
+}
+
+/** Past the limit of a file's size a write fails, as it does on a full disk. */
+function limitFiles(bytes) {
+  const [program, ...args] = [...(isRoot ? asUser : []), 'prlimit', '--pid', String(container.pid())];
+  execFileSync(program, [...args, `--fsize=${bytes}:unlimited`]);
+}
+
+async function statusOf(port, path) {
+  return (await globalThis.fetch(`http://127.0.0.1:${port}${path}`)).status;
 }
 
 async function until(condition, what) {
@@ -108,6 +126,13 @@ try {
   }
   await post(PORT, 'Order Completed');
   await until(() => received.events.includes('Order Completed'), 'the webhook');
+
+  limitFiles('1');
+  await until(async () => !(await isHealthy(env)), 'a health check that fails while the disk is full');
+  assert.strictEqual(await statusOf(PORT, '/health/live'), 200, 'a full disk would restart the process');
+  limitFiles('unlimited');
+  await until(() => isHealthy(env), 'the health check once there is room');
+
   received.isOutOfOrder = true;
   await post(PORT, 'Order Refunded');
 
@@ -115,7 +140,7 @@ try {
   container.stop();
   assert.deepStrictEqual(await container.ended, [0, null]);
   assert.ok(Date.now() - stoppedAt < 20_000, 'the process outlived stop_grace_period');
-  assert.strictEqual(isHealthy(env), false);
+  assert.strictEqual(await isHealthy(env), false);
 
   received.isOutOfOrder = false;
   container = start(env); // a new container on the volume

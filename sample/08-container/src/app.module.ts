@@ -1,5 +1,7 @@
 import { Module } from '@nestjs/common';
+import { TerminusModule } from '@nestjs/terminus';
 import { sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import { RelayHealthIndicator } from 'nestjs-analytics-relay/terminus';
 
 import { HealthController } from './health.controller.js';
 
@@ -12,6 +14,7 @@ function required(name: string): string {
 
 @Module({
   imports: [
+    TerminusModule,
     WebhookDestinationModule.forRootAsync({
       useFactory: () => ({
         sources: [{ name: 'shop', writeKey: required('WRITE_KEY') }],
@@ -23,5 +26,6 @@ function required(name: string): string {
     }),
   ],
   controllers: [HealthController],
+  providers: [RelayHealthIndicator],
 })
 export class AppModule {}

@@ -1,9 +1,13 @@
-import { Controller, Get, ServiceUnavailableException } from '@nestjs/common';
-import { WebhookDestinationService } from 'nestjs-analytics-relay';
+import { Controller, Get } from '@nestjs/common';
+import { HealthCheck, type HealthCheckResult, HealthCheckService } from '@nestjs/terminus';
+import { RelayHealthIndicator } from 'nestjs-analytics-relay/terminus';
 
 @Controller('health')
 export class HealthController {
-  constructor(private readonly relay: WebhookDestinationService) {}
+  constructor(
+    private readonly health: HealthCheckService,
+    private readonly relay: RelayHealthIndicator,
+  ) {}
 
   /** Whether the process answers. A restart does not repair a full disk, so the queue is no part of it. */
   @Get('live')
@@ -11,12 +15,10 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether the queue can be read. */
+  /** 503 while the queue cannot be written; a receiver that is down does not make the relay unready. */
   @Get('ready')
-  async ready() {
-    const deliveries = await this.relay.stats().catch((error: Error) => {
-      throw new ServiceUnavailableException(error.message);
-    });
-    return { status: 'ok', deliveries };
+  @HealthCheck()
+  ready(): Promise<HealthCheckResult> {
+    return this.health.check([() => this.relay.isHealthy()]);
   }
 }
