@@ -491,13 +491,17 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
   ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not a known option'],
   ['a prefix that is a number', { ...withDestination({}), ingest: { prefix: 7 } }, 'ingest.prefix must be'],
-  ...['sqlite', sqliteQueue, memoryQueue, () => undefined, () => Promise.resolve(memoryQueue()())].map(
-    (queue): (typeof cases)[number] => [
-      `the queue ${String(queue)}`,
-      { ...withDestination({}), queue },
-      'WebhookDestinationModule: queue must be a queue, such as sqliteQueue()',
-    ],
-  ),
+  ...Object.entries({
+    'is a name': 'sqlite',
+    'is not called': sqliteQueue,
+    'is not called, in memory': memoryQueue,
+    'returns nothing': () => undefined,
+    'is asynchronous': () => Promise.resolve(memoryQueue()()),
+  }).map(([what, queue]): (typeof cases)[number] => [
+    `a queue that ${what}`,
+    { ...withDestination({}), queue },
+    'WebhookDestinationModule: queue must be a queue, such as sqliteQueue()',
+  ]),
 ];
 
 /** Options that nobody would notice to be missing, each as `undefined`: what `process.env.NAME` is where nobody has set it. */
