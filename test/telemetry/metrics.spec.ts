@@ -79,7 +79,7 @@ function seriesIn(families: PrometheusFamily[]): Map<string, number> {
 
 /** Without what changes from one reading to the next. */
 function withoutAges(series: Map<string, number>): Record<string, number> {
-  return Object.fromEntries([...series].filter(([key]) => !key.startsWith('analytics_relay_delivery_oldest_age')));
+  return Object.fromEntries([...series].filter(([key]) => !key.startsWith('analytics_relay_delivery_oldest_')));
 }
 
 const SYSTEM = { messaging_system: 'nestjs_analytics_relay' };
