@@ -1,12 +1,13 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 
-import { refuseBareImport } from '../common/bare-import.util.js';
 import { concealOptions } from '../common/concealed.value.js';
+import { refuseImport } from '../common/import-refusal.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
 import { ANALYTICS_OPTIONS } from './analytics.tokens.js';
-import { connectDecoratedProviders, findInstanceNames } from './decorators/decorated-providers.util.js';
+import { connectDecoratedProviders } from './decorators/decorated-providers.util.js';
+import { findImportFault } from './imported-instances.util.js';
 import type { AnalyticsModuleExtras } from './instance.options.js';
 
 /**
@@ -15,10 +16,11 @@ import type { AnalyticsModuleExtras } from './instance.options.js';
  */
 @Module({})
 export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit {
-  /** @internal @throws {OptionsError} if the application imports the module only without options. */
+  /** @internal @throws {OptionsError} if the module is only imported without options, or twice under one name. */
   constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {
     super();
-    if (findInstanceNames(modules).length === 0) refuseBareImport('AnalyticsModule', '{ writeKey }');
+    const rule = findImportFault(modules);
+    if (rule !== undefined) refuseImport(modules, 'AnalyticsModule', rule);
   }
 
   /**

@@ -7,7 +7,8 @@ export const DEFAULT_INSTANCE = 'default';
 /** Name and visibility of an instance, with rules and defaults. */
 export class InstanceOptions {
   /**
-   * Name of the instance, for an application that has several. Inject it with `@InjectAnalytics(name)`.
+   * Name of the instance, for an application that has several. Inject it with `@InjectAnalytics(name)`. Two instances
+   * may share a name only if neither is global and no module imports both.
    *
    * @default the default instance, injected as `AnalyticsService`
    */

@@ -27,7 +27,9 @@ function concealProvider(provider: Provider, token: symbol): Provider {
   if ('useValue' in provider) return { ...provider, useValue: new Concealed<unknown>(provider.useValue) };
   if (!('useFactory' in provider)) return provider;
   const { useFactory: create } = provider;
-  return { ...provider, useFactory: async (...args: unknown[]) => new Concealed<unknown>(await create(...args)) };
+  const concealing = async (...args: unknown[]) => new Concealed<unknown>(await create(...args));
+  const original = new Concealed(create); // otherwise, 'deep-hash' would take all factories for the same one
+  return Object.assign({ ...provider, useFactory: concealing }, { original });
 }
 
 /** Returns an object with the methods of another object, but without its state, which contains secrets. */

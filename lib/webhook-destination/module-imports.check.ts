@@ -1,6 +1,6 @@
 import type { ModulesContainer } from '@nestjs/core';
 
-import { refuseBareImport } from '../common/bare-import.util.js';
+import { bareImportRule, refuseImport } from '../common/import-refusal.util.js';
 import { LineLogger } from '../common/line.logger.js';
 import { MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
@@ -14,10 +14,11 @@ const warned = new WeakSet<ModulesContainer>();
  */
 export function checkModuleImports(modules: ModulesContainer): void {
   const relays = [...modules.values()].filter(({ providers }) => providers.has(MODULE_OPTIONS));
-  if (relays.length === 0) refuseBareImport('WebhookDestinationModule', '{ sources, destinations }');
+  const name = 'WebhookDestinationModule';
+  if (relays.length === 0) refuseImport(modules, name, bareImportRule(name, '{ sources, destinations }'));
   if (warned.has(modules) || relays.filter(({ isGlobal }) => isGlobal).length < 2) return;
   warned.add(modules);
-  new LineLogger('WebhookDestinationModule').warn(
+  new LineLogger(name).warn(
     'More than one WebhookDestinationModule is global, so a module may inject the WebhookDestinationService of the ' +
       'wrong one. Set isGlobal: false in each, and import each where its service is injected',
   );

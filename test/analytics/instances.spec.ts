@@ -4,15 +4,18 @@ import { Test } from '@nestjs/testing';
 import {
   AnalyticsModule,
   type AnalyticsModuleAsyncOptions,
+  type AnalyticsModuleExtras,
   type AnalyticsModuleOptions,
   AnalyticsService,
   getAnalyticsToken,
   InjectAnalytics,
   Track,
 } from 'nestjs-analytics-relay';
+import { AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';
+import { LogLines } from '../support/relay.js';
 
 @Injectable()
 class Settings {
@@ -167,5 +170,80 @@ describe('Instances of AnalyticsModule', () => {
     app.get(Outside).campaign();
     await app.get<AnalyticsService>(getAnalyticsToken('marketing'), { strict: false }).flush();
     expect(events()).toEqual([['wk_marketing', ['Campaign']]]);
+  });
+
+  describe('of one name', () => {
+    const instance = (extras: AnalyticsModuleExtras = {}) =>
+      AnalyticsModule.forRoot({ writeKey: 'k', disable: true, ...extras });
+    const instanceAsync = (extras: AnalyticsModuleExtras = {}) =>
+      AnalyticsModule.forRootAsync({ useFactory: () => ({ writeKey: 'k', disable: true }), ...extras });
+    const moduleOf = (imports: ModuleMetadata['imports'], metadata: ModuleMetadata = {}) => {
+      @Module({ imports, ...metadata })
+      class FeatureModule {}
+      return FeatureModule;
+    };
+    const fault = (names: string) =>
+      `must have one instance for each name, but two have ${names}. ` +
+      'Call forRoot or forRootAsync once, in the root module, or set another name';
+
+    it.each<[string, string, () => ModuleMetadata['imports']]>([
+      ['two feature modules', 'no name', () => [moduleOf([instance()]), moduleOf([instanceAsync()])]],
+      ['the root module, twice', 'no name', () => [instance(), instance({ name: 'default' })]],
+      ['forRootAsync, twice', 'no name', () => [instanceAsync(), instanceAsync()]],
+      [
+        'a name',
+        'the name "crm"',
+        () => [instance(), moduleOf([instance({ name: 'crm' })]), instance({ name: 'crm' })],
+      ],
+      ['one that is global', 'no name', () => [instance(), moduleOf([instance({ isGlobal: false })])]],
+      ['one module, neither global', 'no name', () => [instance({ isGlobal: false }), instance({ isGlobal: false })]],
+      [
+        'one module that imports what others export',
+        'no name',
+        () => {
+          const exporting = () => moduleOf([instance({ isGlobal: false })], { exports: [AnalyticsModule] });
+          return [moduleOf([exporting(), exporting()])];
+        },
+      ],
+      ['a test', 'no name', () => [AnalyticsTestingModule, moduleOf([instance()])]],
+    ])('stop the application, and are logged once: %s', async (_case, names, imports) => {
+      const log = new LogLines();
+      const application = Test.createTestingModule({ imports: imports()! }).setLogger(log);
+      await expect(application.compile()).rejects.toThrow(
+        expect.objectContaining({ name: 'OptionsError', message: `AnalyticsModule: ${fault(names)}` }),
+      );
+      expect(log.matching(/^error/)).toEqual([`error AnalyticsModule ${fault(names)}`]);
+    });
+
+    it('stop the application where Nest identifies modules by their metadata, too', async () => {
+      const imports = [instanceAsync(), instanceAsync()];
+      const application = Test.createTestingModule({ imports }, { moduleIdGeneratorAlgorithm: 'deep-hash' });
+      await expect(application.setLogger(new LogLines()).compile()).rejects.toThrow(fault('no name'));
+    });
+
+    it.each([instance(), instanceAsync()])('are one where modules import the same object', async (shared) => {
+      const imports = [shared, moduleOf([shared]), moduleOf([shared])];
+      const first = await start({ imports, providers: [Shop] });
+      const second = await start({ imports, providers: [Shop] }); // another application of the process
+      expect(first.get(Shop).byClass).toBe(first.get(AnalyticsService));
+      expect(second.get(AnalyticsService)).not.toBe(first.get(AnalyticsService));
+    });
+
+    it('may differ in modules that are separate, when none is global', async () => {
+      const { host, events } = await startReceiver();
+      const separate = (writeKey: string) =>
+        moduleOf([AnalyticsModule.forRoot({ writeKey, host, name: 'marketing', isGlobal: false })], {
+          providers: [Marketing],
+        });
+      const app = await start({ imports: [separate('wk_one'), separate('wk_two')] });
+      for (const marketing of app.get(Marketing, { strict: false, each: true })) {
+        marketing.campaign();
+        await marketing.named.flush();
+      }
+      expect(events()).toEqual([
+        ['wk_one', ['Campaign']],
+        ['wk_two', ['Campaign']],
+      ]);
+    });
   });
 });

@@ -5,7 +5,8 @@ import { errorMessage } from '../../common/error.util.js';
 import { foundOnce } from '../../common/found-once.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { AnalyticsService } from '../analytics.service.js';
-import { getAnalyticsToken, instanceNameOf } from '../analytics.tokens.js';
+import { getAnalyticsToken } from '../analytics.tokens.js';
+import { findInstanceNames } from '../imported-instances.util.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { type DecoratedMethod, decoratedMethodsOf } from './decorated-methods.registry.js';
 import { giveHidden } from './hidden-instance.util.js';
@@ -19,11 +20,6 @@ type InstanceFinder = (name: string) => Promise<AnalyticsService | undefined>;
 
 const connected = new WeakSet<ModulesContainer>();
 const logger = new LineLogger('AnalyticsDecorator');
-
-export function findInstanceNames(modules: ModulesContainer): string[] {
-  const tokens = [...modules.values()].flatMap(({ providers }) => [...providers.keys()]);
-  return [...new Set(tokens.map(instanceNameOf).filter((name) => name !== undefined))];
-}
 
 /**
  * Connects the decorators of an application once its providers exist. Nest injects nothing into providers made by
