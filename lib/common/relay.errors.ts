@@ -6,6 +6,10 @@ export const QUEUE_UNAVAILABLE = 'queue_unavailable';
 /** @internal Code and message of an unknown write key, wherever it is reported. */
 export const WRITE_KEY_UNKNOWN = { code: 'write_key_unknown', message: 'no source has this write key' };
 
+/** @internal Message of a request without a write key. Its code is that of an unknown one. */
+export const WRITE_KEY_MISSING =
+  'the request has no write key: send it as the Basic user name, as a Bearer token or as writeKey in the body';
+
 /** Thrown when no source has the write key. Its code is `write_key_unknown`. */
 export class UnknownWriteKeyError extends RelayError {
   override readonly name = 'UnknownWriteKeyError';

@@ -98,7 +98,8 @@ export class IngestEndpoint {
     const known = key === undefined ? undefined : this.sourceOf(key, request, sender);
     const { writeKey, sentAt, messages } = readPostedBody(route, await readBody(request));
     // Mobile SDKs send the key only in the body.
-    const source = known ?? this.sourceOf(typeof writeKey === 'string' ? writeKey : undefined, request, sender);
+    const source =
+      known ?? this.sourceOf(typeof writeKey === 'string' && writeKey ? writeKey : undefined, request, sender);
 
     const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
     const [first] = rejected;

@@ -35,7 +35,7 @@ const FIELDS: Record<IngestRoute, Pick<Schema, 'required' | 'properties'>> = {
 const ANSWERS: Record<number, string> = {
   200: 'Accepted: messages not listed in `rejected` or `moreRejected` are stored durably',
   400: 'Malformed, or a message breaks a rule',
-  401: 'No source has this write key',
+  401: 'No source has this write key, or the request has none',
   408: 'The body arrived too slowly',
   413: 'The body is too large',
   429: 'Too many requests from the source, or too many wrong write keys from the address',

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { isPublic } from '../../common/network.util.js';
-import { WRITE_KEY_UNKNOWN } from '../../common/relay.errors.js';
+import { WRITE_KEY_MISSING, WRITE_KEY_UNKNOWN } from '../../common/relay.errors.js';
 import type { IngestOptions } from './ingest.options.js';
 import { type AddressReader, createAddressReader } from './client-address.js';
 import { RequestError } from './request.error.js';
@@ -43,7 +43,7 @@ export class RequestAdmission {
   /**
    * Returns the name of the source with the key.
    *
-   * @throws {RequestError} 401 if no source has it, 429 above the limit of wrong keys. An address of one client then
+   * @throws {RequestError} 401 if no source has it, or there is none, 429 above the limit of wrong keys. An address of one client then
    * also gets 429 for correct keys that it has not used before, so it cannot continue guessing.
    */
   authenticate(writeKey: string | undefined, request: IncomingMessage): string {
@@ -51,7 +51,8 @@ export class RequestAdmission {
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
-      throw new RequestError(401, WRITE_KEY_UNKNOWN.code, WRITE_KEY_UNKNOWN.message, 'writeKey');
+      const message = writeKey === undefined ? WRITE_KEY_MISSING : WRITE_KEY_UNKNOWN.message;
+      throw new RequestError(401, WRITE_KEY_UNKNOWN.code, message, 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {

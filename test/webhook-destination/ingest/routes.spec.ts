@@ -100,13 +100,17 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     expect((await send('Bearer wk_shop', message)).status).toBe(200);
     expect((await send(undefined, { ...message, writeKey: 'wk_shop' })).status).toBe(200);
     expect((await send(basic(':'), { ...message, writeKey: 'wk_shop' })).status).toBe(200);
-    for (const refused of [await send(basic('wk_other:'), message), await send(undefined, message)]) {
+    const unknown = 'no source has this write key';
+    const missing =
+      'the request has no write key: send it as the Basic user name, as a Bearer token or as writeKey in the body';
+    for (const [refused, text] of [
+      [await send(basic('wk_other:'), message), unknown],
+      [await send(undefined, { ...message, writeKey: 'wk_other' }), unknown],
+      [await send(undefined, message), missing],
+      [await send(basic(':'), { ...message, writeKey: '' }), missing],
+    ] as const) {
       expect(refused.status).toBe(401);
-      expect(await refused.json()).toEqual({
-        code: 'write_key_unknown',
-        field: 'writeKey',
-        message: 'no source has this write key',
-      });
+      expect(await refused.json()).toEqual({ code: 'write_key_unknown', field: 'writeKey', message: text });
     }
     await expect(relay.accept('wk_other', [message])).rejects.toThrow('no source has this write key');
     await expect(relay.accept(undefined as never, [message])).rejects.toThrow('no source has this write key');
