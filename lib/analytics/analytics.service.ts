@@ -218,7 +218,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     if (PlanEnforcer.isViolation(reason)) return;
     if (this.undelivered++ > 0) return;
     queueMicrotask(() => {
-      this.logger.error(`Events not delivered: ${this.undelivered} (${errorMessage(reason)})`);
+      this.logger.error(this.describeUndelivered(this.undelivered, reason));
       this.undelivered = 0;
     });
   }

@@ -2,9 +2,11 @@ import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import type { BatchTransport } from './delivery/batch-transport.interface.js';
 import { EventQueue } from './delivery/event.queue.js';
 import { HttpTransport } from './delivery/http.transport.js';
+import { describeUndelivered } from './delivery/undelivered.util.js';
 import { AnalyticsEmitter } from './event/analytics.emitter.js';
 import { Context, markUnreadable } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
+import { LossReporter } from './event/loss.reporter.js';
 import type { Callback, EventSink } from './event/pending-event.interface.js';
 import { completeMessage, createMessage } from './message/message.factory.js';
 import type { ExtraContext, MessageType } from './message/message.interface.js';
@@ -64,6 +66,7 @@ export type EventSinkFactory = (ledger: EventLedger) => EventSink;
 export abstract class AnalyticsBase extends AnalyticsEmitter {
   /** Fulfilled when the plugins in the settings have loaded; rejected when a critical plugin fails to load. */
   readonly ready: Promise<void>;
+  private readonly losses: LossReporter;
   private readonly ledger: EventLedger;
   private readonly http: BatchTransport;
   private readonly queue: EventQueue;
@@ -80,7 +83,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     const { telemetry, disable } = resolved;
     resolved.telemetry = disable ? undefined : (telemetry?.follow?.(this) ?? telemetry); // nothing is sent
     this.resolved = resolved;
-    this.ledger = new EventLedger(this, this.userCode);
+    this.losses = new LossReporter(this, (count, reason) => this.describeUndelivered(count, reason));
+    this.ledger = new EventLedger(this, this.userCode, this.losses);
     this.http = new HttpTransport(resolved, writeKey, this);
     this.queue = new EventQueue(resolved, this.ledger);
     this.sink = createSink?.(this.ledger) ?? this.queue;
@@ -123,10 +127,9 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     const group = this.ledger.closeGroup();
     this.sink.flush();
     if (!this.queue.isStarted) return; // The start may wait for this very promise, in a provider's factory.
-    if (!timeout) return group.done;
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER_DELAY));
+      if (timeout) timer = setTimeout(resolve, Math.min(timeout, MAX_TIMER_DELAY));
     }).then(() => {
       const message = `The event was not delivered within the flush timeout of ${timeout} ms`;
       const reason = new RelayError('flush_timeout', message);
@@ -136,6 +139,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     });
     await Promise.race([group.done, expired]);
     clearTimeout(timer);
+    await this.losses.written; // The caller may end the process next.
   }
 
   /**
@@ -162,6 +166,11 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     return this.pipeline.deregister(pluginNames);
   }
 
+  /** @internal Describes lost events in one line, for a log. */
+  protected describeUndelivered(count: number, reason: unknown): string {
+    return describeUndelivered(count, reason, this.sink.endpoint);
+  }
+
   /** @internal Starts sending events, over HTTP or another transport. Events wait until the first call. */
   protected startDelivery(transport = this.http, flushInterval?: number): void {
     this.queue.start(this.resolved.disable ? NO_TRANSPORT : transport, flushInterval);
@@ -183,6 +192,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       unreadable = { error }; // an accessor of the application's objects threw it
     }
     if (this.isClosed) {
+      this.losses.report('call_after_close', new RelayError('call_after_close', 'recorded after closeAndFlush'));
       this.emit('call_after_close', new Context(message).event);
       return;
     }

@@ -54,6 +54,7 @@ export function resolveSettings(settings: AnalyticsSettings) {
   return {
     writeKey: settings.writeKey,
     url: joinUrl(settings.host ?? DEFAULT_HOST, settings.path ?? '/v1/batch'),
+    isDefaultHost: settings.host == null,
     maxRetries: settings.maxRetries ?? 3,
     maxEventsInBatch: settings.flushAt ?? settings.maxEventsInBatch ?? 15,
     flushInterval: settings.flushInterval ?? 10_000,

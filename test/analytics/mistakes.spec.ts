@@ -240,7 +240,7 @@ describe('A mapper', () => {
     await analytics.flush();
     expect(log.matching(/^(warn|error)/)).toEqual([
       'warn Failing.map was not recorded: unknown error',
-      'error Events not delivered: 1 (unknown error)',
+      'error Events not delivered to http://localhost:3000: 1 (unknown error)',
     ]);
   });
 

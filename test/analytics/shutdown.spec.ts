@@ -100,7 +100,7 @@ describe.each(platforms)('At app.close() on $platform', ({ createAdapter }) => {
     await collecting.app.close();
     expect(Date.now() - closing).toBeLessThan(5_000);
     expect(collecting.log.matching(/not delivered/)).toEqual([
-      'error Events not delivered: 2 (The event was not delivered within the flush timeout of 200 ms)',
+      `error Events not delivered to http://127.0.0.1:${collecting.endpoint.port}: 2 (The event was not delivered within the flush timeout of 200 ms)`,
     ]);
   });
 
@@ -112,6 +112,8 @@ describe.each(platforms)('At app.close() on $platform', ({ createAdapter }) => {
     analytics.identify({ userId: 'u1' });
     analytics.track({ userId: 'u1', event: 'Late' });
     await waitFor(() => log.matching(/not delivered/).length > 0);
-    expect(log.matching(/not delivered/)).toEqual(['error Events not delivered: 2 (recorded after shutdown)']);
+    expect(log.matching(/not delivered/)).toEqual([
+      `error Events not delivered to http://127.0.0.1:${collecting.endpoint.port}: 2 (recorded after shutdown)`,
+    ]);
   });
 });

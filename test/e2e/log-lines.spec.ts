@@ -57,6 +57,6 @@ describe('A line of the log is one line', () => {
       () => lines().length > 0,
       () => 'a line that says what was not delivered',
     );
-    expect(lines()).toEqual(['error Events not delivered: 1 ([400] Bad\\u0085\\u009b31m Request)']);
+    expect(lines()).toEqual([`error Events not delivered to ${host}: 1 ([400] Bad\\u0085\\u009b31m Request)`]);
   });
 });

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../event/endpoint.interface.js';
 import type { MessageFault } from '../message/message.rules.js';
 
 /** Why the receiver did not accept a batch. */
@@ -28,6 +29,8 @@ export interface BatchTransport {
   readonly envelopeBytes: number;
   /** Name of the source that the batches belong to, if known. */
   readonly source?: string | undefined;
+  /** Where batches are posted; undefined if they are not sent over HTTP. */
+  readonly endpoint?: Endpoint | undefined;
   /**
    * Sends a batch once. Resolves with the receiver's answer; a rejection is a retryable error.
    *

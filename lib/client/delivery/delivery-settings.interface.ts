@@ -8,6 +8,8 @@ export interface DeliverySettings {
   maxRetries: number;
   httpRequestTimeout: number;
   url: string;
+  /** Whether the setting `host` is absent. */
+  isDefaultHost: boolean;
   httpClient: HTTPClient;
   telemetry: ClientTelemetry | undefined;
 }

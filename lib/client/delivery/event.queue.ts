@@ -1,4 +1,5 @@
 import { createAsyncScope } from '../async-scope.util.js';
+import type { Endpoint } from '../event/endpoint.interface.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { FlushGroup } from '../event/flush-group.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
@@ -57,6 +58,10 @@ export class EventQueue implements EventSink {
 
   get source(): string | undefined {
     return this.publisher?.transport.source;
+  }
+
+  get endpoint(): Endpoint | undefined {
+    return this.publisher?.transport.endpoint;
   }
 
   /**

@@ -1,7 +1,8 @@
 import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
-import { RelayError } from '../relay.error.js';
+import type { Endpoint } from '../event/endpoint.interface.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
+import { createStatusError } from './http-status.util.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
 import { isRedirect, MAX_REDIRECTS, redirectTarget } from './redirect.util.js';
 import { readRejected } from './rejected-events.util.js';
@@ -56,6 +57,7 @@ class BatchRequest implements HTTPClientRequest {
 /** Posts batches to the collection service. */
 export class HttpTransport implements BatchTransport {
   readonly envelopeBytes: number;
+  readonly endpoint: Endpoint;
   // Private at run time too: inspecting or logging the client never shows the write key.
   readonly #headers: Record<string, string>;
   readonly #tail: string;
@@ -66,6 +68,7 @@ export class HttpTransport implements BatchTransport {
     writeKey: string,
     private readonly emitter: AnalyticsEmitter,
   ) {
+    this.endpoint = { origin: new URL(settings.url).origin, isDefault: settings.isDefaultHost };
     this.#headers = {
       'Content-Type': 'application/json',
       'User-Agent': USER_AGENT,
@@ -132,7 +135,7 @@ export class HttpTransport implements BatchTransport {
 
 function toRefusal({ status, statusText, headers }: HTTPResponse): Refusal {
   return {
-    reason: new RelayError('http_status', `[${status}] ${statusText}`),
+    reason: createStatusError(status, statusText),
     isRetried: isRetried(status),
     retryAfter: status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined,
   };

@@ -96,8 +96,13 @@ export class AnalyticsEmitter {
     return this;
   }
 
+  /** @internal Number of listeners of an event. */
+  listenerCount(event: keyof AnalyticsEvents): number {
+    return this.listeners.listenerCount(event);
+  }
+
   /** @internal Whether an event has a listener. */
   isHeard(event: keyof AnalyticsEvents): boolean {
-    return this.listeners.listenerCount(event) > 0;
+    return this.listenerCount(event) > 0;
   }
 }

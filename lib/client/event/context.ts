@@ -155,3 +155,8 @@ export function markUnreadable(ctx: Context): void {
 export function isUnreadable(ctx: Context | undefined): boolean {
   return ctx !== undefined && UNREADABLE in ctx;
 }
+
+// A plugin may return a context of another library, which has no such method.
+export function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
+  return ctx.isCancelledBy?.(error) ?? false;
+}

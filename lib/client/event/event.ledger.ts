@@ -1,8 +1,9 @@
 import type { MessageType } from '../message/message.interface.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
-import { Context } from './context.js';
+import { Context, isCancelled } from './context.js';
 import { FlushGroup } from './flush-group.js';
+import type { LossReporter } from './loss.reporter.js';
 import type { Callback, PendingEvent } from './pending-event.interface.js';
 import type { UserCodeCaller } from './user-code.caller.js';
 
@@ -14,6 +15,7 @@ export class EventLedger {
   constructor(
     private readonly emitter: AnalyticsEmitter,
     private readonly userCode: UserCodeCaller,
+    private readonly losses: LossReporter,
   ) {}
 
   get pendingCount(): number {
@@ -61,6 +63,8 @@ export class EventLedger {
     if (reason !== undefined) this.contextOf(event).setFailedDelivery({ reason });
     const returned = callback && this.userCode.call(() => callback(reason, this.contextOf(event)));
     if (reason !== undefined) {
+      const isReported = callback !== undefined || isCancelled(this.contextOf(event), reason);
+      if (!isReported) this.losses.report('error', reason);
       this.emitter.emit('error', { code: 'delivery_failure', reason, ctx: this.contextOf(event) });
     } else if (this.emitter.isHeard(event.type)) {
       this.emitter.emit(event.type, this.contextOf(event));

@@ -1,6 +1,7 @@
 import type { MessageType } from '../message/message.interface.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import type { Context } from './context.js';
+import type { Endpoint } from './endpoint.interface.js';
 import type { FlushGroup } from './flush-group.js';
 
 /**
@@ -31,6 +32,8 @@ export interface PendingEvent {
 
 /** Delivers events that the plugins have processed. */
 export interface EventSink {
+  /** Where events are posted; undefined if they are not sent over HTTP. */
+  readonly endpoint?: Endpoint | undefined;
   /** Accepts an event. Its outcome is always asynchronous, because callbacks run later. */
   add(event: PendingEvent): void;
   /** Sends all waiting events as soon as a request may be made. */

@@ -17,11 +17,6 @@ export function isContext(value: unknown): value is Context {
   return typeof (value as Context | undefined)?.serialize === 'function';
 }
 
-// A plugin may return a context of another library, which has no such method.
-export function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
-  return ctx.isCancelledBy?.(error) ?? false;
-}
-
 /** Copies the event in its current state, so that a plugin still running cannot change it. */
 export function detach(ctx: Context): Context {
   const detached = new Context(ctx.serialize());

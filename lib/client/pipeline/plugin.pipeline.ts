@@ -1,5 +1,5 @@
 import { errorMessage } from '../error.util.js';
-import { Context, ContextCancelation } from '../event/context.js';
+import { Context, ContextCancelation, isCancelled } from '../event/context.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
 import { isThenable } from '../event/user-code.caller.js';
@@ -7,7 +7,7 @@ import type { IntegrationsOptions, MessageType } from '../message/message.interf
 import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
-import { detach, isCancelled, isContext, systemContext } from './plugin-context.util.js';
+import { detach, isContext, systemContext } from './plugin-context.util.js';
 import type { Plugin, PluginType } from './plugin.interface.js';
 import { findPluginFaults } from './plugin.rules.js';
 import { PLUGIN_TIMEOUT, TimeLimit } from './time-limit.js';
