@@ -10,6 +10,7 @@ export const WINDOW_OVER = 'the retry window is over';
 /**
  * Returns the outcome of a delivery from each URL's result of one attempt.
  *
+ * @param declined number of URLs that got no request; they have not failed
  * @param startedAt when the attempt began, by the queue's time, in ms since the epoch
  * @param now returns the queue's time, in ms since the epoch
  * @param paused how long the destination was paused since the first attempt, in ms; it extends the retry window
@@ -18,6 +19,7 @@ export const WINDOW_OVER = 'the retry window is over';
 export function judgeAttempt(
   delivery: Readonly<Delivery>,
   sent: SendResult[],
+  declined: number,
   options: DeliveryOptions,
   startedAt: number,
   now: () => number,
@@ -30,6 +32,9 @@ export function judgeAttempt(
   const ended = (outcome: string) => sent.filter(({ result }) => result.outcome === outcome);
   const failedUrls = [...delivery.failedUrls, ...ended('permanent').map(({ urlId }) => urlId)];
   const retryable = ended('temporary');
+  if (retryable.length === 0 && declined > 0) {
+    return { state: 'waiting', attempt, nextAttemptAt: now(), failedUrls, firstAttemptAt };
+  }
   if (retryable.length === 0) {
     // Attempts before this window were made before the delivery was replayed.
     const ofWindow = attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt);

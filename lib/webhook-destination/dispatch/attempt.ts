@@ -2,7 +2,6 @@ import { RelayError } from '../../client/relay.error.js';
 import type { AttemptSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery } from '../queue/delivery-queue.interface.js';
-import type { WebhookHeaders } from './webhook-headers.js';
 
 /** Result of one attempt against one URL. */
 export interface SendResult {
@@ -13,13 +12,8 @@ export interface SendResult {
   retryAfter: number | undefined;
 }
 
-interface Begun {
-  /** The headers of all its requests. */
-  headers: Record<string, string>;
-  /** The trace of the message; see `NewDelivery`. */
-  trace: string | undefined;
-  span: AttemptSpan | undefined;
-}
+/** Why a request is not made. Shared, because thousands may be declined one after another. */
+export const DECLINED = new RelayError('request_declined', 'the destination is down, or was changed');
 
 /**
  * One attempt to deliver a message, which begins with the first connection to one of its URLs. Thousands may wait for
@@ -28,9 +22,12 @@ interface Begun {
 export abstract class Attempt {
   /** Number of requests, one to each URL. */
   requests = 0;
+  /** Number of requests that were not made, whose URLs have not failed. */
+  declined = 0;
+  /** The span that its requests belong to, if it is traced. */
+  span: AttemptSpan | undefined;
   private readonly results: SendResult[] = [];
-  private begun: Begun | undefined;
-  private isDeclined = false;
+  private hasBegun = false;
   private isEnded = false;
 
   /** @param body the bytes that are signed and sent */
@@ -42,34 +39,33 @@ export abstract class Attempt {
   /**
    * Begins the attempt, unless another of its requests did.
    *
-   * @throws {RelayError} if it may not begin
+   * @throws {RelayError} {@link DECLINED} if it may not begin
    */
-  begin(headers: WebhookHeaders): Begun {
-    if (this.begun) return this.begun;
-    const answer = this.mayBegin();
-    if (answer === false) {
-      this.isDeclined = true;
-      throw new RelayError('destination_down', 'the destination is down');
-    }
-    const made = headers.for(this.delivery, this.body, Date.now());
-    return (this.begun = { headers: made, trace: this.delivery.trace, span: answer === true ? undefined : answer });
-  }
-
-  /** Adds the result of one request. Requests in flight after the first success are not cancelled. */
-  add(result: SendResult): void {
-    if (this.isEnded) return;
-    this.results.push(result);
-    if (result.result.outcome !== 'success' && this.results.length < this.requests) return;
-    this.isEnded = true;
-    this.end(this.isDeclined && !this.begun ? undefined : this.results);
+  begin(): void {
+    if (this.hasBegun) return;
+    if (!this.mayBegin()) throw DECLINED;
+    this.hasBegun = true;
   }
 
   /**
-   * Called when there is a connection for the first request; returns whether the attempt may begin, or its span if it
-   * is traced.
+   * Adds the result of one request; undefined if it was declined. Requests in flight after the first success are not
+   * cancelled.
    */
-  protected abstract mayBegin(): boolean | AttemptSpan;
+  add(result: SendResult | undefined): void {
+    if (this.isEnded) return;
+    if (result) this.results.push(result);
+    else this.declined++;
+    if (result?.result.outcome !== 'success' && this.results.length + this.declined < this.requests) return;
+    this.isEnded = true;
+    this.end(this.results.length === 0 ? undefined : this.results);
+  }
 
-  /** Called once: at the first success with the results so far, otherwise with all; with undefined if nothing was sent. */
+  /** Called when there is a connection for the first request; returns whether the attempt may begin. */
+  protected abstract mayBegin(): boolean;
+
+  /**
+   * Called once: at the first success with the results so far, otherwise with all; with undefined if all requests were
+   * declined.
+   */
   abstract end(results: SendResult[] | undefined): void;
 }

@@ -74,14 +74,19 @@ export class ConnectionPool {
     else this.budget.request(this);
   }
 
+  /** Fails the requests that wait for a connection. */
+  endWaits(reason: Error): void {
+    this.budget.withdraw(this);
+    for (const { deadline, expired, request } of this.waiting.drain()) {
+      clearTimeout(deadline);
+      if (!expired) request.fail(reason);
+    }
+  }
+
   /** Drops all connections; pending requests fail. */
   async close(): Promise<void> {
     this.closed = true;
-    this.budget.withdraw(this);
-    for (const { deadline, request } of this.waiting.drain()) {
-      clearTimeout(deadline);
-      request.fail(new ClosedError('the connections were closed'));
-    }
+    this.endWaits(new ClosedError('the connections were closed'));
     for (const connection of this.idle.splice(0)) this.budget.unpark(connection);
     await Promise.all([...this.connections].map((connection) => this.end(connection)));
   }

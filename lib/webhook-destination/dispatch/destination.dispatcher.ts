@@ -4,7 +4,7 @@ import type { Subject } from 'rxjs';
 
 import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import {
   ADDRESS_NOT_ALLOWED,
@@ -88,6 +88,12 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     this.sender.endWaits();
   }
 
+  /** Stops for good, because the destination was changed or removed: requests that are not made yet never are. */
+  retire(): void {
+    this.stop();
+    this.sender.stop();
+  }
+
   /** Attempts one delivery and settles it. */
   handle(lease: Lease): void {
     this.inFlight++;
@@ -166,12 +172,12 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     return { state: 'waiting', nextAttemptAt, failedUrls, firstAttemptAt };
   }
 
-  /** Returns whether an attempt may begin now that there is a connection for it; its span if it is traced. */
-  mayBegin(attempt: LeasedAttempt): boolean | AttemptSpan {
+  /** Returns whether an attempt may begin now that there is a connection for it. */
+  mayBegin(attempt: LeasedAttempt): boolean {
     attempt.startedAt = this.now();
     if (this.isStopped || (attempt.probe === 0 && this.circuit.isOpen)) return false;
     attempt.span = this.telemetry?.attempt(attempt.delivery);
-    return attempt.span ?? true;
+    return true;
   }
 
   /** Settles the delivery of an attempt that has ended, or advances it again if nothing was sent. */
@@ -187,9 +193,9 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
   }
 
   /** Returns the outcome of an attempt, and changes the circuit. */
-  private judge({ delivery, startedAt, probe, span }: LeasedAttempt, sent: SendResult[]): DeliveryOutcome {
+  private judge({ delivery, declined, startedAt, probe, span }: LeasedAttempt, sent: SendResult[]): DeliveryOutcome {
     const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
-    const outcome = judgeAttempt(delivery, sent, this.options, startedAt, this.now, paused);
+    const outcome = judgeAttempt(delivery, sent, declined, this.options, startedAt, this.now, paused);
     (span ?? this.telemetry?.attempt(delivery))?.end(outcome.state); // no span yet if no URL got as far as a connection
     this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);

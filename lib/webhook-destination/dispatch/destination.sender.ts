@@ -1,5 +1,5 @@
 import { RelayError } from '../../client/relay.error.js';
-import type { Attempt } from './attempt.js';
+import { type Attempt, DECLINED } from './attempt.js';
 import type { RequestLimit } from './request-limit.js';
 import { type RequestOwner, type Route, UrlRequest } from './url-request.js';
 import type { RetryOn } from './url-outcome.js';
@@ -8,6 +8,8 @@ import type { WebhookHeaders } from './webhook-headers.js';
 /** Sends the requests of one destination. */
 export class DestinationSender implements RequestOwner {
   private onIdle: (() => void) | undefined;
+  /** Whether requests are declined that are not made yet. */
+  isStopped = false;
 
   /**
    * @param maxActive maximum number of requests in progress to one URL; those to a slow URL beside a fast one would
@@ -43,6 +45,13 @@ export class DestinationSender implements RequestOwner {
   /** Cancels the requests that wait for the rate limit. */
   endWaits(): void {
     this.limit?.endWaits();
+  }
+
+  /** Declines the requests that wait for the rate limit or a connection, and all later ones. */
+  stop(): void {
+    this.isStopped = true;
+    this.endWaits();
+    for (const { pool } of this.routes) pool.endWaits(DECLINED);
   }
 
   /** Resolves once no request is in progress, including those to the other URLs of settled deliveries. */

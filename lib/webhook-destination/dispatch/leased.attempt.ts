@@ -1,17 +1,14 @@
-import type { AttemptSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { Delivery, Lease } from '../queue/delivery-queue.interface.js';
 import { Attempt, type SendResult } from './attempt.js';
 
 /** Decides whether an attempt begins, and gets its results; see `Attempt`. */
 export interface AttemptOwner {
-  mayBegin(attempt: LeasedAttempt): boolean | AttemptSpan;
+  mayBegin(attempt: LeasedAttempt): boolean;
   attempted(attempt: LeasedAttempt, results: SendResult[] | undefined): void;
 }
 
 /** An attempt to deliver a leased message. */
 export class LeasedAttempt extends Attempt {
-  span: AttemptSpan | undefined;
-
   /**
    * @param body the bytes that are sent: the delivery's own, unless the destination has a `transform`
    * @param startedAt when it began, by the queue's time, in ms since the epoch
@@ -32,7 +29,7 @@ export class LeasedAttempt extends Attempt {
     this.owner.attempted(this, results);
   }
 
-  protected mayBegin(): boolean | AttemptSpan {
+  protected mayBegin(): boolean {
     return this.owner.mayBegin(this);
   }
 }

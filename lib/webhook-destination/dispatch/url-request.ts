@@ -3,7 +3,7 @@ import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import { errorMessage } from '../../common/error.util.js';
 import type { RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
-import type { Attempt } from './attempt.js';
+import { type Attempt, DECLINED } from './attempt.js';
 import type { ConnectionPool, PooledRequest } from './connection-pool.js';
 import type { RequestLimit } from './request-limit.js';
 import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
@@ -14,7 +14,7 @@ import type { TargetRequest, WebhookResponse } from './webhook-transport.interfa
 /** One of a destination's URLs, with its connections. */
 export interface Route {
   readonly target: WebhookTarget;
-  readonly pool: Pick<ConnectionPool, 'post' | 'close'>;
+  readonly pool: Pick<ConnectionPool, 'post' | 'endWaits' | 'close'>;
   /** Number of requests in progress, including those that wait for a connection. */
   active: number;
 }
@@ -25,6 +25,8 @@ export interface RequestOwner {
   readonly retryOn: RetryOn;
   readonly limit?: RequestLimit | undefined;
   readonly propagateTrace: boolean;
+  /** Whether it makes no more requests. */
+  readonly isStopped: boolean;
   /** Called when a request has ended, before its attempt gets the result. */
   requestEnded(route: Route): void;
 }
@@ -42,17 +44,24 @@ export class UrlRequest implements PooledRequest {
   ) {}
 
   prepare(waited: number): TargetRequest {
-    const { headers, trace, span } = this.attempt.begin(this.owner.headers);
+    const { attempt, owner } = this;
+    if (owner.isStopped) throw DECLINED;
+    attempt.begin();
+    const { delivery, body, span } = attempt;
     const { target } = this.route;
-    const { limit, propagateTrace } = this.owner;
+    const { limit, propagateTrace } = owner;
     this.isMade = true;
     limit?.begin();
     this.startedAt = performance.now() - waited;
     this.span = span?.request(target);
     const { authorization } = target;
+    // For each request, because another one of the attempt may have been made long before.
+    const headers = owner.headers.for(delivery, body, Date.now());
     const own = authorization === undefined ? headers : { Authorization: authorization, ...headers };
-    const propagated = propagateTrace && (this.span?.trace ?? (trace === undefined ? undefined : fromTraceText(trace)));
-    return { headers: propagated ? { ...own, ...propagated } : own, body: this.attempt.body };
+    const propagated =
+      propagateTrace &&
+      (this.span?.trace ?? (delivery.trace === undefined ? undefined : fromTraceText(delivery.trace)));
+    return { headers: propagated ? { ...own, ...propagated } : own, body };
   }
 
   answer({ status, headers }: WebhookResponse): void {
@@ -63,15 +72,17 @@ export class UrlRequest implements PooledRequest {
   }
 
   fail(error: unknown): void {
+    if (error === DECLINED) return this.end(undefined);
     this.span?.end(undefined, error);
     const { shown: url } = this.route.target;
     this.end({ url, outcome: classifyError(error), error: errorMessage(error) });
   }
 
-  private end(result: Omit<UrlResult, 'duration'>, retryAfter?: number): void {
+  /** @param result undefined if the request was declined */
+  private end(result: Omit<UrlResult, 'duration'> | undefined, retryAfter?: number): void {
     const duration = Math.floor(performance.now() - this.startedAt);
     if (!this.isMade) this.owner.limit?.giveBack();
     this.owner.requestEnded(this.route);
-    this.attempt.add({ urlId: this.route.target.id, result: { ...result, duration }, retryAfter });
+    this.attempt.add(result && { urlId: this.route.target.id, result: { ...result, duration }, retryAfter });
   }
 }

@@ -221,7 +221,7 @@ export class WebhookDispatcher {
     if (!dispatcher) return;
     this.#dispatchers.delete(name);
     this.#leaving.add(dispatcher);
-    dispatcher.stop();
+    dispatcher.retire();
     const close = async () => {
       await dispatcher.idle();
       this.end(name, true); // an attempt that failed after the removal left its delivery waiting for a retry

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
-import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { type DeliveryQueueFactory, memoryQueue, sqliteQueue, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { NEVER, Subject } from 'rxjs';
 
@@ -16,7 +16,7 @@ import { toDelivery } from '../../../lib/webhook-destination/queue/delivery.fact
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { Relay } from '../../support/relay.js';
-import { type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
+import { type Script, ScriptedReceiver, sequence, status } from '../../support/scripted-receiver.js';
 import { describeOnEach, postgresStore, redisStore } from '../../support/services.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
@@ -108,6 +108,97 @@ describe('A change of a destination', () => {
   });
 });
 
+describe('A request that waits for a connection', () => {
+  type Change = (relay: Relay) => Promise<unknown>;
+
+  /** One request to the slow URL is in progress, and one waits for its connection. */
+  async function wait(fast: Script) {
+    const { receiver: slow, answer } = await heldBack();
+    const other = await receive(fast);
+    const relay = await start();
+    const urls = [other.url, slow.url];
+    const { sharedSecret } = await relay.service.destinations.create({ name: 'Both', urls, concurrency: 1 });
+    await relay.track('m0');
+    await relay.settled('delivered');
+    await requests(slow, 1);
+    await relay.track('m1');
+    await requests(other, 2);
+    return { relay, other, slow, answer, secret: sharedSecret! };
+  }
+
+  it.each<[string, Change]>([
+    ['removed', ({ service }) => service.destinations.remove('Both')],
+    ['paused', ({ service }) => service.destinations.pause('Both')],
+    ['given another secret', ({ service }) => service.destinations.rotateSecret('Both', { overlap: 0 })],
+  ])('is not made once its destination is %s', async (_change, change) => {
+    const { relay, slow, answer } = await wait(status(200));
+    await relay.settled('delivered', 2);
+    await change(relay);
+    answer(200);
+    await waitFor(() => slow.sockets.size === 0);
+    expect(slow.webhooks).toHaveLength(1);
+    expect((await relay.service.deliveries({})).map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  });
+
+  /** The other URL has its request, and answers it once the change is made. */
+  async function refuseAfter(change: Change) {
+    let refuse: () => void = () => undefined;
+    const refusing: Script = (response) => void (refuse = () => response.writeHead(404).end());
+    const waiting = await wait(sequence(status(200), refusing));
+    await change(waiting.relay);
+    refuse();
+    return waiting;
+  }
+
+  const results = async ({ service }: Relay) => {
+    const [{ state, reason, attempts }] = (await service.deliveries({ messageId: 'm1' })) as [
+      Awaited<ReturnType<typeof service.deliveries>>[number],
+    ];
+    return {
+      state,
+      reason,
+      attempts: attempts.map((attempt) => attempt.results.map(({ url, status }) => [url, status])),
+    };
+  };
+
+  it('is made later, without a failure of its URL, if another URL refused the message', async () => {
+    const { relay, other, slow, answer } = await refuseAfter(({ service }) => service.destinations.pause('Both'));
+    const { url } = other;
+    await waitFor(async () => (await results(relay)).attempts.length > 0);
+    expect(await results(relay)).toEqual({ state: 'waiting', reason: undefined, attempts: [[[url, 404]]] });
+    answer(200);
+    await waitFor(() => slow.sockets.size === 0);
+    await relay.service.destinations.resume('Both');
+    await requests(slow, 2);
+    answer(200);
+    await relay.settled('delivered', 2);
+    expect((await results(relay)).attempts).toEqual([[[url, 404]], [[slow.url, 200]]]);
+    expect([other.webhooks.length, slow.webhooks.length]).toEqual([2, 2]);
+  });
+
+  it('is dropped with its delivery, whose other URL refused the message, if its destination is removed', async () => {
+    const { relay, other, slow, answer } = await refuseAfter(({ service }) => service.destinations.remove('Both'));
+    await relay.settled('dead');
+    const attempts = [[[other.url, 404]]];
+    expect(await results(relay)).toEqual({ state: 'dead', reason: 'destination removed', attempts });
+    answer(200);
+    await waitFor(() => slow.sockets.size === 0);
+    expect(slow.webhooks).toHaveLength(1);
+  });
+
+  it('is signed when it is made', async () => {
+    const { other, slow, answer, secret } = await wait(status(200));
+    const timestampOf = ({ webhooks }: ScriptedReceiver) => Number(webhooks[1]!.headers['webhook-timestamp']);
+    await waitFor(() => Math.floor(Date.now() / 1_000) > timestampOf(other));
+    answer(200);
+    await requests(slow, 2);
+    expect(timestampOf(slow)).toBeGreaterThan(timestampOf(other));
+    const { raw, headers } = slow.webhooks[1]!;
+    expect(verifyStandardWebhook(raw, headers, secret)).toBe(true);
+    answer(200);
+  });
+});
+
 it('A pause is measured by the time of the queue, as retry windows are', async () => {
   const queue = memoryQueue()();
   const hour = 3_600_000;
@@ -149,7 +240,7 @@ it('A destination that was stopped while it was down probes no more', async () =
         request.fail(error);
       }
     });
-  const pool = { post, close: () => Promise.resolve() };
+  const pool = { post, endWaits: () => undefined, close: () => Promise.resolve() };
   const routes = [{ target: toWebhookTarget('https://customer.example/hook'), pool, active: 0 }];
   const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 64);
   let now = Date.now();

@@ -37,6 +37,7 @@ describe('A destination that is down for longer than the retry window, in fake t
         request.prepare(0);
         request.answer({ status: 503 });
       },
+      endWaits: () => undefined,
       close: () => Promise.resolve(),
     };
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];

@@ -41,6 +41,7 @@ describe('The window of four hours, in fake time', () => {
           (error) => request.fail(error),
         );
       },
+      endWaits: () => undefined,
       close: () => Promise.resolve(),
     };
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
