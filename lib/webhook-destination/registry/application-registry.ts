@@ -15,7 +15,7 @@ import type {
   DestinationRegistryProvider,
   RegistryChange,
 } from './destination-registry.interface.js';
-import type { AnyDocument, EntryDocuments } from './entry.document.js';
+import { type AnyDocument, detach, type EntryDocuments } from './entry.document.js';
 import { type LiveEntries, subjectOf } from './live-entries.js';
 import { type RegisteredEntry, Registry } from './registry.js';
 import { resolveRegistry } from './registry.resolver.js';
@@ -95,15 +95,19 @@ export class ApplicationRegistry extends Registry {
   /** Never throws; an invalid change is logged. */
   private take(change: RegistryChange): void {
     if (this.isClosed) return;
-    const { put, remove } = Object(change) as Record<'put' | 'remove', object | undefined>;
-    const parts = Object.entries({ ...put, ...remove }).filter(([, value]) => value !== undefined);
-    if ((put && remove) || parts.length === 0 || parts.some(([kind]) => !Object.hasOwn(this.#entries, kind))) {
-      const rule = 'must have either put or remove, with a source, a destination or both';
-      return this.entries.logger.limited('error', `Ignored a change from the application's registry: it ${rule}`);
+    const ignore = (fault: string) =>
+      this.entries.logger.limited('error', `Ignored a change from the application's registry: it ${fault}`);
+    let parts: ChangePart[];
+    try {
+      parts = toParts(change);
+    } catch (error) {
+      return ignore(cannotBeRead(error));
     }
-    // The source comes first, because the destination may name it.
-    for (const [kind, value] of parts.sort(([kind]) => (kind === 'source' ? -1 : 1)) as [RegistryKind, unknown][]) {
-      if (put) this.put(kind, value);
+    if (parts.length === 0 || parts.some(({ kind }) => !Object.hasOwn(this.#entries, kind))) {
+      return ignore('must have either put or remove, with a source, a destination or both');
+    }
+    for (const { kind, value, isPut } of parts) {
+      if (isPut) this.put(kind, value);
       else if (this.#entries[kind].delete(value as string)) this.entries.remove(kind, value as string);
     }
   }
@@ -111,30 +115,55 @@ export class ApplicationRegistry extends Registry {
   /** @param place where `load()` returned the entry, whose name must be unique there */
   private put(kind: RegistryKind, given: unknown, place?: string): void {
     const isObject = typeof given === 'object' && given !== null;
-    const options = toOptions<object>(kind === 'source' ? SourceOptions : DestinationOptions, given);
-    const document = { options } as AnyDocument;
-    const name = isObject ? document.options.name : undefined;
-    const faults = this.entries.findFaults(kind, document);
-    if (faults.length === 0 && place && this.#entries[kind].has(name!)) {
-      faults.push(`name must differ from that of every other ${kind}`);
+    let document: AnyDocument | undefined;
+    let faults: string[];
+    try {
+      const options = toOptions<object>(kind === 'source' ? SourceOptions : DestinationOptions, given);
+      document = { options } as AnyDocument;
+      faults = this.findFaults(kind, document, place);
+      // The application may change its own lists and objects, unchecked.
+      if (faults.length === 0) detach(document.options);
+    } catch (error) {
+      faults = [cannotBeRead(error)];
     }
-    if (faults.length === 0) {
-      faults.push(...this.entries.findConflicts(kind, document), ...this.entries.findUnknownSources(kind, document));
-    }
+    const name = isObject ? document?.options.name : undefined;
     if (faults.length > 0) {
       const subject = typeof name === 'string' && name !== '' ? subjectOf(kind, name) : (place ?? `A ${kind}`);
       this.entries.logger.limited('error', `${subject} of the application's registry is ignored: ${faults.join('; ')}`);
       return;
     }
-    detach(options);
-    this.#entries[kind].set(name!, document);
-    this.entries.put(kind, document);
+    this.#entries[kind].set(name!, document!);
+    this.entries.put(kind, document!);
+  }
+
+  private findFaults(kind: RegistryKind, document: AnyDocument, place: string | undefined): string[] {
+    const faults = this.entries.findFaults(kind, document);
+    if (faults.length > 0) return faults;
+    if (place && this.#entries[kind].has(document.options.name)) {
+      return [`name must differ from that of every other ${kind}`];
+    }
+    return [...this.entries.findConflicts(kind, document), ...this.entries.findUnknownSources(kind, document)];
   }
 }
 
-/** Replaces the lists and objects of valid options by copies: the application may change its own, unchecked. */
-function detach(options: object): void {
-  for (const [field, value] of Object.entries(options)) {
-    if (typeof value === 'object') Object.assign(options, { [field]: JSON.parse(JSON.stringify(value)) as object });
-  }
+/** An entry of a change: its options, or the name of one to remove. */
+interface ChangePart {
+  kind: RegistryKind;
+  value: unknown;
+  isPut: boolean;
+}
+
+/** Returns the entries of a change, the source first, because the destination may name it; none of an invalid one. */
+function toParts(change: RegistryChange): ChangePart[] {
+  const { put, remove } = Object(change) as Record<'put' | 'remove', object | undefined>;
+  if (put && remove) return [];
+  const parts = Object.entries({ ...put, ...remove }).filter(([, value]) => value !== undefined);
+  return parts
+    .map(([kind, value]): ChangePart => ({ kind: kind as RegistryKind, value, isPut: Boolean(put) }))
+    .sort(({ kind }) => (kind === 'source' ? -1 : 1));
+}
+
+/** Returns the fault of a value whose accessor threw an error. */
+function cannotBeRead(error: unknown): string {
+  return `cannot be read: ${errorMessage(error)}`;
 }

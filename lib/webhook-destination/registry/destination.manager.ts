@@ -8,7 +8,7 @@ import { ParsedMessage } from '../ingest/parsed-message.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { toWebhookBodies } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
-import { type EntryDocuments, toLiveDestination } from './entry.document.js';
+import { detach, type EntryDocuments, toLiveDestination } from './entry.document.js';
 import { EntryManager, type ShownEntry } from './entry.manager.js';
 import type { PatchRules } from './options-patch.js';
 import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
@@ -182,9 +182,8 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const given = toOptions(DestinationOptions, options);
     // A later version may have written another format.
     const isShown = state.fault === undefined || findOptionFaults(given).length === 0;
-    const { urls, headers, sharedSecret, transform, ...shown } = isShown
-      ? given
-      : toOptions(DestinationOptions, { name: options.name, urls: [] });
+    const shownOptions = isShown ? given : toOptions(DestinationOptions, { name: options.name, urls: [] });
+    const { urls, headers, sharedSecret, transform, ...shown } = detach(shownOptions);
     return {
       ...shown,
       ...state,

@@ -33,6 +33,14 @@ export function withoutExpired<T extends AnyDocument>(document: T, now: number):
   return document.previous && document.previous.until <= now ? { ...document, previous: undefined } : document;
 }
 
+/** Replaces the lists and objects of valid options by copies, and returns the options. */
+export function detach<T extends object>(options: T): T {
+  for (const [field, value] of Object.entries(options)) {
+    if (typeof value === 'object') Object.assign(options, { [field]: JSON.parse(JSON.stringify(value)) as object });
+  }
+  return options;
+}
+
 export function toLiveSource({ options, previous }: EntryDocuments['source']): KeyedSource {
   return { ...options, ...(previous && { previousKey: previous.value }) };
 }

@@ -7,15 +7,21 @@ import { isDestinationRegistry } from './registry.options.js';
 
 /**
  * Resolves the application's registry from any of its modules.
- * @throws {OptionsError} if no module provides the registry or one of its dependencies
+ * @throws {OptionsError} if no module provides the registry or one of its dependencies, or if it is not a registry
  */
 export async function resolveRegistry(
   provider: DestinationRegistryProvider,
   moduleRef: ModuleRef,
 ): Promise<DestinationRegistry> {
   const registry = await instantiate(provider, moduleRef);
-  if (isDestinationRegistry(registry)) return registry;
-  throw new OptionsError('WebhookDestinationModule', ['registry must have a load() method']);
+  if (!isDestinationRegistry(registry)) {
+    throw new OptionsError('WebhookDestinationModule', ['registry must have a load() method']);
+  }
+  const { changes$ } = registry;
+  if (changes$ && typeof (changes$ as Partial<typeof changes$>).subscribe !== 'function') {
+    throw new OptionsError('WebhookDestinationModule', ['changes$ of the registry must be an Observable']);
+  }
+  return registry;
 }
 
 async function instantiate(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<unknown> {

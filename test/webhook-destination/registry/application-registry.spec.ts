@@ -130,6 +130,34 @@ describe("The application's own registry", () => {
     ]);
   });
 
+  it('ignores what it cannot read', async () => {
+    const throws = (field: string, others: object = {}) =>
+      Object.defineProperty({ ...others }, field, {
+        enumerable: true,
+        get: () => {
+          throw new Error(`no ${field}`);
+        },
+      });
+    const kept = new Kept([throws('name')], [{ urls, metadata: throws('tenant') }]);
+    const { listener } = await start({ registry: { useValue: kept } });
+    kept.changes$.next(throws('put') as RegistryChange);
+    kept.changes$.next({ remove: throws('source') });
+    kept.changes$.next({ put: { destination: throws('urls') as GivenDestination } });
+    kept.changes$.next({ put: { destination: { name: 'crm', urls, headers: throws('X-Plan') } } });
+    kept.changes$.next({ put: { source: { name: 'shop', writeKey: 'wk_shop' } } });
+    expect(listener.calls).toEqual(['put shop']);
+    const ignored = (subject: string) => `error ${subject} of the application's registry is ignored: cannot be read:`;
+    const change = "error Ignored a change from the application's registry: it cannot be read:";
+    expect(log.lines).toEqual([
+      `${ignored('sources[0]')} no name`,
+      `${ignored('Destination "Webhooks"')} no tenant`,
+      `${change} no put`,
+      `${change} no source`,
+      `${ignored('A destination')} no urls`,
+      `${ignored('Destination "crm"')} no X-Plan`,
+    ]);
+  });
+
   it('stops the start where it cannot be loaded', async () => {
     const failing = { load: () => Promise.reject(new Error('no database')) };
     await expect(start({ registry: { useValue: failing } })).rejects.toMatchObject({
@@ -244,6 +272,11 @@ describe("The application's own registry", () => {
       await expect(startIn({ useFactory: () => ({}) as Kept }, [tenants])).rejects.toThrow(
         'registry must have a load() method',
       );
+      const changing = Object.assign(new Kept(), { changes$: {} as Kept['changes$'] });
+      await expect(startIn({ useValue: changing }, [tenants])).rejects.toMatchObject({
+        code: 'options_invalid',
+        message: expect.stringContaining('changes$ of the registry must be an Observable'),
+      });
     });
   });
 

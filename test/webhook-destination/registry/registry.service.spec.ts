@@ -124,6 +124,40 @@ await describeOnEach([redisStore, postgresStore], (store) => {
   });
 });
 
+describe('A listing', () => {
+  it('is a copy, whose changes take effect with an update', async () => {
+    const hook = await receiver();
+    const relay = await start({});
+    const { sources, destinations } = relay.service;
+    const { writeKey } = await sources.create({ name: 'customer' });
+    await destinations.create({ name: 'hook', urls: [hook.url], sources: ['shop'], events: ['Paid'] });
+    const { sources: named, events } = (await destinations.get('hook'))!;
+    named!.push('customer');
+    events!.push('Ordered');
+    expect(await destinations.get('hook')).toMatchObject({ sources: ['shop'], events: ['Paid'] });
+    await destinations.update('hook', { sources: named, events });
+    await track(relay, writeKey!);
+    await track(relay, 'wk_shop');
+    await hook.received(2);
+  });
+
+  it('shares nothing with the options of the module', async () => {
+    const hook = await receiver();
+    const relay = await start({
+      destinations: [
+        { name: 'fixed', urls: [hook.url], sources: ['shop'], types: ['track'], metadata: { tenant: 't1' } },
+      ],
+    });
+    const [listed] = await relay.service.destinations.list();
+    listed!.sources!.length = 0;
+    listed!.types!.length = 0;
+    listed!.metadata.tenant = 't2';
+    expect(await relay.service.destinations.list({ metadata: { tenant: 't1' } })).toHaveLength(1);
+    await track(relay, 'wk_shop');
+    await hook.received(1);
+  });
+});
+
 describe('The registry in a module', () => {
   @Injectable()
   class Customers implements DestinationRegistry {
