@@ -95,6 +95,18 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [{ ...source, name: 'n'.repeat(501) }], destinations: [] },
     'sources[0].name must be a non-empty string of at most 500 characters',
   ],
+  ...['a\0', 'a\ud800'].flatMap((name): typeof cases => [
+    [
+      `a source named ${JSON.stringify(name)}`,
+      { sources: [{ ...source, name }], destinations: [] },
+      'sources[0].name must be a non-empty string of at most 500 characters, without NUL characters or lone surrogates',
+    ],
+    [
+      `a destination named ${JSON.stringify(name)}`,
+      withDestination({ name }),
+      'destinations[0].name must be a non-empty string other than All, of at most 500 characters, without NUL',
+    ],
+  ]),
   ['a source with an empty name', { sources: [{ ...source, name: '' }], destinations: [] }, 'sources[0].name must be'],
   [
     'one destination of many with a fault',

@@ -1,4 +1,4 @@
-import { isName, MAX_NAME_LENGTH } from '../../common/name.rules.js';
+import { isName, NAME_LIMITS } from '../../common/name.rules.js';
 import { Must } from '../../common/options.rules.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
@@ -7,9 +7,9 @@ const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[
 export class SourceOptions {
   /**
    * Name of the source in destinations, logs and errors, and in the signed `webhook-id`. Must be unique, with at most
-   * 500 characters.
+   * 500 characters, without NUL characters or lone surrogates.
    */
-  @Must(`be a non-empty string of at most ${MAX_NAME_LENGTH} characters`, isName)
+  @Must(`be a non-empty string ${NAME_LIMITS}`, isName)
   name!: string;
 
   /**

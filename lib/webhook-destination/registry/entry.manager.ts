@@ -1,5 +1,5 @@
 import { RelayError } from '../../client/relay.error.js';
-import { isName, MAX_NAME_LENGTH } from '../../common/name.rules.js';
+import { isName, NAME_LIMITS } from '../../common/name.rules.js';
 import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { isPositiveInteger } from '../../common/value.util.js';
@@ -16,10 +16,10 @@ const PAGE = 100;
 /** How long the previous secret or key stays valid after a rotation, in ms: a day. */
 const OVERLAP = 86_400_000;
 
-/** Names that a URL cannot contain: those with lone surrogates, and `.` and `..`, which URLs resolve. */
-const UNREACHABLE = /^\.{1,2}$|\p{Surrogate}/u;
+/** Names that URLs resolve. */
+const UNREACHABLE = ['.', '..'];
 
-const NAME_RULE = `name must be a non-empty string other than "." and "..", of at most ${MAX_NAME_LENGTH} characters, without lone surrogates`;
+const NAME_RULE = `name must be a non-empty string other than "." and "..", ${NAME_LIMITS}`;
 
 /** An entry before it is converted for the caller. */
 export interface ShownEntry<K extends RegistryKind> {
@@ -45,10 +45,11 @@ export abstract class EntryManager<K extends RegistryKind, E> {
    * @throws {RelayError} `argument_invalid`
    */
   async list(query: EntryQuery = {}): Promise<E[]> {
+    if (typeof query !== 'object' || query === null) throw new ArgumentError('the query must be an object');
     const { metadata = {}, limit = PAGE, after = '' } = query;
     if (!isPositiveInteger(limit)) throw new ArgumentError('limit must be a whole number above 0');
     if (typeof after !== 'string') throw new ArgumentError('after must be a string');
-    if (typeof metadata !== 'object') throw new ArgumentError('metadata must be an object');
+    if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.#registry.opened;
     const wanted = Object.entries(metadata);
     return this.all((name) => name > after)
@@ -103,7 +104,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   protected async add(options: EntryDocuments[K]['options']): Promise<E> {
     const { name } = options;
-    if (!isName(name) || UNREACHABLE.test(name)) throw this.refusal(name, [NAME_RULE]);
+    if (!isName(name) || UNREACHABLE.includes(name)) throw this.refusal(name, [NAME_RULE]);
     const exists = () => new RelayError(`${this.#kind}_exists`, `${this.#kind} "${name}" already exists`);
     if (this.#fixed.has(name)) throw exists();
     await this.#registry.change(this.#kind, name, (entry) => {

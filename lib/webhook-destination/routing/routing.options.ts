@@ -1,6 +1,6 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { isMessageType } from '../../client/message/message.rules.js';
-import { isName, MAX_NAME_LENGTH } from '../../common/name.rules.js';
+import { isName, NAME_LIMITS } from '../../common/name.rules.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areEventPatterns, MAX_PATTERN_LENGTH, MAX_PATTERNS } from './event-filter.js';
@@ -18,10 +18,10 @@ function isFilledArray(value: unknown, passes: (element: unknown) => boolean): b
 export class RoutingOptions {
   /**
    * Name of the destination in records, events and logs, and in a message's `integrations` unless `integration` is set.
-   * Must be unique, with at most 500 characters, and not `All`.
+   * Must be unique, with at most 500 characters, without NUL characters or lone surrogates, and not `All`.
    * @default 'Webhooks'
    */
-  @Must(`${INTEGRATION}, of at most ${MAX_NAME_LENGTH} characters`, (value) => isIntegration(value) && isName(value))
+  @Must(`${INTEGRATION}, ${NAME_LIMITS}`, (value) => isIntegration(value) && isName(value))
   name: string = 'Webhooks';
 
   /**

@@ -257,7 +257,13 @@ describe('Destinations of the registry', () => {
     expect(await names({ limit: 2, after: 'a' })).toEqual(['c', 'm']);
     await expect(names({ limit: 0 })).rejects.toMatchObject({ code: 'argument_invalid' });
     await expect(names({ after: 1 as never })).rejects.toThrow('after must be a string');
-    await expect(names({ metadata: 'tenant' as never })).rejects.toThrow('metadata must be an object');
+    for (const metadata of ['tenant', null]) {
+      await expect(names({ metadata: metadata as never })).rejects.toThrow('metadata must be an object');
+    }
+    await expect(names(null as never)).rejects.toMatchObject({
+      code: 'argument_invalid',
+      message: 'the query must be an object',
+    });
   });
 
   it('are paused and resumed, as often as it is called', async () => {
@@ -345,7 +351,7 @@ describe('Sources of the registry', () => {
   it('obey the rules of forRoot', async () => {
     const { sources } = await start();
     await sources.create({ name: 'shop', writeKey: 'wk_shop' });
-    for (const name of ['', '.', '..', 'a\ud800', 'x'.repeat(501)]) {
+    for (const name of ['', '.', '..', 'a\ud800', 'a\0', 'x'.repeat(501)]) {
       await expect(sources.create({ name })).rejects.toThrow('name must be a non-empty string other than "."');
     }
     await expect(sources.create({ name: 'web', writeKey: 'wk:web' })).rejects.toThrow('writeKey must be');
