@@ -65,7 +65,13 @@ export async function sendTest(
   const message = { destination: name, source: 'test', messageId, userId: undefined, body, acceptedAt: startedAt };
   const delivery = toDelivery(message, messageId);
   const made = bodyToSend(transform, delivery, startedAt);
-  if (!Buffer.isBuffer(made)) return { startedAt, results: [] };
+  if (!Buffer.isBuffer(made)) {
+    if (made.state !== 'dead') return { startedAt, results: [] };
+    const error = made.reason;
+    const failed = (url: string) =>
+      ({ url: toWebhookTarget(url).shown, outcome: 'permanent', error, duration: 0 }) as const;
+    return { startedAt, results: urls.map(failed) };
+  }
   const send = async (url: string): Promise<SendResult[]> => {
     const sender = create([url]);
     try {

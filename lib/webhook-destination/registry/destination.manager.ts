@@ -142,10 +142,11 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    * Resolves with the attempt, successful or not.
    *
    * @param message message fields as for `accept`; by default, the track event `Test Event`
+   * @throws {OptionsError} with the fault of a destination that this process does not use
    * @throws {RelayError} `destination_unknown`, or `argument_invalid` for a message that breaks a rule
    */
   async test(name: string, message: object = {}): Promise<AttemptRecord> {
-    const { document } = await this.known(name);
+    const destination = toLiveDestination(await this.used(name));
     const given = Object(message) as Record<string, unknown>;
     const anonymousId = given.userId === undefined ? { anonymousId: 'test' } : {};
     const messageId = `test-${randomUUID()}`;
@@ -153,7 +154,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const fault = findPostedFault(posted);
     if (fault) throw new ArgumentError(`message: ${fault.message}`);
     const accepted = new AcceptedMessage(posted, Date.now());
-    return this.send(toLiveDestination(document), toWebhookBodies([accepted])[0]!, accepted.messageId);
+    return this.send(destination, toWebhookBodies([accepted])[0]!, accepted.messageId);
   }
 
   /**

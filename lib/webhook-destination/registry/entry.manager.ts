@@ -89,7 +89,20 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   /** Returns the documents in use, sorted by name. */
   protected async live(): Promise<EntryDocuments[K][]> {
     await this.#registry.opened;
-    return this.names.flatMap((name) => this.#fixed.get(name) ?? this.#registry.find(this.#kind, name)?.live ?? []);
+    return this.names.flatMap((name) => this.findUsed(name) ?? []);
+  }
+
+  /**
+   * Returns the document in use of an entry.
+   *
+   * @throws {OptionsError} with the fault of an entry that this process does not use
+   * @throws {RelayError} `source_unknown` or `destination_unknown`
+   */
+  protected async used(name: string): Promise<EntryDocuments[K]> {
+    const { fault } = await this.known(name);
+    const used = this.findUsed(name);
+    if (used) return used;
+    throw this.refusal(name, [fault!]);
   }
 
   protected abstract show(entry: ShownEntry<K>): E;
@@ -191,6 +204,10 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (fixed) return { document: fixed, origin: 'fixed' };
     const { document, fault } = this.#registry.find(this.#kind, name) ?? {};
     return document && { document, fault, origin: this.#registry.origin };
+  }
+
+  private findUsed(name: string): EntryDocuments[K] | undefined {
+    return this.#fixed.get(name) ?? this.#registry.find(this.#kind, name)?.live;
   }
 
   private refuseFixed(name: string): void {

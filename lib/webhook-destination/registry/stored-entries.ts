@@ -119,10 +119,12 @@ export class StoredEntries {
     const document = entry.document!;
     entry.fault = [...faults, ...this.inUse.findConflicts(kind, document)][0];
     if (entry.fault === KEY_TAKEN) this.#conflicts.add(entry);
-    if (entry.fault !== undefined) return;
-    this.#conflicts.delete(entry);
-    if (!live || essence(live) !== essence(document)) this.inUse.put(kind, document);
-    entry.live = document;
+    else this.#conflicts.delete(entry);
+    // A pause holds for the last valid document too.
+    const next = entry.fault === undefined ? document : live && { ...live, pauses: document.pauses };
+    if (!next) return;
+    if (!live || essence(live) !== essence(next)) this.inUse.put(kind, next);
+    entry.live = next;
   }
 
   private retryConflicts(): void {

@@ -49,14 +49,16 @@ export class StoredRegistry extends Registry {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (this.isClosed) throw new ClosedError('the registry is closed');
       await this.follower.catchUp();
-      const { document, revision } = this.stored!.find(kind, name) ?? {};
+      const { document, fault, revision } = this.stored!.find(kind, name) ?? {};
       const next = change(this.find(kind, name));
       if (next === undefined) return;
-      if (next) this.check(kind, next, document);
-      const written = await this.write(kind, name, next ?? undefined, revision);
+      // Options that only another process accepts must not prevent a pause.
+      const keepsFault = fault !== undefined && next !== null && next.options === document?.options;
+      if (next && !keepsFault) this.check(kind, next, document);
+      const written = await this.write(kind, name, next ?? undefined, revision, !keepsFault);
       if (written === undefined) continue;
       const entry = this.stored!.find(kind, name);
-      if (entry?.revision !== written || entry.fault === undefined) return;
+      if (entry?.revision !== written || entry.fault === undefined || keepsFault) return;
       // Another process gave the write key to another source first.
       await this.write(kind, name, document, written);
       throw invalidEntry(kind, name, [entry.fault]);
@@ -89,14 +91,18 @@ export class StoredRegistry extends Registry {
     if (faults.length > 0) throw invalidEntry(kind, next.options.name, faults);
   }
 
-  /** Resolves with the new revision once the document is in use; with undefined if the entry was changed meanwhile. */
+  /**
+   * Resolves with the new revision once the document is in use; with undefined if the entry was changed meanwhile.
+   * @param isValid whether the document passes the rules of this process
+   */
   private async write(
     kind: RegistryKind,
     name: string,
     document: AnyDocument | undefined,
     expected = 0,
+    isValid = true,
   ): Promise<number | undefined> {
-    const record = { kind, name, document: document && this.codec.encode(kind, document) };
+    const record = { kind, name, document: document && this.codec.encode(kind, document, isValid) };
     const revision = await this.store.write(record, expected);
     if (revision !== undefined) await this.follower.applied({ ...record, revision });
     return revision;

@@ -155,6 +155,16 @@ describe('The transform of a destination', () => {
     expect(receiver.webhooks).toEqual([]);
   });
 
+  it('shows in a test what it throws', async () => {
+    const { relay, receiver } = await start(() => {
+      throw new Error('no such field');
+    });
+    const { results } = await relay.service.destinations.test('Webhooks');
+    const error = 'transform failed: no such field';
+    expect(results).toEqual([{ url: receiver.url, outcome: 'permanent', error, duration: 0 }]);
+    expect(receiver.webhooks).toEqual([]);
+  });
+
   it('that was mended takes part in a replay', async () => {
     const transform = jest.fn<BodyTransform>(() => {
       throw new Error('not yet');

@@ -337,6 +337,56 @@ describe('Destinations of the registry', () => {
   });
 });
 
+describe('Destinations that another process accepts and this one refuses', () => {
+  const http = ['http://receiver.example/hook'];
+  const fault = /Destination "crm": urls\[0\] must be an https URL, because delivery.httpsOnly is true/;
+
+  async function startTwo() {
+    const store = new SharedStore();
+    const tested: string[][] = [];
+    const send = (destination: { urls: string[] }) => {
+      tested.push(destination.urls);
+      return Promise.resolve({ startedAt: 1, results: [] });
+    };
+    const startStrict = () => start({ store: store.connect(), delivery: { httpsOnly: true }, send });
+    return { lax: await start({ store: store.connect() }), startStrict, tested };
+  }
+
+  it('are not tested, and can be paused and resumed', async () => {
+    const { lax, startStrict, tested } = await startTwo();
+    await lax.destinations.create({ name: 'crm', urls: http });
+    const { destinations, listener } = await startStrict();
+    await expect(destinations.test('crm')).rejects.toThrow(fault);
+    expect(tested).toEqual([]);
+    for (const change of ['pause', 'resume'] as const) {
+      const paused = change === 'pause';
+      expect(await destinations[change]('crm')).toMatchObject({ paused, fault: expect.stringContaining('https URL') });
+      await waitFor(async () => (await lax.destinations.get('crm'))!.paused === paused);
+    }
+    await expect(destinations.update('crm', { enabled: false })).rejects.toThrow(fault);
+    expect(listener.calls).toEqual([]);
+    const { listener: later } = await startStrict();
+    expect(later.calls).toEqual([]); // still invalid here
+  });
+
+  it('are tested, paused and resumed in their last valid form', async () => {
+    const { lax, startStrict, tested } = await startTwo();
+    await lax.destinations.create({ name: 'crm', urls });
+    const { destinations, listener } = await startStrict();
+    await lax.destinations.update('crm', { urls: http });
+    await waitFor(async () => (await destinations.get('crm'))!.fault !== undefined);
+    await destinations.test('crm');
+    expect(tested).toEqual([urls]);
+    const used = () => listener.destinations.get('crm')!;
+    await destinations.pause('crm');
+    expect(used()).toMatchObject({ urls, pauses: [{ from: expect.any(Number) }] });
+    expect(lax.listener.destinations.get('crm')).toMatchObject({ urls: http, pauses: [{}] });
+    await lax.destinations.resume('crm');
+    await waitFor(() => used().pauses![0]!.to !== undefined);
+    expect(used().urls).toEqual(urls);
+  });
+});
+
 describe('Sources of the registry', () => {
   it('get a write key, which is shown once', async () => {
     const { sources, listener } = await start();
