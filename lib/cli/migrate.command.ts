@@ -64,8 +64,9 @@ async function copyRegistry(
   for (const record of (await source?.read(0)) ?? []) {
     const { document } = record;
     const key = keyOf(record);
-    if (document === undefined) continue;
-    if (!present.has(key) && (await target.write(record, 0)) !== undefined) copied++;
+    const isCopied = !present.has(key) && (await target.write(record, 0)) !== undefined;
+    // A removal is copied as well, because it ends the deliveries that are moved.
+    if (isCopied) copied += document === undefined ? 0 : 1;
     else if (present.get(key) !== document) kept++;
   }
   return { copied, kept };

@@ -16,6 +16,7 @@ import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { runCommand } from '../support/command.js';
+import { Relay } from '../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../support/services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
@@ -161,6 +162,22 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const left = records.filter(({ state }) => state !== 'delivered' && state !== 'dead');
       expect(left).toHaveLength(602 - Number(moved));
       expect(left.filter(({ attempts, firstAttemptAt }) => attempts.length === 0 && firstAttemptAt)).toEqual([]);
+    });
+
+    it('ends what it moves to a destination that was removed', async () => {
+      const { path, options, to } = await prepare();
+      const file = sqliteQueue({ path })();
+      await file.open();
+      const record = { kind: 'destination', name: 'gone' } as const;
+      const revision = await file.registry!.write({ ...record, document: '{}' }, 0);
+      await file.registry!.write({ ...record, document: undefined }, revision!);
+      await file.add([{ ...message('m1'), destination: 'gone' }]);
+      await file.close();
+
+      expect((await run('--from', path, ...to)).stdout).toBe('1 delivery moved\n');
+      const relay = await Relay.start({ queue: bullmqQueue(options), registry: 'store' });
+      cleanUp(() => relay.stop());
+      expect(await relay.settled('dead')).toMatchObject([{ messageId: 'm1', reason: 'destination removed' }]);
     });
 
     it('copies the registry once; what the new queue changed or removed since stays so', async () => {
