@@ -106,7 +106,7 @@ export class WebhookDestinationService {
    * @throws {RelayError} `argument_invalid`
    */
   async explain(message: unknown, source?: string): Promise<Explanation> {
-    await this.lifecycle.opened;
+    await this.lifecycle.open();
     return this.steps.explainer.explain(message, source);
   }
 

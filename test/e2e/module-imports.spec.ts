@@ -165,13 +165,17 @@ describe("The application's registry", () => {
     expect(app.get(Starting).failure).toBeUndefined();
   });
 
-  it('is loaded earlier for a module that accepts messages in its onModuleInit', async () => {
+  it.each<[string, (relay: WebhookDestinationService) => Promise<unknown>]>([
+    ['accepts messages', (relay) => relay.accept('wk_shop', [{ type: 'track', userId: 'u1', event: 'Seeded' }])],
+    ['lists sources', (relay) => relay.sources.list()],
+    ['explains a message', (relay) => relay.explain({ type: 'track', userId: 'u1', event: 'Seeded' })],
+  ])('is loaded earlier for a module that %s in its onModuleInit', async (_need, use) => {
     @Injectable()
     class Seeding implements OnModuleInit {
       constructor(private readonly relay: WebhookDestinationService) {}
 
       async onModuleInit(): Promise<void> {
-        await this.relay.accept('wk_shop', [{ type: 'track', userId: 'u1', event: 'Seeded' }]);
+        await use(this.relay);
       }
     }
     @Module({ imports: [DatabaseModule], providers: [Seeding] })

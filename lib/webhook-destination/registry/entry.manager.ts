@@ -50,7 +50,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (!isPositiveInteger(limit)) throw new ArgumentError('limit must be a whole number above 0');
     if (typeof after !== 'string') throw new ArgumentError('after must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
-    await this.#registry.opened;
+    await this.#registry.ready();
     const wanted = Object.entries(metadata);
     return this.all((name) => name > after)
       .filter(({ document }) => {
@@ -63,7 +63,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */
   async get(name: string): Promise<E | undefined> {
-    await this.#registry.opened;
+    await this.#registry.ready();
     const entry = this.find(name);
     return entry && this.show(entry);
   }
@@ -88,7 +88,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   /** Returns the documents in use, sorted by name. */
   protected async live(): Promise<EntryDocuments[K][]> {
-    await this.#registry.opened;
+    await this.#registry.ready();
     return this.names.flatMap((name) => this.findUsed(name) ?? []);
   }
 
@@ -109,7 +109,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   /** @throws {RelayError} `source_unknown` or `destination_unknown` */
   protected async known(name: string): Promise<ShownEntry<K>> {
-    await this.#registry.opened;
+    await this.#registry.ready();
     const entry = this.find(name);
     if (entry) return entry;
     throw this.unknown(name);

@@ -24,8 +24,9 @@ export type EntryChange<K extends RegistryKind> = (
 export abstract class Registry {
   private resolveOpened!: (opening: Promise<void>) => void;
   private rejectOpened!: (reason: Error) => void;
-  /** Fulfilled once all entries are in use. */
-  readonly opened: Promise<void>;
+  protected readonly opened: Promise<void>;
+  /** Called when entries are needed, possibly before {@link open}. */
+  onNeeded: () => void = () => undefined;
   protected isClosed = false;
 
   abstract readonly origin: EntryOrigin;
@@ -36,6 +37,12 @@ export abstract class Registry {
       this.rejectOpened = reject;
     });
     this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
+  }
+
+  /** Resolves once all entries are in use. */
+  ready(): Promise<void> {
+    this.onNeeded();
+    return this.opened;
   }
 
   /** Puts all entries into use, and follows their changes from now on. */
