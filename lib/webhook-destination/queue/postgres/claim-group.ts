@@ -1,8 +1,9 @@
 import { CallGroup } from '../shared/call-group.js';
 import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type DeliveryRow, encodeText, toLeased } from './delivery.codec.js';
-import type { PostgresDatabase, Statement } from './postgres.database.js';
+import type { PostgresDatabase } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
+import type { Statement } from './statement-runner.js';
 
 /** Maximum number of destinations in one claim statement. */
 const MAX_GROUP = 64;

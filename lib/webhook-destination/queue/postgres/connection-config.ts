@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 /** Timeout of a query, and of a connection attempt, in ms. */
-const QUERY_TIMEOUT = 10_000;
+export const QUERY_TIMEOUT = 10_000;
 
 /** Maximum size of the pool; one more connection listens. */
 const MAX_CONNECTIONS = 7;

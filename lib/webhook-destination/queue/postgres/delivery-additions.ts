@@ -5,8 +5,9 @@ import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { StoreBatch } from '../store/delivery-store.interface.js';
 import { encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';
-import { PORTION, type PostgresDatabase } from './postgres.database.js';
+import type { PostgresDatabase } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
+import { PORTION } from './statement-runner.js';
 
 /** Maximum wait for PostgreSQL when adding deliveries, in ms. */
 const ADD_TIMEOUT = 10_000;

@@ -7,8 +7,9 @@ import type {
 } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
-import { PORTION, type PostgresDatabase } from './postgres.database.js';
+import type { LongStatements } from './long-statements.js';
 import { isId, toConditions } from './query-conditions.js';
+import { PORTION } from './statement-runner.js';
 
 /** Rows scanned with one statement where no index finds the matching rows. */
 const WALKED = 20_000;
@@ -16,11 +17,14 @@ const WALKED = 20_000;
 /** Open deliveries of a destination among which the oldest is found. */
 const LOOKED_AT = 1_000;
 
+/** Wait before a purge tries again to lock rows that another transaction has locked, in ms. */
+const LOCK_WAIT = 200;
+
 /** Reads and changes deliveries that match a query, leased or not. */
 export class DeliveryRecords {
   private readonly table = `${this.database.schema}.relay_delivery`;
 
-  constructor(private readonly database: PostgresDatabase) {}
+  constructor(private readonly database: LongStatements) {}
 
   async list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
     const conditions = toConditions(query, [limit, after ?? null]);
@@ -64,7 +68,11 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
-  /** Makes deliveries due that died before it began, in portions; resolves with the destination of each. */
+  /**
+   * Makes dead deliveries due, in portions; resolves with the destination of each. Each is replayed once, even if it dies
+   * again meanwhile: its retry window then began with this replay. The time of a death would not tell, because the
+   * server's clock may have been set back since.
+   */
   async replay(query: CheckedQuery, now: number): Promise<string[]> {
     if ((query.state ?? 'dead') !== 'dead') return [];
     const conditions = toConditions({ ...query, state: 'dead' }, [now]);
@@ -72,7 +80,8 @@ export class DeliveryRecords {
     const replayed: string[] = [];
     await this.database.repeat<{ destination: string }>(
       `WITH found AS MATERIALIZED (
-         SELECT id FROM ${this.table} WHERE ${conditions.text} AND ended_at <= $1::bigint LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
+         SELECT id FROM ${this.table} WHERE ${conditions.text} AND first_attempt_at IS DISTINCT FROM $1::bigint
+         LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
        UPDATE ${this.table} d
        SET state = 'queued', due_at = $1::bigint, first_attempt_at = $1::bigint, failed_urls = NULL, reason = NULL,
          ended_at = NULL
@@ -118,7 +127,8 @@ export class DeliveryRecords {
       const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
       count += removed.length;
       await onLeased(removed.filter(({ state }) => state === 'delivering').map(({ id }) => id));
-      if (left.length === 0) after = end?.id; // rows locked by another transaction are tried again
+      if (left.length === 0) after = end?.id;
+      else await this.database.pause(LOCK_WAIT); // another transaction has locked them
     }
     return count;
   }

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { BehaviorSubject, NEVER, Observable, share, switchMap } from 'rxjs';
 
 import { decodeText } from './delivery.codec.js';
-import type { PostgresDatabase, Statement } from './postgres.database.js';
+import type { PostgresDatabase } from './postgres.database.js';
 import type { PostgresSignals } from './postgres-signals.js';
+import type { Statement } from './statement-runner.js';
 
 /** Minimum wait between two polls for due deliveries, in ms. */
 const POLL_INTERVAL = 1_000;

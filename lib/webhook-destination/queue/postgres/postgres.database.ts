@@ -12,33 +12,29 @@ import { toConfig } from './connection-config.js';
 import { OpenConnections } from './open-connections.js';
 import { checkPostgres } from './postgres-checks.js';
 import { checkMigrations, migrate } from './postgres.migrations.js';
+import { type Statement, StatementRunner } from './statement-runner.js';
 
 /** Wait between two attempts to connect at start, in ms. */
 const RECONNECT_DELAY = 250;
 
-/** Rows that one statement changes, so that it holds few locks. */
-export const PORTION = 1_000;
-
-/** A statement that each connection prepares once. */
-export interface Statement {
-  name: string;
-  text: string;
-}
-
 /** The connections of one process. */
-export class PostgresDatabase {
+export class PostgresDatabase extends StatementRunner {
   readonly prefix: string;
-  /** The schema, quoted. */
   readonly schema: string;
+  /** Size of the pool. */
+  readonly maxConnections: number;
   private readonly outage = new StoreOutage('PostgreSQL');
   private readonly connections = new OpenConnections();
+  private closing = new AbortController();
   // Private, because they contain passwords.
   readonly #options: CheckedBullmqOptions;
   #pool: Pool | undefined;
   #create: (() => Client) | undefined;
 
   constructor(options: CheckedBullmqOptions) {
+    super();
     this.#options = options;
+    this.maxConnections = toConfig(options.connection).max;
     this.prefix = options.prefix;
     this.schema = `"${options.prefix}"`;
   }
@@ -61,6 +57,7 @@ export class PostgresDatabase {
     const pool = new pg.Pool({ ...config, Client });
     pool.on('error', (error) => this.outage.begin(error));
     this.#pool = pool;
+    this.closing = new AbortController();
   }
 
   /** Creates a connection outside the pool. */
@@ -69,7 +66,6 @@ export class PostgresDatabase {
     return this.#create();
   }
 
-  /** Runs a prepared statement, or a text without preparing it. */
   query<Row>(statement: Statement | string, values: unknown[] = []): Promise<Row[]> {
     const query = typeof statement === 'string' ? { text: statement } : statement;
     return this.run(async (pool) => (await pool.query<Row & object>({ ...query, values })).rows);
@@ -93,18 +89,21 @@ export class PostgresDatabase {
     );
   }
 
-  /** Repeats a statement that changes at most {@link PORTION} rows until it changes fewer; resolves with their number. */
-  async repeat<Row>(text: string, values: unknown[], onRows?: (rows: Row[]) => void): Promise<number> {
-    for (let count = 0; ;) {
-      const rows = await this.query<Row>(text, values);
-      onRows?.(rows);
-      count += rows.length;
-      if (rows.length < PORTION) return count;
+  /**
+   * Resolves after `time` ms.
+   * @throws {ClosedError} as soon as the queue begins to close
+   */
+  async pause(time: number): Promise<void> {
+    try {
+      await sleep(time, undefined, { signal: this.closing.signal });
+    } catch {
+      throw new ClosedError('the queue is closed');
     }
   }
 
   /** To be called when the queue begins to close: queries, `close` included, then end within seconds. */
   beginClose(): void {
+    this.closing.abort();
     this.connections.beginClose();
   }
 

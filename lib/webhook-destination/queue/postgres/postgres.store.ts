@@ -27,6 +27,7 @@ import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';
 import { DeliveryRecords } from './delivery-records.js';
 import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
+import { LongStatements } from './long-statements.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { PostgresSeriesStore } from './postgres-series.store.js';
 import { PostgresSignals } from './postgres-signals.js';
@@ -41,7 +42,8 @@ export class PostgresStore implements DeliveryStore {
   private readonly leases = new ProcessLeases(this.database, (names) => this.due.announce(names));
   private readonly signals = new PostgresSignals(this.database);
   private readonly due = new DueDestinations(this.database, this.signals, () => this.time());
-  private readonly records = new DeliveryRecords(this.database);
+  private readonly long = new LongStatements(this.database);
+  private readonly records = new DeliveryRecords(this.long);
   private readonly additions = new DeliveryAdditions(this.database, this.statements, this.leases, this.messageIds, () =>
     this.time(),
   );
@@ -156,7 +158,7 @@ export class PostgresStore implements DeliveryStore {
   }
 
   async sweep(retention: Retention, now: number): Promise<number> {
-    const count = await new RetentionSweep(this.database).run(retention, now);
+    const count = await new RetentionSweep(this.long).run(retention, now);
     await this.registry.sweep(Date.now());
     return count;
   }

@@ -1,6 +1,7 @@
 import type { StoreOwner } from '../store/delivery-store.interface.js';
 import { decodeText } from './delivery.codec.js';
-import { PORTION, type PostgresDatabase } from './postgres.database.js';
+import type { PostgresDatabase } from './postgres.database.js';
+import { PORTION } from './statement-runner.js';
 
 /** How long the leases of a process last without a renewal, in ms. */
 const LEASE_TIME = 15_000;

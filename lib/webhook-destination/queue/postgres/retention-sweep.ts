@@ -1,5 +1,6 @@
 import type { Retention, RetentionBound } from '../retention.options.js';
-import { PORTION, type PostgresDatabase } from './postgres.database.js';
+import type { LongStatements } from './long-statements.js';
+import { PORTION } from './statement-runner.js';
 
 /** How much longer a message is remembered if its record still exists, in ms: an hour at a time. */
 const EXTENSION = 60 * 60 * 1_000;
@@ -9,7 +10,7 @@ export class RetentionSweep {
   private readonly delivery = `${this.database.schema}.relay_delivery`;
   private readonly seen = `${this.database.schema}.relay_seen`;
 
-  constructor(private readonly database: PostgresDatabase) {}
+  constructor(private readonly database: LongStatements) {}
 
   /** Resolves with the number of records that were removed. */
   async run(retention: Retention, now: number): Promise<number> {

@@ -3,13 +3,13 @@ import { type AddressInfo, createServer, Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import type { Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
-import pg from 'pg';
 import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { newDelivery } from '../../../support/new-delivery.js';
-import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
+import { lockTable } from '../../../support/postgres-locks.js';
+import { describeOnEach, POSTGRES_URL, postgresStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const names = ['m0', 'm1', 'm2'];
@@ -31,34 +31,20 @@ await describeOnEach([postgresStore], (store) => {
       await queue.add(names.map(newDelivery));
       return { queue, start, schema: options.prefix! };
     };
-    /** Has all statements about deliveries wait until it is called off. */
-    const holdUp = async (schema: string) => {
-      const client = new pg.Client(POSTGRES_URL);
-      await client.connect();
-      await client.query(`BEGIN; LOCK TABLE ${schema}.relay_delivery IN ACCESS EXCLUSIVE MODE`);
-      const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-      const waiting = (statement: string) =>
-        waitFor(async () => {
-          const found = await queryPostgres(
-            `SELECT query FROM pg_stat_activity WHERE ${rows[0]!.pid} = ANY(pg_blocking_pids(pid))`,
-          );
-          return (found as { query: string }[]).some(({ query }) => query.includes(statement));
-        });
-      return { waiting, callOff: () => client.end() };
-    };
 
     it.each([
       ['', false],
       [', and that nobody consumes any more', true],
     ])('puts back what it is just taking, in its place%s', async (_how, unsubscribes) => {
       const { queue, start, schema } = await open();
-      const { waiting, callOff } = await holdUp(schema);
+      const lock = await lockTable(schema, 'relay_delivery');
+      afterwards(() => lock.release());
       const leases: Lease[] = [];
       const subscription = queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
-      await waiting('FOR UPDATE SKIP LOCKED');
+      await lock.blocks('FOR UPDATE SKIP LOCKED');
       if (unsubscribes) subscription.unsubscribe();
       const closed = queue.close();
-      await callOff();
+      await lock.release();
       await closed;
       expect(leases).toEqual([]);
 
@@ -72,11 +58,12 @@ await describeOnEach([postgresStore], (store) => {
     it('records the outcome that it is just recording', async () => {
       const { queue, start, schema } = await open();
       const lease = await firstValueFrom(queue.consume('Webhooks', 1));
-      const { waiting, callOff } = await holdUp(schema);
+      const lock = await lockTable(schema, 'relay_delivery');
+      afterwards(() => lock.release());
       const settled = lease.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
-      await waiting('settled');
+      await lock.blocks('settled');
       const closed = queue.close();
-      await callOff();
+      await lock.release();
       await closed;
       expect(await settled).toBe(true);
       const [delivered] = await (await start()).list({ state: 'delivered' });
