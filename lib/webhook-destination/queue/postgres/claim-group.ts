@@ -8,6 +8,12 @@ import type { Statement } from './statement-runner.js';
 /** Maximum number of destinations in one claim statement. */
 const MAX_GROUP = 64;
 
+/**
+ * Total size of the bodies that one claim statement reads, in bytes; the last one of each destination may exceed it. On
+ * the wire they are twice as large, and a slow link must carry them before the query times out.
+ */
+const MAX_BYTES = 4 * 1024 * 1024;
+
 /** How long claims may begin where the previous one ended, in ms, before one begins with the delivery due first. */
 const SKIP_TIME = 1_000;
 
@@ -53,12 +59,13 @@ export class ClaimGroup {
   private async run(calls: Call[]): Promise<void> {
     const { mark: lease } = this.leases;
     const marks = calls.map(({ destination }) => this.markOf(destination));
+    const maxBytes = calls.map(({ limit }) => Math.min(limit.bytes, MAX_BYTES / calls.length));
     const rows = await this.database.query<ClaimedRow>(this.statement, [
       Math.floor(Math.max(...calls.map(({ now }) => now))),
       lease,
       calls.map(({ destination }) => encodeText(destination)),
       calls.map(({ limit }) => limit.deliveries),
-      calls.map(({ limit }) => limit.bytes),
+      maxBytes,
       calls.map(({ limit }) => limit.windowBefore),
       marks.map((mark) => mark?.dueAt ?? 0),
     ]);
@@ -77,7 +84,7 @@ export class ClaimGroup {
     calls.forEach((call, index) => {
       const { destination, limit } = call;
       const claim = (call.claim = claims[index]!);
-      const isFull = claim.deliveries.length >= limit.deliveries || bytes[index]! >= limit.bytes;
+      const isFull = claim.deliveries.length >= limit.deliveries || bytes[index]! >= maxBytes[index]!;
       const mark = marks[index];
       // Deliveries before the mark are claimed when there are no more after it, or when it expires.
       claim.more = isFull || mark !== undefined;

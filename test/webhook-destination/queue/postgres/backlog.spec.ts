@@ -6,6 +6,7 @@ import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
+import { newDelivery } from '../../../support/new-delivery.js';
 import { startRelayApp } from '../../../support/relay.app.js';
 import { Relay } from '../../../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
@@ -40,6 +41,25 @@ await describeOnEach([postgresStore], (store) => {
       )) as [{ read: number }];
       return row.read;
     };
+
+    it('of many destinations is read by no more than 4 MiB with one statement, and without a pause', async () => {
+      const { factory, schema } = create();
+      const queue = factory();
+      await queue.open();
+      afterwards(() => queue.close());
+      const names = Array.from({ length: 16 }, (_, index) => `Large ${index}`);
+      const body = Buffer.alloc(64 * 1024, ' ');
+      for (const destination of names) {
+        const of = (index: number) => ({ ...newDelivery(`m${index}`), destination, body });
+        await queue.add(Array.from({ length: 20 }, (_, index) => of(index)));
+      }
+      for (const name of names) queue.consume(name, 4).subscribe();
+      const leased = `FROM ${schema}.relay_delivery WHERE state = 'delivering'`;
+      await waitFor(async () => (await queryPostgres(`SELECT ${leased}`)).length === 16 * names.length);
+      const claims = await queryPostgres(`SELECT sum(octet_length(body))::int AS bytes ${leased} GROUP BY xmin::text`);
+      expect(claims.length).toBeGreaterThan(1);
+      for (const { bytes } of claims as { bytes: number }[]) expect(bytes).toBeLessThanOrEqual(4 * 1024 * 1024);
+    });
 
     it('is not read to lease a delivery, nor to look for leases that were lost', async () => {
       const { factory, schema } = create();
