@@ -125,7 +125,8 @@ export class DeliveryAdditions {
     stored.forEach(([row], index) => {
       for (const [order, place] of row!.places.entries()) {
         const [, addition] = portions[index]![place]!;
-        if (addition.isLeased) addition.leased = new LeasedDelivery(addition.delivery, row!.ids[order]!, mark!);
+        if (!addition.isLeased || mark !== this.leases.mark) continue; // or the lease has ended meanwhile
+        addition.leased = new LeasedDelivery(addition.delivery, row!.ids[order]!, mark);
       }
     });
   }

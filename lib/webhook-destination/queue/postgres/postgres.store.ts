@@ -39,7 +39,11 @@ import { RetentionSweep } from './retention-sweep.js';
 export class PostgresStore implements DeliveryStore {
   readonly isShared = true;
   private readonly statements = deliveryStatements(this.database.schema);
-  private readonly leases = new ProcessLeases(this.database, (names) => this.due.announce(names));
+  private readonly leases = new ProcessLeases(
+    this.database,
+    (names) => this.due.free(names),
+    () => this.owner?.withdrawn([]),
+  );
   private readonly signals = new PostgresSignals(this.database);
   private readonly due = new DueDestinations(this.database, this.signals, () => this.time());
   private readonly long = new LongStatements(this.database);
@@ -67,6 +71,10 @@ export class PostgresStore implements DeliveryStore {
 
   now(): number {
     return this.leases.now();
+  }
+
+  holdsLeases(): boolean {
+    return this.leases.areHeld;
   }
 
   async open(owner: StoreOwner): Promise<void> {

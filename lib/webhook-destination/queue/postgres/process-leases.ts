@@ -1,3 +1,4 @@
+import { ClosedError } from '../../../common/relay.errors.js';
 import type { StoreOwner } from '../store/delivery-store.interface.js';
 import { decodeText } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
@@ -37,10 +38,11 @@ const ALIVE_UNTIL = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
  * long as this row.
  */
 export class ProcessLeases {
-  /** Mark of the leases of this process. It changes when other processes took this one for dead. */
-  mark = '';
   private readonly process = `${this.database.schema}.relay_process`;
   private readonly delivery = `${this.database.schema}.relay_delivery`;
+  private current: string | undefined;
+  /** When the latest renewal that succeeded began, in ms by `performance.now()`. */
+  private renewedAt = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> | undefined;
   /** When this process first saw the latest renewal of each process, in ms by `performance.now()`. */
@@ -48,11 +50,29 @@ export class ProcessLeases {
   /** Server time when `performance.now()` was 0, in ms since the epoch. */
   private serverEpoch: number | undefined;
 
-  /** @param onFreed receives the names of destinations whose leases have ended */
+  /**
+   * @param onFreed receives the names of destinations whose leases have ended
+   * @param onHeld called when {@link areHeld} is true again
+   */
   constructor(
     private readonly database: PostgresDatabase,
     private readonly onFreed: (destinations: string[]) => void,
+    private readonly onHeld: () => void,
   ) {}
+
+  /**
+   * Mark of the leases of this process. It changes when other processes took this one for dead.
+   * @throws {ClosedError} while the process has none
+   */
+  get mark(): string {
+    if (this.current === undefined) throw new ClosedError('the queue is closed');
+    return this.current;
+  }
+
+  /** Whether it is too early for other processes to take this one for dead: a process that was frozen cannot know. */
+  get areHeld(): boolean {
+    return performance.now() - this.renewedAt < SILENCE;
+  }
 
   /** Returns the server's time, which all processes schedule by, in ms since the epoch; the local time until known. */
   now(): number {
@@ -63,17 +83,19 @@ export class ProcessLeases {
   }
 
   async open(owner: StoreOwner): Promise<void> {
-    await this.join();
+    await this.join(owner);
     await this.endSilent();
     this.timer = setInterval(() => this.keepUp(owner), UPKEEP_INTERVAL).unref();
   }
 
   /** Renews the leases of this process; resolves with the server's time, or with undefined if they have ended. */
   async renew(): Promise<number | undefined> {
+    const start = performance.now();
     const [alive] = await this.database.query<{ now: number }>(
       `UPDATE ${this.process} SET alive_until = ${ALIVE_UNTIL} WHERE token = $1::bigint RETURNING ${NOW}`,
       [this.mark],
     );
+    if (alive) this.hold(start);
     return alive?.now;
   }
 
@@ -82,10 +104,11 @@ export class ProcessLeases {
     clearInterval(this.timer);
     await this.working;
     this.renewals.clear();
-    if (this.mark === '') return;
-    await this.freeAll(this.mark);
-    await this.database.query(`DELETE FROM ${this.process} WHERE token = $1`, [this.mark]);
-    this.mark = '';
+    const mark = this.current;
+    if (mark === undefined) return;
+    this.current = undefined;
+    await this.freeAll(mark);
+    await this.database.query(`DELETE FROM ${this.process} WHERE token = $1`, [mark]);
   }
 
   private keepUp(owner: StoreOwner): void {
@@ -97,23 +120,29 @@ export class ProcessLeases {
 
   private async runUpkeep(owner: StoreOwner): Promise<void> {
     const now = await this.renew();
-    if (now === undefined) {
-      await this.join(); // first, because what is withdrawn makes room for claims, which need the new mark
-      owner.withdrawn(owner.leased());
-    } else {
-      this.setClock(now);
-    }
+    if (now === undefined) await this.join(owner);
+    else this.setClock(now);
     await this.freeUnknown(owner);
     await this.endSilent();
     await this.freeEnded();
   }
 
-  private async join(): Promise<void> {
+  /** Gives this process a new mark, and withdraws what it leased with the previous one. */
+  private async join(owner: StoreOwner): Promise<void> {
+    const start = performance.now();
     const [row] = await this.database.query<{ mark: string; now: number }>(
       `INSERT INTO ${this.process} (alive_until) VALUES (${ALIVE_UNTIL}) RETURNING token::text AS mark, ${NOW}`,
     );
     this.setClock(row!.now);
-    this.mark = row!.mark;
+    this.current = row!.mark;
+    owner.withdrawn(owner.leased()); // now, because it makes room for claims, which need the new mark
+    this.hold(start);
+  }
+
+  private hold(renewedAt: number): void {
+    const wereHeld = this.areHeld;
+    this.renewedAt = Math.max(this.renewedAt, renewedAt);
+    if (!wereHeld && this.areHeld) this.onHeld();
   }
 
   private setClock(now: number): void {

@@ -61,7 +61,10 @@ export interface StoreOwner {
   leased(): string[];
   /** Called once the store is open again. */
   reopened(): void;
-  /** Called with the ids of deliveries that another process has removed, or may have taken. */
+  /**
+   * Called with the ids of deliveries that another process has removed, or may have taken; with none of them when
+   * `holdsLeases` returns true again.
+   */
   withdrawn(ids: string[]): void;
 }
 
@@ -83,6 +86,11 @@ export interface DeliveryStore
    * when the store is opened, it also emits those that already have one. Further names may be emitted.
    */
   readonly due$?: Observable<string>;
+  /**
+   * Whether no other process can have ended the leases granted so far. While it returns false, nothing is handed out.
+   * Absent if leases last while the store is open. Called for each delivery.
+   */
+  holdsLeases?(): boolean;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with the

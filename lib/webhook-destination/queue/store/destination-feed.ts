@@ -164,7 +164,8 @@ export class DestinationFeed {
       !this.stopped &&
       this.ready.length > 0 &&
       this.inFlight < this.options.concurrency &&
-      this.unrecorded < this.options.concurrency * UNRECORDED_FACTOR
+      this.unrecorded < this.options.concurrency * UNRECORDED_FACTOR &&
+      this.store.holdsLeases?.() !== false
     );
   }
 

@@ -101,6 +101,20 @@ await describeOnEach([postgresStore], (store) => {
       expect(sockets.filter(({ destroyed }) => !destroyed)).toEqual([]);
     }, 60_000);
 
+    it('refuses calls until it is open again', async () => {
+      const { queue, schema } = await open();
+      await queue.close();
+      const lock = await lockTable(schema, 'relay_process');
+      afterwards(() => lock.release());
+      const opened = queue.open();
+      await lock.blocks('relay_process');
+      const calls = [queue.add([newDelivery('m3')]), queue.check!()];
+      for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'closed' });
+      await lock.release();
+      await opened;
+      await queue.add([newDelivery('m3')]);
+    });
+
     it('leaves what it had leased to another process at once', async () => {
       const { queue, start } = await open();
       const other = await start();

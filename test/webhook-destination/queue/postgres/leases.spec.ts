@@ -7,6 +7,7 @@ import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
+import { lockTable } from '../../../support/postgres-locks.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
@@ -61,6 +62,27 @@ await describeOnEach([postgresStore], (store) => {
       expect(await leases[1]!.settle(delivered())).toBe(true);
       const states = (await other.list({})).map(({ messageId, state }) => [messageId, state]);
       expect(states).toEqual(['m2', 'm1', 'm0'].map((messageId) => [messageId, 'delivered']));
+    }, 60_000);
+
+    it('that ended before their deliveries were stored are not used: these go out once', async () => {
+      const { start, schema } = open();
+      const queue = await start();
+      const leases: Lease[] = [];
+      queue.consume('Webhooks', 2).subscribe((lease) => leases.push(lease));
+      await queue.idle();
+      const lock = await lockTable(schema, 'relay_delivery');
+      afterwards(() => lock.release());
+      const added = queue.add([newDelivery('m0')]);
+      await lock.blocks('INSERT');
+      // As another process does where this one gave no sign of life in time.
+      const process = `${schema}.relay_process`;
+      const [{ token }] = (await queryPostgres(`DELETE FROM ${process} RETURNING token`)) as [{ token: string }];
+      await waitFor(async () => (await queryPostgres(`SELECT FROM ${process} WHERE token > ${token}`)).length === 1);
+      await lock.release();
+      await added;
+      await waitFor(() => leases.length > 0);
+      expect(await leases[0]!.settle(delivered())).toBe(true);
+      expect(leases).toHaveLength(1);
     }, 60_000);
 
     it('of living processes last though the clock of the server is set, those of an ended one do not', async () => {
