@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
+import type { Client } from 'pg';
+
 import {
   type OnSignal,
   readTexts,
@@ -58,7 +60,7 @@ export class PostgresSignals extends StoreSignals {
     return {
       listen: () =>
         client.connect().then(() => client.query(KINDS.map((kind) => `LISTEN ${CHANNEL}${kind}`).join('; '))),
-      check: () => client.query('SELECT'),
+      check: () => checkWritable(client),
       close: () => void client.end().catch(() => undefined),
     };
   }
@@ -70,4 +72,12 @@ export class PostgresSignals extends StoreSignals {
   private async notify(kind: SignalKind, payload: string): Promise<void> {
     await this.database.query('SELECT pg_notify($1, $2)', [CHANNEL + kind, payload]);
   }
+}
+
+/** Rejects on a former primary that answers, but has become read-only: changes are signalled elsewhere. */
+async function checkWritable(client: Client): Promise<void> {
+  const { rows } = await client.query<{ setting: string }>(
+    `SELECT current_setting('transaction_read_only') AS setting`,
+  );
+  if (rows[0]!.setting === 'on') throw new Error('the server is read-only');
 }

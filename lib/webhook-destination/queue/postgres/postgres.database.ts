@@ -55,7 +55,7 @@ export class PostgresDatabase extends StatementRunner {
     const Client = this.connections.track(pg.Client);
     this.#create = () => new Client(config);
     const pool = new pg.Pool({ ...config, Client });
-    pool.on('error', (error) => this.outage.begin(error));
+    pool.on('error', () => undefined); // a connection ended while it was idle; the next statement opens another
     this.#pool = pool;
     this.closing = new AbortController();
   }
@@ -101,6 +101,14 @@ export class PostgresDatabase extends StatementRunner {
     }
   }
 
+  /**
+   * To be called after a change that is made regularly. Other statements do not end an outage: a server that has become
+   * read-only still answers those that read.
+   */
+  endOutage(): void {
+    this.outage.end();
+  }
+
   /** To be called when the queue begins to close: queries, `close` included, then end within seconds. */
   beginClose(): void {
     this.closing.abort();
@@ -120,12 +128,10 @@ export class PostgresDatabase extends StatementRunner {
     const pool = this.#pool;
     if (!pool) throw new ClosedError('the queue is closed');
     try {
-      const result = await work(pool).catch((error: unknown) => {
+      return await work(pool).catch((error: unknown) => {
         if (!isDeadlock(error)) throw error;
         return work(pool); // the first try changed nothing
       });
-      this.outage.end();
-      return result;
     } catch (error) {
       if (isOutage(error)) this.outage.begin(error);
       throw error;
@@ -160,10 +166,13 @@ function isPassing(error: unknown): boolean {
   return !/^(28|3D)/.test(code);
 }
 
-/** Whether the connection failed or the server ended it; any other error is an answer from an available server. */
+/**
+ * Whether the connection failed, the server ended or refused it, or has become read-only; any other error is an answer
+ * from an available server.
+ */
 function isOutage(error: unknown): boolean {
   const { code = '', severity } = error as { code?: string; severity?: string };
-  return severity === undefined || /^(08|57P)/.test(code);
+  return severity === undefined || /^(08|57P|25006|53300)/.test(code);
 }
 
 /** Whether PostgreSQL ended a statement that waited for another one that waited for it. */

@@ -140,6 +140,7 @@ export class ProcessLeases {
   }
 
   private hold(renewedAt: number): void {
+    this.database.endOutage();
     const wereHeld = this.areHeld;
     this.renewedAt = Math.max(this.renewedAt, renewedAt);
     if (!wereHeld && this.areHeld) this.onHeld();
