@@ -10,19 +10,25 @@ const POLL_INTERVAL = 5_000;
 /** How long startup waits until changes of other processes are received, in ms. */
 const LISTEN_TIMEOUT = 1_000;
 
-/** Applies the records of a store in the order of their changes, including those of other processes. */
+type RecordId = Omit<RegistryRecord, 'document'>;
+
+/**
+ * Applies the records of a store in the order of their changes, including those of other processes. A store may also lose
+ * changes, in a failover or when a backup is restored; then all of its records are applied.
+ */
 export class StoreFollower {
   private readonly logger = new LimitedLogger('WebhookDestination');
   private last: Promise<unknown> = Promise.resolve();
   private reading: Promise<void> | undefined;
-  private revision = 0;
+  /** The latest record that is applied, without its document, which may hold secrets. */
+  private latest: RecordId | undefined;
   private signals: Subscription | undefined;
   private poll: NodeJS.Timeout | undefined;
   private isStopped = false;
 
   constructor(
     private readonly store: RegistryStore,
-    private readonly apply: (records: RegistryRecord[]) => Promise<void>,
+    private readonly apply: (records: RegistryRecord[], areAll: boolean) => Promise<void>,
   ) {}
 
   /** Resolves once all records are applied. Later changes are applied as they occur. */
@@ -46,6 +52,11 @@ export class StoreFollower {
     if (this.store.changed$) await this.read();
   }
 
+  /** Resolves once all records of the store are applied, whatever was applied before. */
+  async reload(): Promise<void> {
+    await this.inOrder(() => this.update(true));
+  }
+
   /** Resolves once a change of this process is applied, after the earlier changes of other processes. */
   async applied(record: RegistryRecord): Promise<void> {
     try {
@@ -54,7 +65,7 @@ export class StoreFollower {
     } catch {
       // The change is durable anyway, and the outage has been logged.
     }
-    await this.inOrder(() => this.apply([record]));
+    await this.inOrder(() => this.apply([record], false));
   }
 
   /** Resolves at the first signal: changes of other processes are received from now on. Gives up after a timeout. */
@@ -78,20 +89,33 @@ export class StoreFollower {
 
   /** Calls made before a read begins share that read. */
   private read(): Promise<void> {
-    this.reading ??= this.inOrder(async () => {
+    this.reading ??= this.inOrder(() => {
       this.reading = undefined;
-      try {
-        const records = await this.store.read(this.revision);
-        await this.apply(records);
-        this.revision = records.at(-1)?.revision ?? this.revision;
-        this.logger.succeeded();
-      } catch (error) {
-        if (!this.isStopped)
-          this.logger.failed(`The registry cannot be read; the last known entries stay in use: ${errorMessage(error)}`);
-        throw error;
-      }
+      return this.update(false);
     });
     return this.reading;
+  }
+
+  /** Applies the records that changed, or all of them if this is wanted or the store has lost changes. */
+  private async update(all: boolean): Promise<void> {
+    const { latest } = this;
+    const { revision } = latest ?? { revision: 0 };
+    try {
+      // With the latest record, which shows that the store still has it.
+      let records = all ? [] : await this.store.read(latest ? revision - 1 : 0);
+      const areAll = all || (latest !== undefined && !records.some((record) => isSame(record, latest)));
+      if (areAll) records = await this.store.read(0);
+      const changed = areAll ? records : records.filter((record) => record.revision > revision);
+      await this.apply(changed, areAll);
+      const last = changed.at(-1);
+      if (last) this.latest = { kind: last.kind, name: last.name, revision: last.revision };
+      else if (areAll) this.latest = undefined;
+      this.logger.succeeded();
+    } catch (error) {
+      if (!this.isStopped)
+        this.logger.failed(`The registry cannot be read; the last known entries stay in use: ${errorMessage(error)}`);
+      throw error;
+    }
   }
 
   private inOrder<T>(task: () => Promise<T>): Promise<T> {
@@ -99,4 +123,8 @@ export class StoreFollower {
     this.last = done.catch(() => undefined);
     return done;
   }
+}
+
+function isSame(one: RecordId, other: RecordId): boolean {
+  return one.kind === other.kind && one.name === other.name;
 }

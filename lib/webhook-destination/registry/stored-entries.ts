@@ -10,6 +10,9 @@ import type { RegisteredEntry } from './registry.js';
 /** Records processed in one turn of the event loop. */
 const PORTION = 200;
 
+const CHANGES_LOST =
+  'The store has lost changes of the registry, as after a failover or the restore of a backup; the entries it has now are in use';
+
 export interface StoredEntry extends RegisteredEntry {
   kind: RegistryKind;
   name: string;
@@ -46,21 +49,25 @@ export class StoredEntries {
   /**
    * Puts records into use. If a record is invalid, the previous document stays in use.
    *
+   * @param areAll Whether they are all that the store has: other entries are removed, and earlier revisions count, too.
    * @param isOpening Only at start does an old key make an entry stale: otherwise, two processes with the same secrets
    * in another order would rewrite each other's entries forever.
    */
-  async apply(records: RegistryRecord[], isOpening: boolean): Promise<void> {
+  async apply(records: RegistryRecord[], areAll: boolean, isOpening: boolean): Promise<void> {
+    let isEarlier = areAll && this.removeOthers(records);
     const taken: StoredEntry[] = [];
     for (let index = 0; index < records.length; index++) {
       if (index % PORTION === PORTION - 1) await nextTurn();
       const record = records[index]!;
       const known = this.#entries[record.kind].get(record.name);
-      if (known && known.revision >= record.revision) continue;
+      if (known && (areAll ? known.revision === record.revision : known.revision >= record.revision)) continue;
+      isEarlier ||= known !== undefined && known.revision > record.revision;
       if (known) this.forget(known);
       if (record.document !== undefined) taken.push(this.take(record, record.document, known?.live, isOpening));
       else this.inUse.remove(record.kind, record.name);
     }
     this.retryConflicts();
+    if (isEarlier) this.inUse.logger.warn(CHANGES_LOST);
     for (const { kind, name, fault, live } of taken) {
       if (fault === undefined) continue;
       const effect = live ? 'is invalid, and its last valid version stays in use' : 'is invalid and not used';
@@ -85,6 +92,21 @@ export class StoredEntries {
   nextExpiry(): number {
     const ends = [...this.#rotating].flatMap(({ document, live }) => [document?.previous, live?.previous]);
     return ends.reduce((next, previous) => Math.min(next, previous?.until ?? Infinity), Infinity);
+  }
+
+  /** Removes all other entries; returns whether there were any. */
+  private removeOthers(records: RegistryRecord[]): boolean {
+    let isAny = false;
+    for (const kind of ['source', 'destination'] as const) {
+      const names = new Set(records.filter((record) => record.kind === kind).map(({ name }) => name));
+      for (const entry of this.#entries[kind].values()) {
+        if (names.has(entry.name)) continue;
+        this.forget(entry);
+        this.inUse.remove(kind, entry.name);
+        isAny = true;
+      }
+    }
+    return isAny;
   }
 
   private forget(entry: StoredEntry): void {

@@ -33,7 +33,7 @@ export class StoredRegistry extends Registry {
     private readonly createCodec: () => Promise<EntryCodec>,
   ) {
     super(entries);
-    this.follower = new StoreFollower(store, (records) => this.apply(records));
+    this.follower = new StoreFollower(store, (records, areAll) => this.apply(records, areAll));
   }
 
   names(kind: RegistryKind): Iterable<string> {
@@ -46,10 +46,31 @@ export class StoredRegistry extends Registry {
 
   async change<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
     await this.opened;
+    await this.changeEntry(kind, name, change);
+  }
+
+  protected async start(): Promise<void> {
+    this.codec = await this.createCodec();
+    this.stored = new StoredEntries(this.entries, this.codec);
+    await this.follower.start();
+    this.isOpening = false;
+    void this.rewrite();
+  }
+
+  protected stop(): void {
+    this.follower.stop();
+    clearTimeout(this.timer);
+  }
+
+  private async changeEntry<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
+    let tried: number | undefined;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (this.isClosed) throw new ClosedError('the registry is closed');
       await this.follower.catchUp();
+      // The store has another revision, but no newer one: it has lost changes.
+      if (tries > 0 && this.stored!.find(kind, name)?.revision === tried) await this.follower.reload();
       const { document, fault, revision } = this.stored!.find(kind, name) ?? {};
+      tried = revision;
       const next = change(this.find(kind, name));
       if (next === undefined) return;
       // Options that only another process accepts must not prevent a pause.
@@ -67,19 +88,6 @@ export class StoredRegistry extends Registry {
       'registry_conflict',
       `${kind} "${name}" was changed concurrently ${MAX_TRIES} times; try again`,
     );
-  }
-
-  protected async start(): Promise<void> {
-    this.codec = await this.createCodec();
-    this.stored = new StoredEntries(this.entries, this.codec);
-    await this.follower.start();
-    this.isOpening = false;
-    void this.rewrite();
-  }
-
-  protected stop(): void {
-    this.follower.stop();
-    clearTimeout(this.timer);
   }
 
   /** @throws {OptionsError} */
@@ -108,9 +116,9 @@ export class StoredRegistry extends Registry {
     return revision;
   }
 
-  private async apply(records: RegistryRecord[]): Promise<void> {
+  private async apply(records: RegistryRecord[], areAll: boolean): Promise<void> {
     if (this.isClosed) return;
-    await this.stored!.apply(records, this.isOpening);
+    await this.stored!.apply(records, areAll, this.isOpening);
     this.wakeAt(this.stored!.nextExpiry());
     if (!this.isOpening) void this.rewrite();
   }
