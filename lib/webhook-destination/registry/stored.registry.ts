@@ -13,7 +13,7 @@ import { StoredEntries, type StoredEntry } from './stored-entries.js';
 /** Delay before a failed rewrite is repeated, in ms. */
 const REWRITE_DELAY = 30_000;
 
-/** Maximum number of attempts at a change that other changes overtake. */
+/** Maximum number of attempts at a change that changes of other processes overtake. */
 const MAX_TRIES = 20;
 
 /** Registry of the sources and destinations that the queue's store keeps. */
@@ -24,6 +24,8 @@ export class StoredRegistry extends Registry {
   private stored: StoredEntries | undefined;
   private isOpening = true;
   private isRewriting = false;
+  /** The last change in progress of each entry. */
+  private readonly changing = new Map<string, Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private wakesAt = Infinity;
 
@@ -46,7 +48,7 @@ export class StoredRegistry extends Registry {
 
   async change<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
     await this.opened;
-    await this.changeEntry(kind, name, change);
+    await this.inTurn(kind, name, () => this.changeEntry(kind, name, change));
   }
 
   protected async start(): Promise<void> {
@@ -60,6 +62,17 @@ export class StoredRegistry extends Registry {
   protected stop(): void {
     this.follower.stop();
     clearTimeout(this.timer);
+  }
+
+  /** Runs a change of an entry after the earlier ones of this process. */
+  private async inTurn(kind: RegistryKind, name: string, change: () => Promise<void>): Promise<void> {
+    const key = `${kind} ${name}`;
+    const changed = (this.changing.get(key) ?? Promise.resolve()).then(change);
+    const ended = changed.catch(() => undefined);
+    this.changing.set(key, ended);
+    await ended;
+    if (this.changing.get(key) === ended) this.changing.delete(key);
+    return changed;
   }
 
   private async changeEntry<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
@@ -148,7 +161,7 @@ export class StoredRegistry extends Registry {
       for (const entry of stale) {
         if (this.isClosed) return;
         stale.delete(entry);
-        await this.rewriteEntry(entry).catch((error) => {
+        await this.inTurn(entry.kind, entry.name, () => this.rewriteEntry(entry)).catch((error) => {
           stale.add(entry);
           throw error;
         });

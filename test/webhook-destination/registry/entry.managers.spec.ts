@@ -190,6 +190,17 @@ describe('Destinations of the registry', () => {
     });
   });
 
+  it('can be changed by many calls of one process at once', async () => {
+    const store = new MemoryRegistryStore();
+    const { destinations } = await start({ store });
+    await destinations.create({ name: 'crm', urls });
+    const counts = Array.from({ length: 40 }, (_, index) => String(index));
+    await Promise.all(counts.map((count) => destinations.update('crm', { metadata: { count } })));
+    expect((await destinations.get('crm'))?.metadata).toEqual({ count: '39' });
+    await Promise.allSettled([destinations.create({ name: 'crm', urls }), destinations.remove('crm')]);
+    expect(await destinations.get('crm')).toBeUndefined();
+  });
+
   it('can be changed in one process as soon as another has created them', async () => {
     const store = new SharedStore();
     const [one, other] = await Promise.all([start({ store: store.connect() }), start({ store: store.connect() })]);
