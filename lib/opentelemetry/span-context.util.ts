@@ -1,11 +1,4 @@
-import {
-  type Context,
-  createTraceState,
-  type Link,
-  ROOT_CONTEXT,
-  type SpanContext,
-  trace,
-} from '@opentelemetry/api';
+import { type Context, createTraceState, type Link, ROOT_CONTEXT, type SpanContext, trace } from '@opentelemetry/api';
 
 import type { TraceFields } from '../client/telemetry/trace-context.js';
 

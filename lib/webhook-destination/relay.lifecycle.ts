@@ -47,7 +47,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
       this.rejectOpened = reject;
     });
     this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
-    steps.registry.onNeeded = () => void this.open().catch(() => undefined); // whoever needs it gets the error
+    steps.registry.onNeeded = () => void this.open().catch(() => undefined); // the caller gets the error
   }
 
   async onModuleInit(): Promise<void> {
