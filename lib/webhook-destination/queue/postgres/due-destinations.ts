@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { BehaviorSubject, merge, NEVER, Observable, share, Subject, switchMap } from 'rxjs';
+import { BehaviorSubject, NEVER, Observable, share, switchMap } from 'rxjs';
 
 import { decodeText } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
@@ -19,10 +19,9 @@ const SIGNAL_INTERVAL = 50;
 /** Finds destinations with due deliveries, through signals of other processes and by polling. */
 export class DueDestinations {
   private readonly isOpen = new BehaviorSubject(false);
-  private readonly freed = new Subject<string>();
   /** Emits destinations with due deliveries, while the store is open. */
   readonly names$ = this.isOpen.pipe(
-    switchMap((isOpen) => (isOpen ? merge(this.follow(), this.freed) : NEVER)),
+    switchMap((isOpen) => (isOpen ? this.follow() : NEVER)),
     share(),
   );
   private readonly poll = pollStatement(this.database.schema);
@@ -50,12 +49,6 @@ export class DueDestinations {
       this.timer = undefined;
       this.announce([]);
     }, SIGNAL_INTERVAL).unref();
-  }
-
-  /** Emits destinations whose leases this process has ended, and announces them. */
-  free(names: string[]): void {
-    for (const name of names) this.freed.next(name);
-    this.announce(names);
   }
 
   stop(): void {

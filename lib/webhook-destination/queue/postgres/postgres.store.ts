@@ -41,7 +41,7 @@ export class PostgresStore implements DeliveryStore {
   private readonly statements = deliveryStatements(this.database.schema);
   private readonly leases = new ProcessLeases(
     this.database,
-    (names) => this.due.free(names),
+    (names) => this.due.announce(names),
     () => this.owner?.withdrawn([]),
   );
   private readonly signals = new PostgresSignals(this.database);

@@ -70,7 +70,7 @@ await describeOnEach([postgresStore], (store) => {
       const leases: Lease[] = [];
       queue.consume('Webhooks', 2).subscribe((lease) => leases.push(lease));
       await queue.idle();
-      const lock = await lockTable(schema, 'relay_delivery');
+      const lock = await lockTable(schema, 'relay_seen');
       afterwards(() => lock.release());
       const added = queue.add([newDelivery('m0')]);
       await lock.blocks('INSERT');
