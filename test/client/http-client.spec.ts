@@ -103,7 +103,12 @@ describe('httpClient', () => {
       }
     }
     const collector = await collect(() => undefined);
-    const analytics = create({ host: collector.url, httpRequestTimeout: 1_000, maxRetries: 0, httpClient: new Tagged() });
+    const analytics = create({
+      host: collector.url,
+      httpRequestTimeout: 1_000,
+      maxRetries: 0,
+      httpClient: new Tagged(),
+    });
     const outcome = tracked(analytics);
     await analytics.flush();
     expect((await outcome).err).toBeInstanceOf(Error);
