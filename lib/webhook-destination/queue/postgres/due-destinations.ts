@@ -10,8 +10,11 @@ import type { Statement } from './statement-runner.js';
 /** Minimum wait between two polls for due deliveries, in ms. */
 const POLL_INTERVAL = 1_000;
 
-/** Minimum wait between two polls, as a multiple of the time that a poll takes. */
+/** Wait between two polls, as a multiple of the time that a poll takes. */
 const POLL_SHARE = 50;
+
+/** Maximum wait between two polls, in ms: one that was held up by a lock took longer than it costs. */
+const MAX_POLL_INTERVAL = 10_000;
 
 /** Minimum time between two signals of this process, in ms: commits that signal wait for each other. */
 const SIGNAL_INTERVAL = 50;
@@ -69,9 +72,11 @@ export class DueDestinations {
           } catch {
             // The outage is logged, and the next poll tries again.
           }
-          const length = Math.max(POLL_INTERVAL, (performance.now() - start) * POLL_SHARE);
+          const length = Math.min((performance.now() - start) * POLL_SHARE, MAX_POLL_INTERVAL);
           rest = new AbortController();
-          await sleep(length, undefined, { ref: false, signal: rest.signal }).catch(() => undefined);
+          await sleep(Math.max(length, POLL_INTERVAL), undefined, { ref: false, signal: rest.signal }).catch(
+            () => undefined,
+          );
         }
       };
       const signals = this.signals.due$.subscribe((names) => {
