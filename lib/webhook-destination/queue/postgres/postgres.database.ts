@@ -17,6 +17,9 @@ import { type Statement, StatementRunner } from './statement-runner.js';
 /** Wait between two attempts to connect at start, in ms. */
 const RECONNECT_DELAY = 250;
 
+/** Wait after a deadlock, in ms: a statement repeated at once may take the lock that the other one waits for again. */
+const DEADLOCK_WAIT = 50;
+
 /** The connections of one process. */
 export class PostgresDatabase extends StatementRunner {
   readonly prefix: string;
@@ -128,8 +131,9 @@ export class PostgresDatabase extends StatementRunner {
     const pool = this.#pool;
     if (!pool) throw new ClosedError('the queue is closed');
     try {
-      return await work(pool).catch((error: unknown) => {
+      return await work(pool).catch(async (error: unknown) => {
         if (!isDeadlock(error)) throw error;
+        await sleep(DEADLOCK_WAIT);
         return work(pool); // the first try changed nothing
       });
     } catch (error) {
