@@ -8,6 +8,7 @@ import {
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
+import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 
@@ -75,10 +76,8 @@ describe('The sweep of old records', () => {
           acceptedAt: Date.now(),
         },
       ]);
-      queue
-        .consume('Other', 1)
-        .subscribe((lease) => void lease.settle({ state: 'dead', reason: 'too late', failedUrls: [] }));
-      await jest.advanceTimersByTimeAsync(0);
+      const lease = await firstValueFrom(queue.consume('Other', 1));
+      await lease.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
     }
     return { app, service: app.get(WebhookDestinationService) };
   }
