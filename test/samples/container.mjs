@@ -41,7 +41,8 @@ function start(env) {
   const mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind / && exec "$@"';
   const inContainer = ['unshare', ...isolated, 'sh', '-c', mount, data, ...asNode, program, ...args];
   const [first, ...rest] = canIsolate ? inContainer : isRoot ? [...asNode, program, ...args] : [program, ...args];
-  const child = spawn(first, rest, { cwd: app, env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(first, rest, { cwd: app, env, stdio: ['ignore', 'ignore', 'pipe'] });
+  child.stderr.pipe(process.stderr); // if that is a file, the limit of a file's size must not apply to it
   const ended = once(child, 'exit');
   const pid = () =>
     canIsolate ? Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')) : child.pid;
