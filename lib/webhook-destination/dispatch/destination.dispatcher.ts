@@ -88,7 +88,7 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     this.sender.endWaits();
   }
 
-  /** Stops for good, because the destination was changed or removed: requests that are not made yet never are. */
+  /** Stops after the destination was changed or removed: requests that still wait are declined. */
   retire(): void {
     this.stop();
     this.sender.stop();

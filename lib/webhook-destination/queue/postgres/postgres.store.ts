@@ -42,7 +42,7 @@ export class PostgresStore implements DeliveryStore {
   private readonly leases = new ProcessLeases(
     this.database,
     (names) => this.due.announce(names),
-    () => this.owner?.withdrawn([]),
+    () => this.owner?.resumed(),
   );
   private readonly signals = new PostgresSignals(this.database);
   private readonly due = new DueDestinations(this.database, this.signals, () => this.time());

@@ -61,11 +61,10 @@ export interface StoreOwner {
   leased(): string[];
   /** Called once the store is open again. */
   reopened(): void;
-  /**
-   * Called with the ids of deliveries that another process has removed, or may have taken; with none of them when
-   * `holdsLeases` returns true again.
-   */
+  /** Called with the ids of deliveries that another process has removed, or may have taken. */
   withdrawn(ids: string[]): void;
+  /** Called when `holdsLeases` returns true again. */
+  resumed(): void;
 }
 
 /**

@@ -87,6 +87,7 @@ export class StoreQueue implements DeliveryQueue {
         const withdrawn = new Set(ids);
         this.forget(({ id }) => withdrawn.has(id));
       },
+      resumed: () => this.forget(() => false), // hands out what waits
     });
   }
 
