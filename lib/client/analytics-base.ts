@@ -213,6 +213,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     if (this.pipeline.isEmpty) this.sink.add(event);
     else void this.pipeline.process(event);
   }
+
   private findFullness(): RelayError | undefined {
     const { maxQueueSize } = this.resolved;
     if (this.pendingCount < maxQueueSize) return undefined;

@@ -2,7 +2,7 @@ import { type Attributes, type Context, SpanKind } from '@opentelemetry/api';
 
 import { errorMessage } from '../common/error.util.js';
 import { foundOnce } from '../common/found-once.util.js';
-import { errorTypeOf } from '../common/telemetry/error-type.util.js';
+import { errorTypeOf, OTHER_ERROR } from '../common/telemetry/error-type.util.js';
 import { serverOf } from '../common/telemetry/server.util.js';
 import type { AttemptSpan, RequestSpan, RequestTarget } from '../common/telemetry/telemetry.interface.js';
 import {
@@ -55,7 +55,7 @@ export class OpenTelemetryAttempt implements AttemptSpan {
 
   end(state: string): void {
     this.span.setAttributes({ [STATE]: state });
-    if (state !== 'delivered') this.span.fail(this.errorType ?? '_OTHER');
+    if (state !== 'delivered') this.span.fail(this.errorType ?? OTHER_ERROR);
     this.span.end();
   }
 }

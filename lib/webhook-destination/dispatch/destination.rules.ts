@@ -14,10 +14,11 @@ const policyOf = foundOnce(
 
 /** Returns the faults between options of destinations and of delivery that are each valid on their own. */
 export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
-  const advice = adviseSetting(destinations, delivery);
+  let advice: string | undefined; // made once, and only for an error
+  const advise = () => (advice ??= adviseSetting(destinations, delivery));
   return [
     ...destinations.flatMap((destination, index) =>
-      findDestinationFaults(destination, delivery, advice).map((fault) => `destinations[${index}].${fault}`),
+      findDestinationFaults(destination, delivery, advise).map((fault) => `destinations[${index}].${fault}`),
     ),
     ...(delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
@@ -29,13 +30,13 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
 /**
  * Returns the faults between options of one destination, and between them and those of delivery.
  *
- * @param advice appended to the rule of an address that could be allowed. It names the operator's networks, so it must
- * not reach those who change a registry, such as customers.
+ * @param advise returns what is appended to the rule of an address that could be allowed. It names the operator's
+ * networks, so it must not reach those who change a registry, such as customers.
  */
 export function findDestinationFaults(
   { standardWebhooks, sharedSecret, rateLimit, urls }: DestinationOptions,
   delivery: DeliveryOptions,
-  advice = '',
+  advise = () => '',
 ): string[] {
   return [
     ...(standardWebhooks ? findKeyFaults(sharedSecret) : []),
@@ -43,7 +44,7 @@ export function findDestinationFaults(
       ? [`rateLimit must allow at least ${urls.length} requests, one for each of the ${urls.length} URLs`]
       : []),
     ...urls.flatMap((url, position) =>
-      findUrlFaults(new URL(url), delivery, advice).map((fault) => `urls[${position}] ${fault}`),
+      findUrlFaults(new URL(url), delivery, advise).map((fault) => `urls[${position}] ${fault}`),
     ),
   ];
 }
@@ -57,17 +58,19 @@ function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes when standardWebhooks is true`];
 }
 
-function findUrlFaults(url: URL, delivery: DeliveryOptions, advice: string): string[] {
+function findUrlFaults(url: URL, delivery: DeliveryOptions, advise: () => string): string[] {
   const policy = policyOf(delivery);
   const plain = delivery.httpsOnly && url.protocol === 'http:';
-  const rule =
-    allowableAddresses(url, policy).length === 0
-      ? 'must not be an address in delivery.deniedNetworks'
-      : `must not be a private or local address outside delivery.allowedNetworks${advice}`;
   return [
     ...(plain ? ['must be an https URL, because delivery.httpsOnly is true'] : []),
-    ...(policy.allowsHost(url) ? [] : [rule]),
+    ...(policy.allowsHost(url) ? [] : [refusalOf(url, policy, advise)]),
   ];
+}
+
+function refusalOf(url: URL, policy: NetworkPolicy, advise: () => string): string {
+  return allowableAddresses(url, policy).length === 0
+    ? 'must not be an address in delivery.deniedNetworks'
+    : `must not be a private or local address outside delivery.allowedNetworks${advise()}`;
 }
 
 /** Returns the setting that allows all refused addresses, for the errors of the module's options. */
