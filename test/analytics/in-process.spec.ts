@@ -114,8 +114,7 @@ describe('An application that records for its own WebhookDestinationModule', () 
 
   it('takes what is recorded before the queue is open', async () => {
     const receiver = await startReceiver();
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const queue = sqliteQueue({ path: folder.path('relay.db') });
     const { app, log } = await start(
       { writeKey: 'wk_shop', maxRetries: 0 },
@@ -148,8 +147,7 @@ describe('An application that records for its own WebhookDestinationModule', () 
     ['sqliteQueue', (path: string) => sqliteQueue({ path })],
   ])('closes although it was never initialized, and says what was not delivered: %s', async (_name, createQueue) => {
     const receiver = await startReceiver();
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const log = new LogLines();
     const testing = await Test.createTestingModule({
       imports: [

@@ -38,8 +38,7 @@ describe('backup', () => {
   const cleanUp = useCleanUps();
 
   async function createFolder() {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     return folder;
   }
 

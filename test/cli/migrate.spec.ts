@@ -20,6 +20,7 @@ import { Relay } from '../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../support/services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
+import { openQueue } from '../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -70,8 +71,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
     /** A folder for the file, and a place in the store with the arguments that name it. */
     async function prepare() {
-      const folder = await temporaryFolder();
-      cleanUp(folder.remove);
+      const folder = await temporaryFolder(cleanUp);
       const { options, remove } = store.create();
       cleanUp(remove);
       const to = ['--to', store.url, '--prefix', options.prefix!];
@@ -79,10 +79,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     }
 
     async function openNew(options: BullmqQueueOptions): Promise<DeliveryQueue> {
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      cleanUp(() => queue.close());
-      return queue;
+      return openQueue(cleanUp, bullmqQueue(options));
     }
 
     it('moves what is to be delivered, with its attempts and its window, and loses nothing', async () => {
@@ -155,9 +152,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const [, moved] = new RegExp(
         `^migrate: ${store.name}: .*\n(\\d+) deliveries moved so far; run the command again to move the rest\n$`,
       ).exec(stderr)!;
-      const file = sqliteQueue({ path })();
-      await file.open();
-      cleanUp(() => file.close());
+      const file = await openQueue(cleanUp, sqliteQueue({ path }));
       const records = await file.list({}, { limit: 1_000 });
       const left = records.filter(({ state }) => state !== 'delivered' && state !== 'dead');
       expect(left).toHaveLength(602 - Number(moved));

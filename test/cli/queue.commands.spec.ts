@@ -10,6 +10,7 @@ import { runCommand } from '../support/command.js';
 import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
+import { openQueue } from '../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -114,8 +115,7 @@ describe('dead, replay and stats', () => {
   const cleanUp = useCleanUps();
 
   async function createFolder() {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     return folder;
   }
 
@@ -155,9 +155,7 @@ describe('dead, replay and stats', () => {
 
   it('refuse a file that an application has open, and change nothing', async () => {
     const { path } = await createFolder();
-    const queue = sqliteQueue({ path: path('relay.db') })();
-    await queue.open();
-    cleanUp(() => queue.close());
+    await openQueue(cleanUp, sqliteQueue({ path: path('relay.db') }));
     for (const [advice, ...args] of [
       ['stop it, or run the command on a backup', 'dead'],
       ['stop it, or run the command on a backup', 'stats'],
@@ -183,9 +181,7 @@ describe('dead, replay and stats', () => {
       code: 0,
       stdout: '1 delivery replayed\n',
     });
-    const queue = factory();
-    await queue.open();
-    cleanUp(() => queue.close());
+    const queue = await openQueue(cleanUp, factory);
     expect(await queue.list({ state: 'dead' })).toHaveLength(3);
     await queue.add([message('m1', 'Webhooks')]);
     expect(await queue.list({})).toHaveLength(5);

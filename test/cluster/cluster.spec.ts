@@ -9,6 +9,7 @@ import { useCleanUps } from '../support/clean-ups.js';
 import { ownPostgres, ownRedis } from '../support/own-services.js';
 import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
 import { Cluster, CONCURRENCY } from './cluster.js';
+import { openQueue } from '../support/open-queue.js';
 
 /** Messages in all; `npm run test:cluster` asks for 50,000. */
 const MESSAGES = Number(process.env.CLUSTER_MESSAGES ?? 0);
@@ -35,9 +36,7 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
         await cluster.start();
         await cluster.load(MESSAGES);
 
-        const queue = bullmqQueue(service.options)();
-        await queue.open();
-        afterwards(() => queue.close());
+        const queue = await openQueue(afterwards, bullmqQueue(service.options));
         const count = async (...states: string[]) =>
           (await queue.counts()).filter(({ state }) => states.includes(state)).reduce((sum, row) => sum + row.count, 0);
         while ((await count('queued', 'delivering', 'waiting')) > 0)

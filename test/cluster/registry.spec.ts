@@ -8,6 +8,7 @@ import { useCleanUps } from '../support/clean-ups.js';
 import { Random } from '../support/random.js';
 import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
 import { Tenants } from './tenants.js';
+import { openQueue } from '../support/open-queue.js';
 
 const RUNS = process.env.CLUSTER_MESSAGES !== undefined;
 
@@ -38,9 +39,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         afterwards(() => tenants.stop());
         await tenants.run(KILLS);
 
-        const queue = bullmqQueue(options)();
-        await queue.open();
-        afterwards(() => queue.close());
+        const queue = await openQueue(afterwards, bullmqQueue(options));
         const end = Date.now() + ENDS_WITHIN;
         for (let open = await openOf(queue); open.length > 0; open = await openOf(queue)) {
           if (Date.now() > end) throw new Error(`not ended (seed ${seed}): ${tenants.describe(open)}`);

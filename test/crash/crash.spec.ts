@@ -14,8 +14,7 @@ describe('A relay under load', () => {
   const afterwards = useCleanUps();
 
   async function createLane(first = 0): Promise<CrashLane> {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const lane = new CrashLane(folder.path('relay.db'), first);
     await lane.open();
     afterwards(() => lane.close());

@@ -24,8 +24,7 @@ describe('An application that esbuild bundles', () => {
   const afterwards = useCleanUps();
 
   it('has the dashboard in its one file', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const file = folder.path('main.cjs');
     await build({
       entryPoints: ['test/dashboard/support/bundled.app.ts'],

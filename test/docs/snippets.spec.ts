@@ -9,8 +9,7 @@ describe('The ts blocks', () => {
   const cleanUp = useCleanUps();
 
   async function faultsOf(page: Page): Promise<string[]> {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     return compilePage(page, folder.path(''));
   }
 

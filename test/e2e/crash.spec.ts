@@ -13,8 +13,7 @@ describe('A relay that is killed', () => {
   const afterwards = useCleanUps();
 
   async function setUp() {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const receiver = await Receiver.start();
     afterwards(() => receiver.stop());
     const start = async () => {
@@ -66,8 +65,7 @@ describe('An application that records and forwards', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
     'loses no event that was recorded more than 100 ms before a %s, without shutdown hooks',
     async (signal) => {
-      const folder = await temporaryFolder();
-      afterwards(folder.remove);
+      const folder = await temporaryFolder(afterwards);
       const receiver = await Receiver.start();
       afterwards(() => receiver.stop());
       const notes = folder.path('notes');

@@ -70,8 +70,7 @@ describe.each(platforms)('From a decorated method to a signed webhook, on $platf
   }
 
   async function relayModule(receiver: Receiver) {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     return WebhookDestinationModule.forRoot({
       sources: [{ name: 'shop', writeKey: 'wk_shop' }],
       destinations: [{ urls: [receiver.url], headers: { 'X-Env': 'test' }, sharedSecret: SECRET }],

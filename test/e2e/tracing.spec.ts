@@ -66,8 +66,7 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
     destination: Partial<DestinationOptions> = {},
     telemetry = openTelemetry(),
   ) {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     return WebhookDestinationModule.forRoot({
       sources: [{ name: 'shop', writeKey: 'wk_shop' }],
       destinations: [{ urls: [`${url}?secret=1`], ...destination }],

@@ -79,8 +79,7 @@ it('There are fixtures of this version: node scripts/release-fixtures.mjs writes
 });
 
 it.each(releases)('What %s has stored in a SQLite file is delivered', async (release) => {
-  const folder = await temporaryFolder();
-  cleanUp(folder.remove);
+  const folder = await temporaryFolder(cleanUp);
   mkdirSync(folder.path(''), { recursive: true });
   const path = folder.path('relay.db');
   copyFileSync(`${FIXTURES}/${release}/relay.db`, path);

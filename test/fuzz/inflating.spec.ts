@@ -14,8 +14,7 @@ describe.each(platforms)('On $platform', ({ createAdapter }) => {
 
   it('a gzipped body that is all there is not given up because its inflating has to wait', async () => {
     const { host } = await startRelayApp(afterwards, createAdapter());
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const release = occupyThreadPool(folder.path('fifo'));
     const answer = fetch(`${host}/v1/track`, {
       method: 'POST',

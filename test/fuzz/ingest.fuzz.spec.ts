@@ -79,8 +79,7 @@ describe.each(['Express', 'Fastify'])('On %s', (platform) => {
     await new Promise<void>((resolve) => sink.listen(0, '127.0.0.1', resolve));
     afterwards(() => sink.closeAllConnections());
     afterwards(() => sink.close());
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const url = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
     const relay = await FuzzedRelay.start({ platform, database: folder.path('relay.db'), url });
     afterwards(() => relay.stop());

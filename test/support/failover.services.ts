@@ -6,12 +6,11 @@ import { Redis } from 'ioredis';
 import type { BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 
+import type { Afterwards } from './clean-ups.js';
 import { Forwarder } from './forwarder.js';
 import { freePort, ownPostgres, ownRedis } from './own-services.js';
 import { temporaryFolder } from './temporary-folder.js';
 import { waitFor } from './wait-for.js';
-
-type Afterwards = (cleanUp: () => unknown) => void;
 
 /** A store with a second one that follows it. */
 export interface FailoverStore {
@@ -61,8 +60,7 @@ async function redisPair(afterwards: Afterwards) {
 /** A Redis, its replica, and a sentinel that promotes it once the first is gone. */
 export async function redisWithSentinel(afterwards: Afterwards): Promise<FailoverStore> {
   const { first, ask, caughtUp, promoted } = await redisPair(afterwards);
-  const folder = await temporaryFolder();
-  afterwards(folder.remove);
+  const folder = await temporaryFolder(afterwards);
   const port = await freePort();
   const lines = [
     `port ${port}`,

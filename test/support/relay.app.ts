@@ -9,6 +9,7 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 
+import type { Afterwards } from './clean-ups.js';
 import { listen } from './platforms.js';
 import { Receiver } from './receiver.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -25,14 +26,13 @@ export interface RelayAppOptions {
 
 /** Starts an application that forwards to a receiver of its own; both end with the test. */
 export async function startRelayApp(
-  afterwards: (cleanUp: () => unknown) => void,
+  afterwards: Afterwards,
   adapter: AbstractHttpAdapter,
   { options, destination, metadata = {}, prepare, bodyParser = true }: RelayAppOptions = {},
 ) {
   const receiver = await Receiver.start();
   afterwards(() => receiver.stop());
-  const folder = await temporaryFolder();
-  afterwards(folder.remove);
+  const folder = await temporaryFolder(afterwards);
   const relayModule = WebhookDestinationModule.forRoot({
     sources: [{ name: 'shop', writeKey: 'wk_shop' }],
     destinations: [{ urls: [receiver.url], ...destination }],

@@ -2,8 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder for one test's files, and how to remove it. */
-export async function temporaryFolder(): Promise<{ path: (name: string) => string; remove: () => Promise<void> }> {
+import type { Afterwards } from './clean-ups.js';
+
+/**
+ * A folder for one test's files, and how to remove it.
+ *
+ * @param afterwards removes it at the end of the test
+ */
+export async function temporaryFolder(
+  afterwards?: Afterwards,
+): Promise<{ path: (name: string) => string; remove: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'relay-'));
-  return { path: (name) => join(folder, name), remove: () => rm(folder, { recursive: true, force: true }) };
+  const remove = () => rm(folder, { recursive: true, force: true });
+  afterwards?.(remove);
+  return { path: (name) => join(folder, name), remove };
 }

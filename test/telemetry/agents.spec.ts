@@ -66,8 +66,7 @@ describe('the async context of a delivery', () => {
   it.each(['memory', 'sqlite'])(
     'is not that of the request that accepted the message, nor of the one that started the application: %s',
     async (queue) => {
-      const folder = await temporaryFolder();
-      afterwards(folder.remove);
+      const folder = await temporaryFolder(afterwards);
       const database = queue === 'sqlite' ? folder.path('relay.db') : undefined;
 
       const { contexts } = await runUnder('none', { database });

@@ -44,8 +44,7 @@ describe.each(platforms)('a trace that its process does not survive, on $platfor
 
   /** Options of a relay whose receiver does not listen yet, and what starts that: it refuses one webhook. */
   async function prepare() {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const gone = await Receiver.start();
     const { port, url } = gone;
     await gone.stop();

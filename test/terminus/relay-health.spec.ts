@@ -51,8 +51,7 @@ describe.each(platforms)('RelayHealthIndicator on $platform', ({ createAdapter }
   });
 
   it('is down within 2 s after the SQLite file is gone, and up again once it is back', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('data/relay.db');
     const { host } = await start({}, { options: { queue: sqliteQueue({ path }) } });
     await untilHealth(host, 200);
@@ -65,8 +64,7 @@ describe.each(platforms)('RelayHealthIndicator on $platform', ({ createAdapter }
   });
 
   it('is down within 2 s after the thread of the SQLite file has ended, and up once it runs again', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const data = folder.path('data');
     const create = sqliteQueue({ path: `${data}/relay.db` });
     let queue!: ReturnType<typeof create>;
@@ -125,8 +123,7 @@ describe.each(platforms)('RelayHealthIndicator on $platform', ({ createAdapter }
   });
 
   it('is degraded while the queue is full', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const queue = sqliteQueue({ path: folder.path('relay.db'), maxBytes: 16 * 1024 * 1024 });
     const { host, receiver } = await start({}, { options: { queue } });
     await receiver.stop();

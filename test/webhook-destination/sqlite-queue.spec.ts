@@ -8,13 +8,13 @@ import { sqliteQueue } from 'nestjs-analytics-relay';
 import { keepBackupMark } from '../support/backup-mark.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { openQueue } from '../support/open-queue.js';
 
 describe('The file of the SQLite queue', () => {
   const afterwards = useCleanUps();
 
   async function setUp() {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('missing/folder/relay.db');
     return { path, createQueue: sqliteQueue({ path }) };
   }
@@ -62,9 +62,7 @@ describe('The file of the SQLite queue', () => {
 
   it('holds its log back while a backup copies it, but up to a bound, as a backup may hang', async () => {
     const { path, createQueue } = await setUp();
-    const queue = createQueue();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, createQueue);
     afterwards(keepBackupMark(path));
     let last = 0;
     const add = (body: Buffer) =>
@@ -80,9 +78,7 @@ describe('The file of the SQLite queue', () => {
 
   it('does not change while a backup copies it, however much is written', async () => {
     const { path, createQueue } = await setUp();
-    const queue = createQueue();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, createQueue);
     let last = 0;
     /** More than the log holds before it is copied into the file. */
     const fill = async () => {
@@ -106,9 +102,7 @@ describe('The file of the SQLite queue', () => {
 
   it('is refused while it is open elsewhere, with an error that says so', async () => {
     const { path, createQueue } = await setUp();
-    const queue = createQueue();
-    await queue.open();
-    afterwards(() => queue.close());
+    await openQueue(afterwards, createQueue);
     await expect(createQueue().open()).rejects.toThrow(
       `SQLite queue ${path}: it is already open; each process needs its own file or a shared queue`,
     );

@@ -4,6 +4,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, type AnalyticsModuleOptions, AnalyticsService, type Message } from 'nestjs-analytics-relay';
 
+import type { Afterwards } from '../../support/clean-ups.js';
 import { listen } from '../../support/platforms.js';
 import { Receiver } from '../../support/receiver.js';
 import { LogLines } from '../../support/relay.js';
@@ -40,10 +41,7 @@ export class CollectingApp {
     readonly endpoint: Receiver,
   ) {}
 
-  static async start(
-    afterwards: (cleanUp: () => unknown) => void,
-    given: CollectingAppOptions,
-  ): Promise<CollectingApp> {
+  static async start(afterwards: Afterwards, given: CollectingAppOptions): Promise<CollectingApp> {
     const { adapter = new ExpressAdapter(), byNestFactory, options, prepare, imports = [], ...rest } = given;
     const endpoint = await Receiver.start();
     afterwards(() => endpoint.stop());

@@ -2,6 +2,7 @@ import type { ModuleMetadata, Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, type AnalyticsModuleOptions, AnalyticsService, type Message } from 'nestjs-analytics-relay';
 
+import type { Afterwards } from '../../support/clean-ups.js';
 import { LogLines } from '../../support/relay.js';
 
 /** What a test sets beside the provider. */
@@ -11,7 +12,7 @@ export interface RecordedProviderOptions extends ModuleMetadata {
 
 /** A provider in an application without HTTP, and what its decorators record. */
 export async function startProvider<T>(
-  afterwards: (cleanUp: () => unknown) => void,
+  afterwards: Afterwards,
   provider: Type<T>,
   { options, imports = [], providers = [] }: RecordedProviderOptions = {},
 ) {

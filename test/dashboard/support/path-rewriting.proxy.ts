@@ -1,12 +1,10 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { Afterwards } from '../../support/clean-ups.js';
+
 /** A proxy that takes a prefix off the path; answers its URL, with the prefix. */
-export async function startProxy(
-  afterwards: (cleanUp: () => unknown) => void,
-  target: string,
-  prefix: string,
-): Promise<string> {
+export async function startProxy(afterwards: Afterwards, target: string, prefix: string): Promise<string> {
   const server = createServer((incoming, answer) => {
     if (!incoming.url!.startsWith(`${prefix}/`)) return void answer.writeHead(404).end();
     const { method, headers } = incoming;

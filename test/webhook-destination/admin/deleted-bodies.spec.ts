@@ -30,8 +30,7 @@ describe('After a deletion no file of the SQLite queue holds a body that was', (
   let queue: DeliveryQueue;
 
   beforeEach(async () => {
-    const temporary = await temporaryFolder();
-    cleanUp(temporary.remove);
+    const temporary = await temporaryFolder(cleanUp);
     folder = temporary.path('data');
     path = temporary.path('data/relay.db');
   });

@@ -21,8 +21,7 @@ describe('The look-up of a name', () => {
   beforeEach(async () => {
     server = await DnsServer.start();
     cleanUp(() => server.stop());
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     file = folder.path;
   });
 

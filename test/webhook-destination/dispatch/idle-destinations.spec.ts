@@ -26,8 +26,7 @@ describe('A destination without messages', () => {
   }
 
   it.each(['memory', 'SQLite'])('is not consumed (%s)', async (engine) => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const receiver = await ScriptedReceiver.start(sequence(status(503), status(200)));
     cleanUp(() => receiver.stop());
     const create = engine === 'memory' ? memoryQueue() : sqliteQueue({ path: folder.path('relay.db') });
@@ -81,8 +80,7 @@ describe('A destination without messages', () => {
   });
 
   it('is consumed once a dead delivery of it is sent again', async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const receiver = await ScriptedReceiver.start(sequence(status(404), status(200)));
     cleanUp(() => receiver.stop());
     const { queue, consumed } = noting(sqliteQueue({ path: folder.path('relay.db') }));

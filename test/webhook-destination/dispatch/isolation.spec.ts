@@ -104,8 +104,7 @@ describe('A destination', () => {
   it('that is down leaves its deliveries in the queue, and takes a few for each probe', async () => {
     const receiver = await ScriptedReceiver.start(status(500));
     cleanUp(() => receiver.stop());
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const relay = await start({
       destinations: [{ urls: [receiver.url] }],
       queue: sqliteQueue({ path: folder.path('relay.db') }),

@@ -24,8 +24,7 @@ describe('Names that the network policy refuses', () => {
   const cleanUp = useCleanUps();
   let path: string;
   beforeEach(async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     path = folder.path('relay.db');
   });
 

@@ -144,8 +144,7 @@ describe('The rate limit of a destination', () => {
   });
 
   it('does not hold up the shutdown, which gives what waits back as it was', async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     await expectRelease(sqliteQueue({ path: folder.path('relay.db') }));
   });
 });

@@ -142,8 +142,7 @@ describe('A short window, in real time', () => {
   it('ends with the attempts on record, and a restart does not extend it', async () => {
     const receiver = await ScriptedReceiver.start(status(500));
     cleanUp(() => receiver.stop());
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const start = () =>
       Relay.start({
         destinations: [{ urls: [receiver.url] }],

@@ -41,8 +41,7 @@ describe('Shutdown', () => {
   it('waits five seconds for a hung receiver, releases the delivery, and sends it after a restart', async () => {
     const receiver = await ScriptedReceiver.start(sequence(hang, status(200)));
     cleanUp(() => receiver.stop());
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const start = () =>
       Relay.start({
         destinations: [{ urls: [receiver.url] }],

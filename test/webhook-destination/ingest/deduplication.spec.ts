@@ -8,6 +8,7 @@ import { platforms } from '../../support/platforms.js';
 import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { openQueue } from '../../support/open-queue.js';
 
 const track = (messageId: string, userId = 'u1') => ({ type: 'track', userId, event: 'Ordered', messageId });
 const SUCCESS = { success: true };
@@ -54,8 +55,7 @@ describe('The memory of message ids', () => {
   const afterwards = useCleanUps();
 
   it('survives a restart with SQLite, delivered messages included', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const queue = () => sqliteQueue({ path: folder.path('relay.db'), retention: { delivered: { count: 0 } } });
     const first = await startRelayApp(afterwards, new ExpressAdapter(), { options: { queue: queue() } });
     await post(`${first.host}/v1/batch`, { batch: [track('m1'), track('m2')] });
@@ -74,11 +74,8 @@ describe('The memory of message ids', () => {
     ['memory', (path: string) => (void path, memoryQueue({ retention: { messageIds: { count: 4 } } }))],
     ['SQLite', (path: string) => sqliteQueue({ path, retention: { messageIds: { count: 4 } } })],
   ])('is bounded: it holds the latest ids (%s)', async (_, create) => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
-    const queue = create(folder.path('relay.db'))();
-    await queue.open();
-    afterwards(() => queue.close());
+    const folder = await temporaryFolder(afterwards);
+    const queue = await openQueue(afterwards, create(folder.path('relay.db')));
     const add = (messageId: string) => queue.add([newDelivery(messageId)]);
     for (const messageId of ['m0', 'm1', 'm2', 'm3', 'm4', 'm5']) await add(messageId);
     await add('m5');

@@ -22,8 +22,7 @@ describe('A context that a batch lends to 2,500 messages', () => {
     ['plain', 'waiting', 503, undefined],
     ['plain', 'dead', 410, undefined],
   ] as const)('takes little room in the file, posted %s, and %s', async (_how, state, status, encoding) => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const path = folder.path('relay.db');
     const { host, receiver, app, relay } = await startRelayApp(cleanUp, platforms[1]!.createAdapter(), {
       options: { queue: sqliteQueue({ path, retention: { delivered: { count: 100_000 } } }) },

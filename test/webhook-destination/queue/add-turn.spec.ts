@@ -9,6 +9,7 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -20,12 +21,9 @@ describe.each(['SQLite', 'memory'])('What is added to a queue in one turn of the
   const afterwards = useCleanUps();
 
   async function start(): Promise<{ queue: DeliveryQueue; path: string }> {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('relay.db');
-    const queue = engine === 'memory' ? memoryQueue()() : sqliteQueue({ path })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, engine === 'memory' ? memoryQueue() : sqliteQueue({ path }));
     return { queue, path };
   }
 

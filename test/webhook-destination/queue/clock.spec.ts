@@ -13,6 +13,7 @@ import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 const HOUR = 3_600_000;
 
@@ -26,8 +27,7 @@ describe('When the clock is set back', () => {
   });
 
   async function start(engine: string, initialRetryDelay: number) {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const queue = engine === 'memory' ? memoryQueue() : sqliteQueue({ path: folder.path('relay.db') });
     const delivery = { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay };
     return startRelayApp(afterwards, new ExpressAdapter(), { options: { queue, delivery } });
@@ -66,8 +66,7 @@ describe('When the clock is set back', () => {
   });
 
   it('before a start, waits no longer than was left of the wait, and no window begins in the future', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('relay.db');
     const open = async () => {
       const queue = sqliteQueue({ path })();
@@ -114,12 +113,9 @@ describe('When the clock was set back, and the process then started again', () =
   });
 
   it.each(['closed', 'killed'])('the SQLite queue that was %s waits no longer than planned', async (end) => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const open = async (path: string) => {
-      const queue = sqliteQueue({ path: folder.path(path) })();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, sqliteQueue({ path: folder.path(path) }));
       const leases: Lease[] = [];
       queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
       return { queue, leases };
@@ -141,8 +137,7 @@ describe('When the clock was set back, and the process then started again', () =
   });
 
   it.each(['SQLite', 'memory'])('a deletion removes what was accepted before, %s', async (engine) => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const { host, receiver, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
       options: {
         queue: engine === 'memory' ? memoryQueue() : sqliteQueue({ path: folder.path('relay.db') }),

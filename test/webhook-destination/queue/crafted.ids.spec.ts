@@ -7,6 +7,7 @@ import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-r
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { openQueue } from '../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -33,12 +34,8 @@ describe.each(['SQLite', 'memory'])('An embedded queue, %s,', (engine) => {
   const afterwards = useCleanUps();
 
   async function start(): Promise<DeliveryQueue> {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
-    const queue = engine === 'memory' ? memoryQueue()() : sqliteQueue({ path: folder.path('relay.db') })();
-    await queue.open();
-    afterwards(() => queue.close());
-    return queue;
+    const folder = await temporaryFolder(afterwards);
+    return openQueue(afterwards, engine === 'memory' ? memoryQueue() : sqliteQueue({ path: folder.path('relay.db') }));
   }
 
   const add = async (queue: DeliveryQueue, messageIds: string[]) => {

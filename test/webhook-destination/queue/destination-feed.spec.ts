@@ -13,6 +13,7 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery as message } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 const COUNT = 60;
 const CONCURRENCY = 2;
@@ -26,11 +27,8 @@ describe('Deliveries of one destination, from an embedded queue', () => {
   let queue: DeliveryQueue;
 
   beforeEach(async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
-    queue = sqliteQueue({ path: folder.path('relay.db') })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const folder = await temporaryFolder(afterwards);
+    queue = await openQueue(afterwards, sqliteQueue({ path: folder.path('relay.db') }));
     await queue.add(messages(COUNT));
   });
 

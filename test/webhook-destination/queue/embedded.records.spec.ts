@@ -14,6 +14,7 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery as message } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -28,12 +29,11 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
   beforeEach(() => start());
 
   async function start(retention?: RetentionOptions): Promise<void> {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
-    queue =
-      engine === 'memory' ? memoryQueue({ retention })() : sqliteQueue({ path: folder.path('relay.db'), retention })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const folder = await temporaryFolder(afterwards);
+    queue = await openQueue(
+      afterwards,
+      engine === 'memory' ? memoryQueue({ retention }) : sqliteQueue({ path: folder.path('relay.db'), retention }),
+    );
   }
 
   /** What a consumer got of messages that were accepted one by one. */

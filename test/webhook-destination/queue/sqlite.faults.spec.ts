@@ -8,6 +8,7 @@ import { type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 interface Answer {
   command: string;
@@ -38,16 +39,13 @@ describe('The SQLite queue, when things break', () => {
   const afterwards = useCleanUps();
 
   async function createPath(): Promise<string> {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     return folder.path('relay.db');
   }
 
-  async function openQueue() {
+  async function open() {
     const path = await createPath();
-    const queue = sqliteQueue({ path })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, sqliteQueue({ path }));
     return { path, queue };
   }
 
@@ -118,7 +116,7 @@ describe('The SQLite queue, when things break', () => {
   });
 
   it('refuses what cannot cross to its thread, and that alone', async () => {
-    const { queue } = await openQueue();
+    const { queue } = await open();
     const bad = message('bad', { source: (() => 1) as never });
     const added = Array.from({ length: 11 }, (_, index) => queue.add([message(`m${index}`)]));
     await expect(queue.add([bad])).rejects.toThrow(/^SQLite queue .*could not be cloned/);
@@ -128,7 +126,7 @@ describe('The SQLite queue, when things break', () => {
   });
 
   it('ends every one of many calls at once, keeps what it took, and has nothing pending in the end', async () => {
-    const { path, queue } = await openQueue();
+    const { path, queue } = await open();
     const taken: string[] = [];
     const refused: string[] = [];
     const add = (messageId: string, fields?: Partial<NewDelivery>) =>
@@ -139,7 +137,7 @@ describe('The SQLite queue, when things break', () => {
     const calls: Promise<unknown>[] = [];
     for (let index = 0; index < 200; index++) {
       calls.push(add(`m${index}`));
-      if (index % 40 === 5) calls.push(expect(queue.list({ userId: () => 1 } as never)).rejects.toThrow('userId'));
+      if (index % 40 === 5) calls.push(expect(queue.list({ userId: (() => 1) as never })).rejects.toThrow('userId'));
       if (index % 40 === 25) calls.push(add(`bad${index}`, { source: (() => 1) as never }));
       if (index === 120) calls.push(queue.close());
       if (index % 30 === 29) await new Promise(setImmediate);
@@ -150,9 +148,7 @@ describe('The SQLite queue, when things break', () => {
     expect(
       (queue as unknown as { store: { thread: { pending: Map<number, unknown> } } }).store.thread.pending.size,
     ).toBe(0);
-    const again = sqliteQueue({ path })();
-    await again.open();
-    afterwards(() => again.close());
+    const again = await openQueue(afterwards, sqliteQueue({ path }));
     const kept = (await again.list({}, { limit: 1_000 })).map(({ messageId }) => messageId);
     expect(kept.sort()).toEqual(taken.sort());
   });

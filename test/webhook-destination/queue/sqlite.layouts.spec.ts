@@ -7,6 +7,7 @@ import { type DeliveryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 /** Files of each layout, made by the code that wrote it. */
 const LAYOUTS = 'test/webhook-destination/queue/layouts';
@@ -38,8 +39,7 @@ describe('The layout of the SQLite file', () => {
   const cleanUp = useCleanUps();
 
   async function createPath(): Promise<string> {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     return folder.path('relay.db');
   }
 
@@ -51,12 +51,9 @@ describe('The layout of the SQLite file', () => {
     return path;
   }
 
-  async function openQueue(path: string): Promise<DeliveryQueue> {
+  function open(path: string): Promise<DeliveryQueue> {
     // The ids of the fixtures are remembered whenever the test runs.
-    const queue = sqliteQueue({ path, retention: { messageIds: { age: Number.MAX_SAFE_INTEGER } } })();
-    await queue.open();
-    cleanUp(() => queue.close());
-    return queue;
+    return openQueue(cleanUp, sqliteQueue({ path, retention: { messageIds: { age: Number.MAX_SAFE_INTEGER } } }));
   }
 
   async function statesIn(queue: DeliveryQueue) {
@@ -81,7 +78,7 @@ describe('The layout of the SQLite file', () => {
 
   it.each(fixtures)('$layout is brought up to date, and everything in it delivered', async ({ layout, file }) => {
     const path = await createFile(readFileSync(file, 'utf8'));
-    const queue = await openQueue(path);
+    const queue = await open(path);
     const record = { kind: 'destination', name: 'Kept', document: '{"name":"Kept"}' } as const;
     expect(await queue.registry!.read(0)).toMatchObject(layout < REGISTRY_LAYOUT ? [] : [record]);
     expect(await queue.registry!.write({ ...record, name: 'New' }, 0)).toBeGreaterThan(0);
@@ -116,7 +113,7 @@ describe('The layout of the SQLite file', () => {
     await queue.close();
 
     expect(layoutOf(path)).toBe(await latestLayout());
-    expect((await statesIn(await openQueue(path))).waiting).toBe('waiting');
+    expect((await statesIn(await open(path))).waiting).toBe('waiting');
   });
 
   const layout4 = readFileSync(`${LAYOUTS}/layout-4.sql`, 'utf8');
@@ -124,7 +121,7 @@ describe('The layout of the SQLite file', () => {
   it('4 had bodies in two places: they are found where their batch was removed', async () => {
     // The fourth batch is that of the deliveries with rows of their own.
     const path = await createFile(`${layout4}; DELETE FROM batch WHERE id = 4; DELETE FROM outcome WHERE batch = 4`);
-    const queue = await openQueue(path);
+    const queue = await open(path);
     const gone = { first: undefined, leased: undefined };
     expect(await statesIn(queue)).toEqual(JSON.parse(JSON.stringify({ ...STATES, ...gone })));
     for (const { messageId, body } of await queue.list({})) expect(body).toContain(`"event":"${messageId}"`);
@@ -140,7 +137,7 @@ describe('The layout of the SQLite file', () => {
     );
     const holds = (text: string) => readFileSync(path).includes(text);
     expect([holds('"event":"dead"'), holds('forgotten body')]).toEqual([true, true]);
-    const queue = await openQueue(path);
+    const queue = await open(path);
     expect(Object.keys(await statesIn(queue))).not.toContain('dead');
     await queue.close();
     expect([holds('"event":"dead"'), holds('forgotten body')]).toEqual([false, false]);
@@ -156,7 +153,7 @@ describe('The layout of the SQLite file', () => {
        INSERT INTO batch VALUES (6, 'Late', 'shop', 'l', 2, ${ACCEPTED_AT}, ${ACCEPTED_AT}, '${items}',
          CAST('${gone}${kept}' AS BLOB))`,
     );
-    const queue = await openQueue(path);
+    const queue = await open(path);
     const attempt = { startedAt: ACCEPTED_AT, results: [] };
     const subscription = queue
       .consume('Late', 4)
@@ -200,7 +197,7 @@ describe('The layout of the SQLite file', () => {
   it('is made in a file that is empty', async () => {
     const path = await createPath();
     writeFileSync(path, '');
-    const queue = await openQueue(path);
+    const queue = await open(path);
     expect(await queue.list({})).toEqual([]);
   });
 });

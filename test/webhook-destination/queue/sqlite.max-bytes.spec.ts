@@ -19,6 +19,7 @@ import { startRelayApp } from '../../support/relay.app.js';
 import { ScriptedReceiver } from '../../support/scripted-receiver.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 const MIB = 1024 * 1024;
 
@@ -45,8 +46,7 @@ describe('The option maxBytes of sqliteQueue', () => {
       else waiting.push(response);
     });
     afterwards(() => receiver.stop());
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('relay.db');
     let queue: DeliveryQueue | undefined;
     const { app, host, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
@@ -104,12 +104,9 @@ describe('The option maxBytes of sqliteQueue', () => {
   }, 60_000);
 
   it('counts no log that is long no more, and takes messages after a deletion', async () => {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('relay.db');
-    const queue = sqliteQueue({ path, maxBytes: 16 * MIB })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, sqliteQueue({ path, maxBytes: 16 * MIB }));
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     const add = (messageId: string, bytes: number) => {

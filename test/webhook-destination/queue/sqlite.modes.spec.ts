@@ -10,6 +10,7 @@ import { sqliteQueue } from 'nestjs-analytics-relay';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { openQueue } from '../../support/open-queue.js';
 
 /** Windows has no modes. */
 (process.platform === 'win32' ? describe.skip : describe)(
@@ -18,8 +19,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
     const cleanUp = useCleanUps();
 
     async function createFolder() {
-      const folder = await temporaryFolder();
-      cleanUp(folder.remove);
+      const folder = await temporaryFolder(cleanUp);
       return folder.path;
     }
 
@@ -38,9 +38,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
       Object.fromEntries(readdirSync(folder).map((name) => [name, modeOf(`${folder}/${name}`)]));
 
     async function open(path: string): Promise<void> {
-      const queue = sqliteQueue({ path })();
-      await queue.open();
-      cleanUp(() => queue.close());
+      const queue = await openQueue(cleanUp, sqliteQueue({ path }));
       await queue.add([newDelivery('m1')]);
     }
 
@@ -83,9 +81,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
     it('and neither may others read a backup, complete or under way', async () => {
       const path = await createFolder();
-      const queue = sqliteQueue({ path: path('relay.db') })();
-      await queue.open();
-      cleanUp(() => queue.close());
+      const queue = await openQueue(cleanUp, sqliteQueue({ path: path('relay.db') }));
       const body = randomBytes(1024 * 1024);
       for (let index = 0; index < 32; index++) await queue.add([{ ...newDelivery(`m${index}`), body }]);
       mkdirSync(path('backups'));

@@ -18,8 +18,7 @@ describe('The SQLite queue, where its file cannot be', () => {
   const cleanUp = useCleanUps();
 
   async function createFolder() {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     return folder;
   }
 

@@ -15,6 +15,7 @@ import { post } from '../../support/post.js';
 import { ScriptedReceiver } from '../../support/scripted-receiver.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 const track = (messageId: string) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId });
 const names = (count: number, prefix = 'm') => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -25,8 +26,7 @@ describe('A relay whose SQLite thread has ended', () => {
 
   /** An application of its own, whose queue lies in a folder that can be taken away. */
   async function start(url: string) {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const data = folder.path('data');
     const argument = JSON.stringify({ path: `${data}/relay.db`, url });
     const child: ChildProcess = fork('test/apps/sqlite-thread.app.mjs', [argument], { stdio: 'pipe' });
@@ -150,12 +150,9 @@ describe('A SQLite queue whose thread has ended', () => {
   });
 
   async function start() {
-    const folder = await temporaryFolder();
-    afterwards(folder.remove);
+    const folder = await temporaryFolder(afterwards);
     const path = folder.path('relay.db');
-    const queue = sqliteQueue({ path })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, sqliteQueue({ path }));
     const { thread } = (queue as unknown as { store: { thread: { worker: Worker } } }).store;
     const endThread = async () => {
       const { worker } = thread;
@@ -181,9 +178,7 @@ describe('A SQLite queue whose thread has ended', () => {
     await expect(queue.list({})).rejects.toThrow(`SQLite queue ${path}: its thread has ended`);
     await expect(queue.list({})).rejects.toMatchObject({ code: 'queue_unavailable' });
     await queue.close();
-    const again = sqliteQueue({ path })();
-    await again.open();
-    afterwards(() => again.close());
+    const again = await openQueue(afterwards, sqliteQueue({ path }));
     expect((await again.list({})).map(({ messageId }) => messageId)).toEqual(['m']);
   });
 

@@ -5,6 +5,7 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 /** Dead deliveries of two destinations, more than one call makes due. */
 const DEAD = 2_500;
@@ -13,11 +14,8 @@ describe('A replay of many deliveries from the SQLite file', () => {
   const cleanUp = useCleanUps();
 
   it('replays each once, and holds up no other call until its end', async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
-    const queue = sqliteQueue({ path: folder.path('relay.db') })();
-    await queue.open();
-    cleanUp(() => queue.close());
+    const folder = await temporaryFolder(cleanUp);
+    const queue = await openQueue(cleanUp, sqliteQueue({ path: folder.path('relay.db') }));
     const ids = Array.from({ length: DEAD }, (_, index) => `m${index}`);
     await queue.add(ids.map((id, index) => ({ ...newDelivery(id), destination: index % 2 ? 'A' : 'B' })));
     const sent = new Map<string, number>();

@@ -6,6 +6,7 @@ import { type DeliveryOutcome, type DeliveryQueue, type RetentionOptions, sqlite
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Random } from '../../support/random.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { openQueue } from '../../support/open-queue.js';
 
 const USERS = 40;
 const DELETED = 36;
@@ -28,12 +29,9 @@ describe('The SQLite file holds nothing of users who were deleted', () => {
   let last = 0;
 
   async function open(retention: RetentionOptions): Promise<void> {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     path = folder.path('relay.db');
-    queue = sqliteQueue({ path, retention })();
-    await queue.open();
-    cleanUp(() => queue.close());
+    queue = await openQueue(cleanUp, sqliteQueue({ path, retention }));
   }
 
   /** Adds messages of any users, each with as many marks as `length` says. */

@@ -8,6 +8,7 @@ import { type DeliveryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+import { openQueue } from '../../support/open-queue.js';
 
 /** Two messages of 1 KB each: five batches a second make as many in twenty minutes. */
 const BATCHES = 6_000;
@@ -24,12 +25,9 @@ describe('The size of the SQLite file', () => {
   const cleanUp = useCleanUps();
 
   async function open(): Promise<{ path: string; queue: DeliveryQueue }> {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const path = folder.path('relay.db');
-    const queue = sqliteQueue({ path, retention: { delivered: { count: 1_000 } } })();
-    await queue.open();
-    cleanUp(() => queue.close());
+    const queue = await openQueue(cleanUp, sqliteQueue({ path, retention: { delivered: { count: 1_000 } } }));
     return { path, queue };
   }
 

@@ -24,8 +24,7 @@ describe('A webhook', () => {
   let receiver: Receiver;
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   beforeEach(async () => {
-    folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    folder = await temporaryFolder(cleanUp);
     receiver = await Receiver.start();
     cleanUp(() => receiver.stop());
   });

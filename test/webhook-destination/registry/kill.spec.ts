@@ -92,8 +92,7 @@ async function change(queue: DeliveryQueueFactory, changers: Changer[]): Promise
 
 describe('A change that was acknowledged survives SIGKILL', () => {
   it('on SQLite', async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const path = folder.path('relay.db');
     await change(sqliteQueue({ path }), [new Changer('tenant', { path })]);
   });

@@ -25,8 +25,7 @@ describe.each(platforms)('Figures of sources and destinations on $platform', ({ 
     });
 
   it('say when a source last sent something, how much, and why it was refused; also after a restart', async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const start = () =>
       startApi(cleanUp, createAdapter(), {
         options: {

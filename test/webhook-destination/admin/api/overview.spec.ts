@@ -54,8 +54,7 @@ describe.each(platforms)('What the API says of the relay on $platform', ({ creat
   });
 
   it('is a series by the minute, of each destination, which is right after a restart', async () => {
-    const folder = await temporaryFolder();
-    cleanUp(folder.remove);
+    const folder = await temporaryFolder(cleanUp);
     const start = () =>
       startApi(cleanUp, createAdapter(), { options: { queue: sqliteQueue({ path: folder.path('relay.db') }) } });
     const first = await start();

@@ -1,6 +1,7 @@
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import type { AdminOptions, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
+import type { Afterwards } from '../../../support/clean-ups.js';
 import { type RelayAppOptions, startRelayApp } from '../../../support/relay.app.js';
 import { waitFor } from '../../../support/wait-for.js';
 
@@ -30,7 +31,7 @@ export interface Asked {
 
 /** Starts a relay with the admin API, and asks it. */
 export async function startApi(
-  afterwards: (cleanUp: () => unknown) => void,
+  afterwards: Afterwards,
   adapter: AbstractHttpAdapter,
   {
     options = {},

@@ -11,6 +11,7 @@ import { post } from '../../../support/post.js';
 import { startRelayApp } from '../../../support/relay.app.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const HOUR = 3_600_000;
 
@@ -46,9 +47,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        const queue = bullmqQueue(options)();
-        await queue.open();
-        afterwards(() => queue.close());
+        const queue = await openQueue(afterwards, bullmqQueue(options));
         const leases: Lease[] = [];
         queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
         return { queue, leases };

@@ -8,6 +8,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const names = ['m0', 'm1', 'm2'];
 
@@ -26,10 +27,7 @@ await describeOnEach([redisStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        const queue = bullmqQueue(options)();
-        await queue.open();
-        afterwards(() => queue.close());
-        return queue;
+        return openQueue(afterwards, bullmqQueue(options));
       };
       const queue = await start();
       await queue.add(names.map(newDelivery));

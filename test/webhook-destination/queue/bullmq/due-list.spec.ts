@@ -15,6 +15,7 @@ import { post } from '../../../support/post.js';
 import { startRelayApp } from '../../../support/relay.app.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -33,10 +34,7 @@ await describeOnEach([redisStore], (store) => {
     return options;
   };
   const open = async (options: BullmqQueueOptions): Promise<DeliveryQueue> => {
-    const queue = bullmqQueue(options)();
-    await queue.open();
-    afterwards(() => queue.close());
-    return queue;
+    return openQueue(afterwards, bullmqQueue(options));
   };
 
   describe('A process on Redis', () => {

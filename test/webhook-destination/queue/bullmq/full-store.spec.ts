@@ -7,6 +7,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { ownRedis } from '../../../support/own-services.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
@@ -19,9 +20,10 @@ await describeOnEach([redisStore], () => {
       const service = await ownRedis(['--maxmemory-policy', 'noeviction']);
       afterwards(() => service.remove());
       await service.start();
-      const queue = bullmqQueue({ ...service.options, retention: { delivered: { count: 0 } } })();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(
+        afterwards,
+        bullmqQueue({ ...service.options, retention: { delivered: { count: 0 } } }),
+      );
       queue.consume('Webhooks', 16).subscribe((lease) => {
         void lease
           .settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } })

@@ -6,6 +6,7 @@ import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -27,10 +28,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`A listing on ${store.name}`, () => {
     const afterwards = useCleanUps();
     const open = async (factory: DeliveryQueueFactory): Promise<DeliveryQueue> => {
-      const queue = factory();
-      await queue.open();
-      afterwards(() => queue.close());
-      return queue;
+      return openQueue(afterwards, factory);
     };
 
     it('has each record once on its pages, whichever process added it', async () => {

@@ -10,6 +10,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 await describeOnEach([redisStore], (store) => {
   describe(`An outcome on ${store.name}`, () => {
@@ -23,9 +24,7 @@ await describeOnEach([redisStore], (store) => {
       jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
       const { options, remove } = store.create();
       cleanUp(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      cleanUp(() => queue.close());
+      const queue = await openQueue(cleanUp, bullmqQueue(options));
       await queue.add([newDelivery('m0')]);
       return queue;
     }

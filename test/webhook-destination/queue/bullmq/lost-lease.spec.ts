@@ -8,6 +8,7 @@ import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -18,9 +19,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('goes to another process, and the retry window counts from it', async () => {
       const { options, remove } = store.create();
       cleanUp(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      cleanUp(() => queue.close());
+      const queue = await openQueue(cleanUp, bullmqQueue(options));
       const delivery = {
         destination: 'Webhooks',
         source: 'shop',

@@ -6,6 +6,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 await describeOnEach([redisStore], (store) => {
   describe('The oldest deliveries on Redis', () => {
@@ -14,9 +15,7 @@ await describeOnEach([redisStore], (store) => {
     it('are read of some destinations at a time, and of few of their deliveries', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(options));
       const destinations = Array.from({ length: 120 }, (_, index) => `tenant-${index}`);
       await queue.add(destinations.map((destination) => ({ ...newDelivery('m1'), destination })));
       await queue.add(Array.from({ length: 150 }, (_, index) => newDelivery(`m${index}`)));

@@ -13,6 +13,7 @@ import { readMetrics, sumOf } from '../../../support/prometheus.js';
 import { startRelayApp } from '../../../support/relay.app.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const logged: string[] = [];
 for (const level of ['log', 'warn', 'error'] as const) {
@@ -104,9 +105,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
     it('takes up a delivery whose outcome it could not record', async () => {
       const service = await startService();
-      const queue = bullmqQueue(service.options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(service.options));
       let settled: boolean | undefined;
       const subscription = queue.consume('Webhooks', 4).subscribe((lease) => {
         void (async () => {
@@ -132,9 +131,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       afterwards(() => forwarder.stop());
       const url = new URL(store.url);
       url.port = String(forwarder.port);
-      const queue = bullmqQueue({ ...place.options, connection: url.href })();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue({ ...place.options, connection: url.href }));
       const taken: string[] = [];
       queue.consume('Webhooks', 4).subscribe((lease) => {
         taken.push(lease.delivery.messageId);

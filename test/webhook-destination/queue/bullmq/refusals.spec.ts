@@ -7,6 +7,7 @@ import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -18,9 +19,7 @@ await describeOnEach([redisStore], (store) => {
   it('dead deliveries are not read to find that the network policy stopped none of them', async () => {
     const { options, remove } = store.create();
     afterwards(remove);
-    const queue = bullmqQueue(options)();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(afterwards, bullmqQueue(options));
     const [destination, source, userId, body, acceptedAt] = ['Webhooks', 'shop', 'u1', Buffer.from('{}'), Date.now()];
     const add = (ids: string[]) =>
       queue.add(ids.map((messageId) => ({ destination, source, messageId, userId, body, acceptedAt })));

@@ -10,6 +10,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 /** Longest time from a change to its signal, in ms. */
 const SOON = 1_000;
@@ -64,10 +65,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     let name: string;
 
     const start = async (connection: BullmqQueueOptions['connection']) => {
-      const queue = bullmqQueue({ ...options, connection })();
-      await queue.open();
-      cleanUp(() => queue.close());
-      return queue;
+      return openQueue(cleanUp, bullmqQueue({ ...options, connection }));
     };
     beforeEach(async () => {
       const place = store.create();
@@ -127,9 +125,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { heard } = await listen(await start(options.connection));
       const place = store.create();
       cleanUp(place.remove);
-      const other = bullmqQueue(place.options)();
-      await other.open();
-      cleanUp(() => other.close());
+      const other = await openQueue(cleanUp, bullmqQueue(place.options));
       await other.registry!.write({ kind: 'source', name: 'a', document: '{}' }, 0);
       await isHeard(heard, () => change('a'));
       expect(heard.signals).toBe(2);

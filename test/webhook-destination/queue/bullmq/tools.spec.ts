@@ -9,6 +9,7 @@ import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
@@ -28,9 +29,7 @@ await describeOnEach([redisStore], (store) => {
     it('are the deliveries, as jobs of a queue named after the destination', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(options));
       await queue.add(['dead', 'waiting'].map(delivery));
       for (const state of ['dead', 'waiting'] as const) {
         const lease = await firstValueFrom(queue.consume('Webhooks', 1));

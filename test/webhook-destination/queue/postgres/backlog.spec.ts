@@ -11,6 +11,7 @@ import { startRelayApp } from '../../../support/relay.app.js';
 import { Relay } from '../../../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const warned: string[] = [];
 jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warned.push(String(line)));
@@ -44,9 +45,7 @@ await describeOnEach([postgresStore], (store) => {
 
     it('of many destinations is read by no more than 4 MiB with one statement, and without a pause', async () => {
       const { factory, schema } = create();
-      const queue = factory();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, factory);
       const names = Array.from({ length: 16 }, (_, index) => `Large ${index}`);
       const body = Buffer.alloc(64 * 1024, ' ');
       for (const destination of names) {

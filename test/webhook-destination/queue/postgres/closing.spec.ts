@@ -11,6 +11,7 @@ import { newDelivery } from '../../../support/new-delivery.js';
 import { lockTable } from '../../../support/postgres-locks.js';
 import { describeOnEach, POSTGRES_URL, postgresStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const names = ['m0', 'm1', 'm2'];
 
@@ -22,10 +23,7 @@ await describeOnEach([postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        const queue = bullmqQueue(options)();
-        await queue.open();
-        afterwards(() => queue.close());
-        return queue;
+        return openQueue(afterwards, bullmqQueue(options));
       };
       const queue = await start();
       await queue.add(names.map(newDelivery));

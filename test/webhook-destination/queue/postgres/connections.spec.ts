@@ -7,6 +7,7 @@ import { newDelivery } from '../../../support/new-delivery.js';
 import { Relay } from '../../../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const DESTINATIONS = Array.from({ length: 200 }, (_, index) => `tenant-${index}`);
 
@@ -35,9 +36,7 @@ await describeOnEach([postgresStore], (store) => {
     };
     const open = async () => {
       const { factory, connections, schema } = create();
-      const queue = factory();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, factory);
       return { queue, connections, schema };
     };
 

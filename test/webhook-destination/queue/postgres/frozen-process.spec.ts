@@ -8,6 +8,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 await describeOnEach([postgresStore], (store) => {
   describe('A process that is frozen for longer than its leases last, on PostgreSQL', () => {
@@ -16,9 +17,7 @@ await describeOnEach([postgresStore], (store) => {
     it('sends nothing of what it holds in memory afterwards, and then goes on', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(options));
       await queue.add(['m0', 'm1', 'm2'].map(newDelivery));
       const child = fork('test/apps/lease.app.mjs', [JSON.stringify(options)]);
       afterwards(() => child.kill('SIGKILL'));

@@ -10,6 +10,7 @@ import { newDelivery } from '../../../support/new-delivery.js';
 import { lockTable } from '../../../support/postgres-locks.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
 
@@ -24,10 +25,7 @@ await describeOnEach([postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        const queue = bullmqQueue(options)();
-        await queue.open();
-        afterwards(() => queue.close());
-        return queue;
+        return openQueue(afterwards, bullmqQueue(options));
       };
       return { start, schema: options.prefix! };
     };

@@ -9,6 +9,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { lockTable } from '../../../support/postgres-locks.js';
 import { describeOnEach, postgresStore } from '../../../support/services.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 describe('Long statements', () => {
   afterEach(() => void jest.useRealTimers());
@@ -61,9 +62,7 @@ await describeOnEach([postgresStore], (store) => {
     it('leave connections to the renewal of leases and to other changes', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(options));
       await queue.add([newDelivery('m0')]);
       const lock = await lockTable(options.prefix!, 'relay_delivery');
       afterwards(() => lock.release());

@@ -9,6 +9,7 @@ import { newDelivery } from '../../../support/new-delivery.js';
 import { lockRows } from '../../../support/postgres-locks.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const HOUR = 3_600_000;
 
@@ -25,9 +26,10 @@ await describeOnEach([postgresStore], (store) => {
   const open = async (connection: object = {}) => {
     const { options, remove } = store.create();
     afterwards(remove);
-    const queue = bullmqQueue({ ...options, connection: { connectionString: store.url, ...connection } })();
-    await queue.open();
-    afterwards(() => queue.close());
+    const queue = await openQueue(
+      afterwards,
+      bullmqQueue({ ...options, connection: { connectionString: store.url, ...connection } }),
+    );
     return { queue, schema: options.prefix! };
   };
 

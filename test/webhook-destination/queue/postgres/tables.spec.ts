@@ -5,6 +5,7 @@ import { firstValueFrom } from 'rxjs';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 await describeOnEach([postgresStore], (store) => {
   describe('The tables of a queue on PostgreSQL', () => {
@@ -13,9 +14,7 @@ await describeOnEach([postgresStore], (store) => {
     it('show the deliveries to plain SQL', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(options));
       await queue.add(['dead', 'waiting'].map(newDelivery));
       for (const state of ['dead', 'waiting'] as const) {
         const lease = await firstValueFrom(queue.consume('Webhooks', 1));
@@ -39,9 +38,7 @@ await describeOnEach([postgresStore], (store) => {
     it('take a large batch with several statements of one transaction', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue(options)();
-      await queue.open();
-      afterwards(() => queue.close());
+      const queue = await openQueue(afterwards, bullmqQueue(options));
       const body = Buffer.alloc(3 * 1024 * 1024, ' ');
       await queue.add([
         ...Array.from({ length: 1_500 }, (_, index) => newDelivery(`m${index}`)),

@@ -9,6 +9,7 @@ import { newDelivery } from '../../../support/new-delivery.js';
 import { ownPostgres } from '../../../support/own-services.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
+import { openQueue } from '../../../support/open-queue.js';
 
 const lines: string[] = [];
 for (const level of ['log', 'warn', 'error'] as const) {
@@ -39,10 +40,7 @@ await describeOnEach([postgresStore], (store) => {
     await queryPostgres('SELECT pg_reload_conf()', writable);
   };
   const open = async (connection: object | string, options: object = {}) => {
-    const queue = bullmqQueue({ backend: 'postgres', ...options, connection })();
-    await queue.open();
-    afterwards(() => queue.close());
-    return queue;
+    return openQueue(afterwards, bullmqQueue({ backend: 'postgres', ...options, connection }));
   };
   /** Adds and reads without end, as an application does. */
   const use = (queue: DeliveryQueue) => {
