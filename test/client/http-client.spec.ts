@@ -1,6 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+import axios from 'axios';
 import {
   FetchHTTPClient,
   keepAliveHttpClient,
@@ -94,6 +96,23 @@ describe('httpClient', () => {
     request.onAbort!(stop);
     expect(stop).toHaveBeenCalledTimes(1);
     expect(request.signal!.aborted).toBe(true);
+  });
+
+  it.each<[string, (request: HTTPClientRequest) => HTTPClientRequest]>([
+    ['the request itself', (request) => request],
+    ['a copy of it', (request) => ({ ...request })],
+  ])('may pass on %s, whose fields are those of axios', async (_what, passOn) => {
+    const collector = await collect();
+    const makeRequest = async (request: HTTPClientRequest): Promise<HTTPResponse> => {
+      request.data!.extra = 'set';
+      const { status, statusText } = await axios(passOn(request));
+      return { status, statusText };
+    };
+    const analytics = create({ host: collector.url, httpClient: { makeRequest } });
+    const outcome = tracked(analytics);
+    await analytics.flush();
+    expect((await outcome).err).toBeUndefined();
+    expect(collector.requests[0]!.body).toMatchObject({ batch: [{ type: 'track' }], extra: 'set' });
   });
 
   it('may extend FetchHTTPClient, and its requests are given up in time', async () => {

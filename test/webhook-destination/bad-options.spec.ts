@@ -502,7 +502,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an undefined origin', { ...withDestination({}), ingest: { cors: { origin: undefined } } }, 'ingest.cors must be'],
   ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
   ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not a known option'],
-  ['a prefix that is a number', { ...withDestination({}), ingest: { prefix: 7 } }, 'ingest.prefix must be'],
+  ...[7, '/v1', '.', '..', '../x', 'a/../b', 'a/.', './a'].map((prefix): [string, unknown, string] => [
+    `the prefix ${prefix}`,
+    { ...withDestination({}), ingest: { prefix } },
+    'ingest.prefix must be',
+  ]),
   ...Object.entries({
     'is a name': 'sqlite',
     'is not called': sqliteQueue,

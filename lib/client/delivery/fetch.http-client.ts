@@ -14,7 +14,7 @@ export class FetchHTTPClient implements HTTPClient {
   }
 }
 
-/** Limits a request without a signal, such as a copy that a subclass made: `signal` is an accessor of the original. */
+/** Limits a request without a signal, such as one that a subclass made. */
 function timeoutSignal(ms: number): AbortSignal | undefined {
   // Node 14 has no AbortSignal, Node 16 not always a timeout.
   return typeof AbortSignal === 'function' ? AbortSignal.timeout?.(ms) : undefined;

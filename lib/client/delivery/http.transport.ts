@@ -13,13 +13,37 @@ import { isDelivered, isRetried, retryAfterDelay } from './retry-schedule.util.j
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
 /**
- * One attempt to send a batch. A class, because V8 retains the maps of object literals with getters, and thus everything
- * that their closures reference.
+ * Properties that are made when they are read. They are the request's own, so that a copy has them, and HTTP clients
+ * that take only own properties. All requests share the getters: V8 retains what a getter of one object references.
  */
+const READ_LATER: PropertyDescriptorMap & ThisType<BatchRequest> = {
+  data: {
+    enumerable: true,
+    get() {
+      return (this.parsed ??= JSON.parse(this.body) as Record<string, unknown>);
+    },
+  },
+  // An AbortController costs as much as stringifying several events.
+  signal: {
+    enumerable: true,
+    get() {
+      if (!this.controller && typeof AbortController === 'function') {
+        this.controller = new AbortController();
+        if (this.isAborted) this.controller.abort();
+      }
+      return this.controller?.signal;
+    },
+  },
+};
+
+/** One attempt to send a batch. */
 class BatchRequest implements HTTPClientRequest {
+  declare readonly data: Record<string, unknown>;
+  declare readonly signal: AbortSignal | undefined;
   readonly method = 'POST';
-  private isAborted = false;
-  private controller: AbortController | undefined;
+  isAborted = false;
+  controller: AbortController | undefined;
+  parsed: Record<string, unknown> | undefined;
   private stop: (() => void) | undefined;
 
   constructor(
@@ -27,19 +51,8 @@ class BatchRequest implements HTTPClientRequest {
     readonly headers: Record<string, string>,
     readonly body: string,
     readonly httpRequestTimeout: number,
-  ) {}
-
-  get data(): Record<string, unknown> {
-    return JSON.parse(this.body) as Record<string, unknown>;
-  }
-
-  // Created on first use: an AbortController costs as much as stringifying several events.
-  get signal(): AbortSignal | undefined {
-    if (!this.controller && typeof AbortController === 'function') {
-      this.controller = new AbortController();
-      if (this.isAborted) this.controller.abort();
-    }
-    return this.controller?.signal;
+  ) {
+    Object.defineProperties(this, READ_LATER);
   }
 
   onAbort(stop: () => void): void {

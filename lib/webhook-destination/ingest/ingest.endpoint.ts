@@ -80,7 +80,7 @@ export class IngestEndpoint {
   }
 
   private endConnection(response: ServerResponse): void {
-    if (this.closing) response.setHeader('Connection', 'close');
+    if (this.closing) response.shouldKeepAlive = false;
   }
 
   /**

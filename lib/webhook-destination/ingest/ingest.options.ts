@@ -45,8 +45,8 @@ export class IngestOptions {
    * @default 'v1'
    */
   @Must(
-    'be a path such as "v1", without leading or trailing slashes',
-    (value) => typeof value === 'string' && /^[\w.~-]+(\/[\w.~-]+)*$/.test(value),
+    'be a path such as "v1", without leading or trailing slashes and without "." or ".." as a part',
+    (value) => typeof value === 'string' && /^(?!(.*\/)?\.{1,2}(\/|$))[\w.~-]+(\/[\w.~-]+)*$/.test(value),
   )
   prefix: string = 'v1';
 

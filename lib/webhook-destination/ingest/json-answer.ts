@@ -13,8 +13,12 @@ export function answerJson(request: IncomingMessage, response: ServerResponse, s
   const json = JSON.stringify(body);
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(json) };
   // A request without a socket, as in a serverless runtime, is never `complete`.
-  if (request.complete || request.readableEnded) response.writeHead(status, headers).end(json);
-  else answerEarly(request, response.writeHead(status, { ...headers, Connection: 'close' }), json);
+  if (request.complete || request.readableEnded) {
+    response.writeHead(status, headers).end(json);
+  } else {
+    response.shouldKeepAlive = false;
+    answerEarly(request, response.writeHead(status, headers), json);
+  }
 }
 
 /** Answers with the rule that was broken, one turn later, so a body that came with the head is read first. */

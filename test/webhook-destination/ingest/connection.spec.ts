@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { createConnection } from 'node:net';
+import { promisify } from 'node:util';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
@@ -106,5 +108,12 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     await expect(startRelayApp(afterwards, createAdapter(), { metadata: { imports: [another] } })).rejects.toThrow(
       "ingest.prefix must differ from that of every other module of the application; 'v1' is in use",
     );
+  });
+});
+
+describe('The endpoint on Fastify with HTTP/2', () => {
+  it('answers before it has read a body, without a header that HTTP/2 forbids', async () => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['test/apps/http2.app.mjs']);
+    expect([stdout, stderr]).toEqual(['413', '']); // where Node's warnings go
   });
 });

@@ -42,11 +42,11 @@ export class EventStream {
     scope: 'process' | 'queue',
     onEnd: () => void,
   ) {
+    response.shouldKeepAlive = false; // an ended stream would leave the connection idle, and a closing server waits for it
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-cache, no-store, no-transform',
       'X-Accel-Buffering': 'no',
-      Connection: 'close', // an ended stream would leave the connection idle, and a closing server waits for it
     });
     response.write(frame('hello', { scope, at: Date.now() }));
     this.timers = [
