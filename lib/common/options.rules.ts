@@ -96,7 +96,9 @@ export function toOptions<T extends object>(type: new () => T, given: unknown): 
   if (given === undefined) return options;
   if (typeof given !== 'object' || given === null) return given as T;
   for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined || !Object.hasOwn(options, name)) (options as Record<string, unknown>)[name] = value;
+    if (value === undefined && Object.hasOwn(options, name)) continue;
+    // Assigning `__proto__` would replace the rules of the class.
+    Object.defineProperty(options, name, { value, writable: true, enumerable: true, configurable: true });
   }
   return options;
 }

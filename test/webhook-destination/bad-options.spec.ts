@@ -501,6 +501,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ],
   ['an undefined origin', { ...withDestination({}), ingest: { cors: { origin: undefined } } }, 'ingest.cors must be'],
   ['an undefined network', withDelivery({ allowedNetworks: [undefined] }), 'delivery.allowedNetworks must be'],
+  ...['null', '1', '{}'].map((value): [string, unknown, string] => [
+    `an own __proto__: ${value}`,
+    withDestination(JSON.parse(`{"__proto__":${value}}`) as object),
+    'destinations[0].__proto__ is not a known option',
+  ]),
   ['an undefined misspelt option', withDestination({ sharedSecert: undefined }), 'sharedSecert is not a known option'],
   ...[7, '/v1', '.', '..', '../x', 'a/../b', 'a/.', './a'].map((prefix): [string, unknown, string] => [
     `the prefix ${prefix}`,
