@@ -12,7 +12,7 @@ export function patched<T extends object>(options: T, patch: object): T {
 
 /** Returns the fields of the patch that may not be changed, each with its rule. */
 export function findPatchFaults<T>(patch: unknown, rules: PatchRules<T>): string[] {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return ['the patch must be an object'];
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return ['patch must be an object'];
   return Object.keys(patch).flatMap((field) => {
     const rule = Object.hasOwn(rules, field) ? rules[field as keyof T] : 'is not a known option';
     return rule === true ? [] : [`${field} ${rule}`];

@@ -157,7 +157,10 @@ describe('Destinations of the registry', () => {
     ]) {
       await expect(destinations.update('crm', { [field!]: null })).rejects.toThrow(`${field} ${rule}`);
     }
-    await expect(destinations.update('crm', 42 as never)).rejects.toThrow('the patch must be an object');
+    await expect(destinations.update('crm', 42 as never)).rejects.toMatchObject({
+      field: 'patch',
+      faults: ['patch must be an object'],
+    });
   });
 
   it('can be changed in other ways once a source of theirs was removed', async () => {
