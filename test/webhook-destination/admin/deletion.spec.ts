@@ -222,6 +222,19 @@ describe.each(platforms)('Deletion on $platform', ({ createAdapter }) => {
     expect((await post({ userId: 'u1' }, { 'X-User': 'root' })).status).toBe(200);
   });
 
+  it('tells a fault of the guard from a failed deletion, and logs it in a limited number of lines', async () => {
+    const canActivate = () => {
+      throw new Error('jwt malformed');
+    };
+    await start({ admin: { guard: { canActivate } } });
+    const answers = await Promise.all(Array.from({ length: 25 }, () => post({ userId: 'u1' })));
+    for (const answer of answers) expect(answer).toMatchObject({ status: 500, answer: { code: 'failed' } });
+    expect(relay.log.matching(/A request for a deletion failed: jwt malformed/)).toHaveLength(20);
+    expect(relay.log.matching(/A deletion failed/)).toEqual([]);
+    await relay.stop();
+    expect(relay.log.matching(/Similar lines suppressed: 5/)).toHaveLength(1);
+  });
+
   it('has no route without the admin option', async () => {
     await start({ admin: undefined });
     const unknown = await post({ userId: 'u1' }, {}, 'v1/unknown');

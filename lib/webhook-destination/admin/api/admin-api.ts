@@ -101,5 +101,6 @@ export class AdminApi {
     this.subscription.unsubscribe();
     await this.writer.close();
     this.endpoint.close();
+    this.deletion.close();
   }
 }

@@ -9,10 +9,10 @@ import { answerError, answerJson } from '../../ingest/json-answer.js';
 import { admitRequest } from '../../ingest/pipelining-limit.js';
 import { RequestError } from '../../ingest/request.error.js';
 import type { AdminCaller } from '../admin.caller.js';
+import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
 import type { AuditLog } from '../audit.log.js';
 import { checkContentType, checkSite } from '../request.rules.js';
-import { toRefusal } from './api.errors.js';
 import type { ApiRouter } from './api.router.js';
 import { QueryReader } from './query.reader.js';
 

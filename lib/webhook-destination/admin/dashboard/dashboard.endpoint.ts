@@ -8,8 +8,8 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import { answerError } from '../../ingest/json-answer.js';
 import { admitRequest } from '../../ingest/pipelining-limit.js';
 import { RequestError } from '../../ingest/request.error.js';
+import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
-import { toRefusal } from '../api/api.errors.js';
 import { dashboardAssets } from './dashboard-assets.source.js';
 
 /** Content security policy: files and requests of the page's own origin only, and no inline scripts or styles. */
