@@ -139,6 +139,7 @@ export class ReplayJobs {
       }
       if (job.state === 'running') this.end(job, job.left === 0 ? 'done' : 'cancelled');
     } catch (error) {
+      if (job.state !== 'running') return; // cancelled while a portion was in flight
       job.error = errorMessage(error);
       this.end(job, 'failed');
     }

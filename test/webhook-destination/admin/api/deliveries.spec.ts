@@ -196,6 +196,19 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     await receiver.received(6);
   });
 
+  it('stay cancelled when the replay of one then fails', async () => {
+    const { json, get, relay } = await startWithDead();
+    let fail!: (error: Error) => void;
+    const held = new Promise<number>((_resolve, reject) => (fail = reject));
+    jest.spyOn(relay, 'replay').mockImplementationOnce(() => held);
+    const { answer } = await json('POST', 'replays', { body: { query: {}, expected: 3 } });
+    const { answer: cancelled } = await json('DELETE', `replays/${answer.id}`);
+    fail(new Error('disk full'));
+    await waitFor(async () => (await get(`replays/${answer.id}`)).left === 1);
+    expect(cancelled.state).toBe('cancelled');
+    expect(await get(`replays/${answer.id}`)).toEqual({ ...cancelled, done: 2, left: 1 });
+  });
+
   it('of a user are kept while the queue is full', async () => {
     const queue = memoryQueue()();
     const { json } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
