@@ -1,3 +1,5 @@
+import { Fragment } from 'preact';
+
 import { PlainText } from '../../components/plain-text.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 
@@ -12,10 +14,10 @@ export function DownDestinations({ names }: { names: string[] }) {
       <p>
         {names.length === 1 ? 'One destination is down: ' : `${names.length.toLocaleString()} destinations are down: `}
         {names.slice(0, MAX_NAMES).map((name, index) => (
-          <>
+          <Fragment key={name}>
             {index > 0 && ', '}
             <PlainText value={name} max={60} href={hrefOf('deliveries', { destination: name, state: 'waiting' })} />
-          </>
+          </Fragment>
         ))}
         {names.length > MAX_NAMES && ` and ${names.length - MAX_NAMES} more`}. {names.length === 1 ? 'Its' : 'Their'}{' '}
         deliveries wait.
