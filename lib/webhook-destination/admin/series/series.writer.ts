@@ -22,7 +22,6 @@ export class SeriesWriter {
   private readonly name = randomUUID();
   private readonly kinds: IntervalCounts<object>[] = [];
   private timer: NodeJS.Timeout | undefined;
-  private lastWriteAt = -Infinity;
   private writing = Promise.resolve();
 
   /** @param store if undefined, the counts stay in memory for as long as the process runs */
@@ -49,9 +48,7 @@ export class SeriesWriter {
   }
 
   private schedule(): void {
-    if (this.timer) return;
-    const wait = Math.max(0, this.lastWriteAt + WRITE_INTERVAL - performance.now());
-    this.timer = setTimeout(() => void this.write(), wait || WRITE_INTERVAL).unref();
+    this.timer ??= setTimeout(() => void this.write(), WRITE_INTERVAL).unref();
   }
 
   /** Queues the writes: of two concurrent ones, the older could win, or fail after its counts were dropped. */
@@ -66,7 +63,6 @@ export class SeriesWriter {
     const changes = this.kinds.map((counts) => counts.takeChanges());
     const records = changes.flatMap((change) => change.records);
     if (records.length === 0) return;
-    this.lastWriteAt = performance.now();
     try {
       await this.store?.write(records, Math.min(...this.kinds.map(({ oldest }) => oldest)));
       for (const counts of this.kinds) counts.drop(this.store ? Infinity : counts.oldest);
