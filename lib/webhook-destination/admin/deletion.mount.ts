@@ -4,6 +4,7 @@ import type { HttpAdapterHost } from '@nestjs/core';
 
 import type { FastifyInstance } from '../../common/fastify.interface.js';
 import { OptionsError } from '../../common/options.error.js';
+import { pathOf } from '../ingest/request-target.util.js';
 import type { DeletionEndpoint } from './deletion.endpoint.js';
 import { httpContext } from './http-context.util.js';
 
@@ -22,8 +23,7 @@ export function mountDeletion({ httpAdapter }: HttpAdapterHost, path: string, en
       return;
     case 'fastify':
       httpAdapter.getInstance<FastifyInstance>().addHook('preParsing', (request, reply, _payload, next) => {
-        const { method, url = '' } = request.raw;
-        if (method !== 'POST' || url.split('?', 1)[0] !== path) return next();
+        if (request.raw.method !== 'POST' || pathOf(request.raw.url) !== path) return next();
         reply.hijack();
         void endpoint.handle(request.raw, reply.raw, httpContext(request, reply));
       });

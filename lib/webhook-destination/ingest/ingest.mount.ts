@@ -5,11 +5,9 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from '../../common/fastify.interface.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
-import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
+import { ingestRoutes } from './ingest.routes.js';
 import { admitRequest } from './pipelining-limit.js';
-
-/** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
-const ORIGIN = /^https?:\/\/[^/?]*/i;
+import { pathOf } from './request-target.util.js';
 
 /** Prefixes in use in each application. */
 const taken = new WeakMap<HttpAdapterHost, Set<string>>();
@@ -98,18 +96,12 @@ export class IngestMount {
   /** Returns whether the request is for the endpoint, which then answers it. */
   private take(request: IncomingMessage, response: ServerResponse): boolean {
     const { method } = request;
-    const route = this.find(request.url);
+    const route = this.routes.get(pathOf(request.url));
     if (route === undefined) return false;
     if (method === 'POST') void this.endpoint.handle(route, request, response);
     else if (method === 'OPTIONS' && this.endpoint.cors) {
       if (admitRequest(request, response)) this.endpoint.cors.answerPreflight(request, response);
     } else return false;
     return true;
-  }
-
-  private find(target = ''): IngestRoute | undefined {
-    const url = target.startsWith('/') ? target : target.replace(ORIGIN, '');
-    const query = url.indexOf('?');
-    return this.routes.get(query < 0 ? url : url.slice(0, query));
   }
 }

@@ -4,6 +4,7 @@ import type { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 
 import type { FastifyInstance } from '../../../common/fastify.interface.js';
 import { OptionsError } from '../../../common/options.error.js';
+import { pathOf, withoutOrigin } from '../../ingest/request-target.util.js';
 import type { DashboardEndpoint } from '../dashboard/dashboard.endpoint.js';
 import { httpContext } from '../http-context.util.js';
 import type { ApiEndpoint } from './api.endpoint.js';
@@ -13,9 +14,6 @@ const DASHBOARD_PATH = 'relay';
 
 /** Path of the API, without slashes around it. */
 export const API_PATH = `${DASHBOARD_PATH}/api`;
-
-/** Scheme and authority, which a request's target may begin with (RFC 9112, 3.2.2). */
-const ORIGIN = /^https?:\/\/[^/?]*/i;
 
 /** Applications in which a module has already mounted the API. */
 const taken = new WeakSet<HttpAdapterHost>();
@@ -47,7 +45,7 @@ export function mountApi(
     if (rest === undefined) return undefined;
     const target = below(rest, ['/api']);
     if (target !== undefined) return { endpoint: api, target: target.replace(/^\//, '') };
-    const [path = ''] = rest.split('?', 1);
+    const path = pathOf(rest);
     const isOurs = path === '' || path === '/' || path.startsWith('/assets/'); // others may be the application's own
     return isOurs ? { endpoint: dashboard, target: path } : undefined;
   };
@@ -69,9 +67,9 @@ export function mountApi(
 }
 
 /** Returns the part of the URL after one of the bases, with the query; undefined for any other path. */
-function below(url = '', bases: string[]): string | undefined {
-  const whole = url.startsWith('/') ? url : url.replace(ORIGIN, '');
-  const [path = ''] = whole.split('?', 1);
+function below(url: string | undefined, bases: string[]): string | undefined {
+  const whole = withoutOrigin(url);
+  const path = pathOf(whole);
   const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
   return base === undefined ? undefined : whole.slice(base.length);
 }
