@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { RateLimiter } from '../ingest/rate.limiter.js';
 import { RecentSet } from '../ingest/recent-set.js';
-import { RequestError } from '../ingest/request.error.js';
+import { refuseUntil, RequestError } from '../ingest/request.error.js';
 
 /** Wrong tokens allowed for an address. */
 const WRONG_TOKENS = { limit: 10, ttl: 60_000 };
+
+const WRONG_TOKENS_SENT = 'too many wrong admin tokens from this address';
 
 /** Delay of the answer to a wrong token, in ms. */
 const DELAY = 250;
@@ -30,21 +32,14 @@ export class SignInLimit {
    */
   async admit<T>(address: string, token: string, check: () => T | undefined): Promise<T> {
     const pair = `${address} ${createHash('sha256').update(token).digest('base64')}`;
-    if (!this.#known.has(pair)) this.refuseUntil(this.limiter.wait(address));
+    if (!this.#known.has(pair)) refuseUntil(this.limiter.wait(address), WRONG_TOKENS_SENT, 'Authorization');
     const found = check();
     if (found !== undefined) {
       this.#known.add(pair);
       return found;
     }
-    this.refuseUntil(this.limiter.count(address));
+    refuseUntil(this.limiter.count(address), WRONG_TOKENS_SENT, 'Authorization');
     await sleep(DELAY, undefined, { ref: false });
     throw new RequestError(401, 'admin_token_wrong', 'the admin token is wrong', 'Authorization');
-  }
-
-  private refuseUntil(wait: number | undefined): void {
-    if (wait === undefined) return;
-    const seconds = Math.ceil(wait / 1_000);
-    const rule = `the address has sent too many wrong admin tokens, and must wait ${seconds} s`;
-    throw new RequestError(429, 'rate_limited', rule, 'Authorization', seconds);
   }
 }

@@ -4,7 +4,7 @@ import { isPublic } from '../../common/network.util.js';
 import { WRITE_KEY_MISSING, WRITE_KEY_UNKNOWN } from '../../common/relay.errors.js';
 import type { IngestOptions } from './ingest.options.js';
 import { type AddressReader, createAddressReader } from './client-address.js';
-import { RequestError } from './request.error.js';
+import { refuseUntil, RequestError } from './request.error.js';
 import { RateLimiter } from './rate.limiter.js';
 import { RecentSet } from './recent-set.js';
 import type { SourceRegistry } from './source.registry.js';
@@ -50,14 +50,14 @@ export class RequestAdmission {
     const address = this.addressOf(request);
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
-      refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT);
+      refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT, 'writeKey');
       const message = writeKey === undefined ? WRITE_KEY_MISSING : WRITE_KEY_UNKNOWN.message;
       throw new RequestError(401, WRITE_KEY_UNKNOWN.code, message, 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {
       const wait = this.wrongKeyLimiter.wait(address);
-      if (wait !== undefined && this.isOneClient(request)) refuseUntil(wait, WRONG_KEYS_SENT);
+      if (wait !== undefined && this.isOneClient(request)) refuseUntil(wait, WRONG_KEYS_SENT, 'writeKey');
       this.pairs.add(pair);
     }
     return source;
@@ -67,7 +67,7 @@ export class RequestAdmission {
   admit(source: string, request: IncomingMessage): void {
     if (!this.sourceLimiter) return;
     const key = this.options.rateLimit?.by === 'address' ? `${this.addressOf(request)} ${source}` : source;
-    refuseUntil(this.sourceLimiter.count(key), 'the rate limit of the source is exceeded');
+    refuseUntil(this.sourceLimiter.count(key), 'the rate limit of the source is exceeded', 'writeKey');
   }
 
   /** @throws {RequestError} 429 above the limit of requests without a key. */
@@ -83,10 +83,4 @@ export class RequestAdmission {
     const address = socket?.remoteAddress;
     return this.options.clientAddress !== undefined || (address !== undefined && isPublic(address));
   }
-}
-
-function refuseUntil(wait: number | undefined, cause: string, field = 'writeKey'): void {
-  if (wait === undefined) return;
-  const seconds = Math.ceil(wait / 1000);
-  throw new RequestError(429, 'rate_limited', `${cause}; try again in ${seconds} s`, field, seconds);
 }

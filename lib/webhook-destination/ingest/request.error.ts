@@ -22,6 +22,18 @@ export class RequestError extends RelayError {
 }
 
 /**
+ * Refuses a request that must wait.
+ *
+ * @param wait ms until the caller may try again; undefined if it need not wait
+ * @throws {RequestError} 429
+ */
+export function refuseUntil(wait: number | undefined, cause: string, field: string): void {
+  if (wait === undefined) return;
+  const seconds = Math.ceil(wait / 1000);
+  throw new RequestError(429, 'rate_limited', `${cause}; try again in ${seconds} s`, field, seconds);
+}
+
+/**
  * Refuses the fields that a request does not have.
  *
  * @param others what is left of the request without its own fields
