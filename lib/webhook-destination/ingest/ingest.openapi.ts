@@ -1,4 +1,6 @@
+import { MAX_MESSAGE_ID_LENGTH } from '../../client/message/message.limits.js';
 import type { RouteDescription, Schema } from '../../common/openapi.util.js';
+import { MAX_MESSAGES } from './batch.parser.js';
 import type { IngestRoute } from './ingest.routes.js';
 
 const text: Schema = { type: 'string' };
@@ -7,7 +9,7 @@ const object: Schema = { type: 'object', additionalProperties: true };
 const COMMON: Record<string, Schema> = {
   userId: text,
   anonymousId: text,
-  messageId: { ...text, maxLength: 99 },
+  messageId: { ...text, maxLength: MAX_MESSAGE_ID_LENGTH - 1 },
   timestamp: { ...text, format: 'date-time' },
   context: object,
   integrations: object,
@@ -17,7 +19,7 @@ const FIELDS: Record<IngestRoute, Pick<Schema, 'required' | 'properties'>> = {
   batch: {
     required: ['batch'],
     properties: {
-      batch: { type: 'array', maxItems: 2_500, items: object, description: 'messages, each with its type' },
+      batch: { type: 'array', maxItems: MAX_MESSAGES, items: object, description: 'messages, each with its type' },
       sentAt: { ...text, format: 'date-time' },
       context: object,
       integrations: object,

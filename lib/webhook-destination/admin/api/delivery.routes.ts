@@ -3,7 +3,8 @@ import type { DeletionRequest } from '../deletion-request.js';
 import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
-import { PAGE_FIELDS, readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
+import { readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
+import { PAGE_FIELDS } from './query.reader.js';
 
 const DELETION = 'Delete the queued and kept data of a user, and notify the destinations';
 

@@ -25,12 +25,6 @@ export const SEARCH_FIELDS: Record<string, string> = {
   to: 'accepted before this time',
 };
 
-/** Query fields for paging. */
-export const PAGE_FIELDS: Record<string, string> = {
-  cursor: 'cursor of the previous answer; the last answer has none',
-  limit: 'maximum number of records, 1 to 500; default 50',
-};
-
 /** @throws {RequestError} 400 that names the invalid field */
 export function readSearch(query: QueryReader): DeliverySearch {
   const search: DeliverySearch = {

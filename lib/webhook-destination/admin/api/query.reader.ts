@@ -7,6 +7,12 @@ const MAX_LIMIT = 500;
 /** Default number of records per answer. */
 const LIMIT = 50;
 
+/** Query fields for paging. */
+export const PAGE_FIELDS = {
+  cursor: 'cursor of the previous answer; the last answer has none',
+  limit: `maximum number of records, 1 to ${MAX_LIMIT}; default ${LIMIT}`,
+};
+
 /** Reads the query of a request. Each error names the field and its rule. */
 export class QueryReader {
   /**

@@ -6,7 +6,7 @@ import type { SourceRecorder } from '../series/source.recorder.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { readDestinationFigures } from './destination.figures.js';
-import type { QueryReader } from './query.reader.js';
+import { PAGE_FIELDS, type QueryReader } from './query.reader.js';
 
 const ENTRY_FIELDS = {
   figures: 'true adds recent figures, in the field figures',
@@ -15,8 +15,7 @@ const ENTRY_FIELDS = {
 const LIST_FIELDS = {
   ...ENTRY_FIELDS,
   'metadata.*': 'value of the metadata with this name',
-  cursor: 'cursor of the previous answer; the last answer has none',
-  limit: 'maximum number of entries, 1 to 500; default 50',
+  ...PAGE_FIELDS,
 };
 
 /** Body fields whose values must not be logged. */
