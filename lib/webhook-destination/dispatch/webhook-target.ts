@@ -11,14 +11,14 @@ export interface WebhookTarget {
   path: string;
   /** The URL's user info as an `Authorization` header, if it has any. */
   authorization: string | undefined;
-  /** The URL for logs and records: without user info and query, which may contain secrets. */
+  /** The URL for logs and records; see {@link shownUrl}. */
   shown: string;
 }
 
 export function toWebhookTarget(url: string): WebhookTarget {
   const parsed = new URL(url);
   const { origin, pathname, search } = parsed;
-  const shown = origin + pathname;
+  const shown = shownUrl(parsed);
   return {
     id: `${shown}#${createHash('sha256').update(url).digest('hex').slice(0, 8)}`,
     url: origin + pathname + search,
@@ -27,6 +27,11 @@ export function toWebhookTarget(url: string): WebhookTarget {
     authorization: basicAuthorization(parsed),
     shown,
   };
+}
+
+/** Returns a URL for logs, records and answers: without user info and query, which may contain secrets. */
+export function shownUrl({ origin, pathname }: URL): string {
+  return origin + pathname;
 }
 
 /**

@@ -12,6 +12,7 @@ import { detach, type EntryDocuments, toLiveDestination } from './entry.document
 import { EntryManager, type ShownEntry } from './entry.manager.js';
 import type { PatchRules } from './options-patch.js';
 import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
+import { shownUrl } from '../dispatch/webhook-target.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 import type { SourceManager } from './source.manager.js';
@@ -188,7 +189,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return {
       ...shown,
       ...state,
-      urls: urls.map(withoutSecrets),
+      urls: urls.map((url) => shownUrl(new URL(url))),
       headers: Object.keys(headers),
       signed: sharedSecret !== undefined,
       transformed: transform !== undefined,
@@ -217,9 +218,4 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
 
 function generateSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-}
-
-function withoutSecrets(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }
