@@ -61,7 +61,7 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
     expect(text).not.toContain('hidden-secret');
     expect(text).not.toMatch(/key=hidden|X-Api-Key\s*hidden\b(?! )/);
     for (const [name, reason] of [
-      ['orders', 'The event name does not match the destination’s event patterns.'],
+      ['orders', 'The destination has event patterns that this event does not match.'],
       ['app only', 'The destination gets no messages from this source.'],
       ['off', 'The destination is disabled.'],
     ]) {

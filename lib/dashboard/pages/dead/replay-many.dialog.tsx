@@ -4,6 +4,7 @@ import type { ReplayProgress } from '../../../webhook-destination/admin/api/repl
 import { request } from '../../api/api.client.js';
 import { useKeyset } from '../../api/keyset.hook.js';
 import { ChangeActions } from '../../components/change-actions.component.js';
+import { countOf } from '../../components/count.util.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
@@ -18,7 +19,7 @@ export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; 
   const [refusal, setRefusal] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const count = rows.length;
-  const named = `${count.toLocaleString()} ${count === 1 ? 'delivery' : 'deliveries'}`;
+  const named = countOf(count, 'delivery', 'deliveries');
 
   const start = async () => {
     setBusy(true);

@@ -4,12 +4,11 @@ import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
+import { DELIVERED_TYPES } from '../../components/message-types.js';
 import { DELIVERY_STATES } from '../../components/state-badge.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';
-
-const TYPES = ['track', 'identify', 'page', 'screen', 'group', 'alias', 'delete'];
 
 /** Fields under "More fields". */
 const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
@@ -78,7 +77,7 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
         <div class="filters">
           <TextField {...field('messageId', 'Message id')} />
           <TextField {...field('source', 'Source')} />
-          <SelectField {...field('type', 'Type')} options={optionsOf(TYPES)} />
+          <SelectField {...field('type', 'Type')} options={optionsOf(DELIVERED_TYPES)} />
           <TextField {...field('reason', 'Reason (if dead)')} />
           <TextField {...time('from', 'Accepted from')} />
           <TextField {...time('to', 'Accepted before')} />

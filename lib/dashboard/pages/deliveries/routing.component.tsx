@@ -1,16 +1,8 @@
 import { PlainText } from '../../components/plain-text.component.js';
+import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { Delivery, DestinationExplanation } from './delivery.answer.js';
+import type { Delivery } from './delivery.answer.js';
 import { Step } from './step.component.js';
-
-/** Why a destination does not get a message. */
-const REASONS: Record<NonNullable<DestinationExplanation['reason']>, string> = {
-  disabled: 'it is disabled',
-  source: 'it gets no messages from this source',
-  type: 'it gets no messages of this type',
-  event: 'its event patterns exclude this event',
-  integrations: 'the message’s integrations exclude it',
-};
 
 /** Why the destination gets the message, and which other destinations' options select it. */
 export function Routing({ delivery }: { delivery: Delivery }) {
@@ -26,7 +18,9 @@ export function Routing({ delivery }: { delivery: Delivery }) {
         {own?.selected && ' Its options select this message.'}
       </p>
       {!request && <p class="warn-text">This destination is no longer in use.</p>}
-      {reason && <p class="warn-text">With the current options, it would not get this message: {REASONS[reason]}.</p>}
+      {reason && (
+        <p class="warn-text">With the current options, it would not get this message: it {ROUTE_REASONS[reason]}.</p>
+      )}
       {others.length > 0 && (
         <details>
           <summary>Other destinations, with the current options ({(others.length + left).toLocaleString()})</summary>
@@ -35,7 +29,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
               <li key={other.destination}>
                 <PlainText value={other.destination} max={80} />:{' '}
                 {other.reason ? (
-                  `no, ${REASONS[other.reason]}`
+                  `no, it ${ROUTE_REASONS[other.reason]}`
                 ) : (
                   <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>
                     its options select it

@@ -6,10 +6,11 @@ import { ChangeActions } from '../../components/change-actions.component.js';
 import { Checkbox, FieldGroup } from '../../components/field-group.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
+import { DELIVERED_TYPES } from '../../components/message-types.js';
 import { PairsField } from '../../components/pairs-field.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { TextAreaField } from '../../components/text-area-field.component.js';
-import { type Draft, FORM_FIELDS, MESSAGE_TYPES } from './destination.draft.js';
+import { type Draft, FORM_FIELDS } from './destination.draft.js';
 import { HeadersField } from './headers-field.component.js';
 import { UrlsField } from './urls-field.component.js';
 
@@ -67,13 +68,13 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         <TextAreaField label="Sources" hint="One name per line. Empty: all sources." {...text('sources')} />
         <FieldGroup label="Types" hint="None selected: all types." error={byField.types}>
           <div class="checkboxes">
-            {MESSAGE_TYPES.map((type) => (
+            {DELIVERED_TYPES.map((type) => (
               <Checkbox
                 key={type}
                 label={type}
                 checked={draft.types.includes(type)}
                 onValue={(checked) =>
-                  set({ types: MESSAGE_TYPES.filter((one) => (one === type ? checked : draft.types.includes(one))) })
+                  set({ types: DELIVERED_TYPES.filter((one) => (one === type ? checked : draft.types.includes(one))) })
                 }
               />
             ))}

@@ -2,8 +2,6 @@ import { ApiError } from '../../api/api.error.js';
 import type { Pair } from '../../components/pairs-field.component.js';
 import type { DestinationEntry } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
-export const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias', 'delete'] as const;
-
 /** A destination as entered in the form. */
 export interface Draft {
   name: string;

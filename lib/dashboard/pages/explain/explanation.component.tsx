@@ -1,20 +1,14 @@
 import { useState } from 'preact/hooks';
 
 import type { DestinationExplanation, Explanation } from '../../../webhook-destination/message.explainer.js';
+import { countOf } from '../../components/count.util.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { Facts } from '../../components/facts.component.js';
 import { JsonView } from '../../components/json-view.component.js';
 import { headerFacts } from '../../components/masked-value.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { StateBadge } from '../../components/state-badge.component.js';
-
-const REASONS = {
-  disabled: 'The destination is disabled.',
-  source: 'The destination gets no messages from this source.',
-  type: 'The destination gets no messages of this type.',
-  event: 'The event name does not match the destination’s event patterns.',
-  integrations: 'The message’s integrations exclude the destination.',
-};
 
 /** Whether the message is accepted, and what each destination would be sent. */
 export function ExplanationView({ explanation }: { explanation: Explanation }) {
@@ -37,7 +31,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
       </section>
       {accepted && (
         <section class="explanation" aria-label="Destinations">
-          <h2>{countOf(destinations)}</h2>
+          <h2>{toCount(destinations)}</h2>
           {destinations.length === 0 && <EmptyState title="The relay has no destinations." />}
           {destinations.map((destination, index) => (
             <DestinationView key={destination.destination} explained={destination} isOpenAtFirst={index === 0} />
@@ -51,12 +45,12 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
 
 /** Returns the outcome as a sentence. */
 export function toSummary({ accepted, fault, destinations }: Explanation): string {
-  return accepted ? `Accepted. ${countOf(destinations)}.` : `Rejected: ${fault?.message ?? ''}.`;
+  return accepted ? `Accepted. ${toCount(destinations)}.` : `Rejected: ${fault?.message ?? ''}.`;
 }
 
-function countOf(destinations: DestinationExplanation[]): string {
-  const count = destinations.filter(({ request }) => request?.body !== undefined).length;
-  return count === 1 ? '1 destination gets it' : `${count.toLocaleString()} destinations get it`;
+function toCount(destinations: DestinationExplanation[]): string {
+  const receivers = destinations.filter(({ request }) => request?.body !== undefined);
+  return countOf(receivers.length, 'destination gets it', 'destinations get it');
 }
 
 const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
@@ -74,7 +68,7 @@ function DestinationView({ explained, isOpenAtFirst }: DestinationViewProps) {
     <details class="panel" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <PlainText value={destination} /> <StateBadge {...toBadge(selected, request)} />
-        {reason && <span class="hint"> {REASONS[reason]}</span>}
+        {reason && <span class="hint"> The destination {ROUTE_REASONS[reason]}.</span>}
       </summary>
       {isOpen && <RequestView explained={explained} />}
     </details>
@@ -89,7 +83,7 @@ function toBadge(selected: boolean, request: DestinationExplanation['request']):
 }
 
 function RequestView({ explained: { request, reason } }: { explained: DestinationExplanation }) {
-  if (!request) return <p>{reason && REASONS[reason]}</p>;
+  if (!request) return <p>{reason && `The destination ${ROUTE_REASONS[reason]}.`}</p>;
   return (
     <div class="explanation">
       <Facts

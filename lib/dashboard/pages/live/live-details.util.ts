@@ -1,5 +1,6 @@
 import type { UrlResult } from '../../../webhook-destination/queue/attempt-record.interface.js';
 import type { LiveEvent } from '../../api/live.stream.js';
+import { countOf } from '../../components/count.util.js';
 import { toClock, toDuration } from '../../components/time.component.js';
 
 /** Describes an event in a few words. */
@@ -7,7 +8,9 @@ export function toDetails(event: LiveEvent): string {
   const { attempt, nextAttemptAt, reason, message, destinations = [] } = event;
   switch (event.kind) {
     case 'message':
-      return destinations.length === 0 ? 'no destination gets it' : `for ${countOf(destinations.length)}`;
+      return destinations.length === 0
+        ? 'no destination gets it'
+        : `for ${countOf(destinations.length, 'destination', 'destinations')}`;
     case 'rejected':
       return String(message);
     case 'dead':
@@ -24,5 +27,3 @@ function toResults({ results }: LiveEvent): string {
   const all = (Array.isArray(results) ? results : []) as UrlResult[];
   return all.map(({ status, error, duration }) => `${status ?? error ?? ''} in ${toDuration(duration)}`).join(', ');
 }
-
-const countOf = (count: number) => (count === 1 ? '1 destination' : `${count} destinations`);

@@ -4,6 +4,7 @@ import type { LiveFilter } from '../../api/live.stream.js';
 import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
+import { MESSAGE_TYPES } from '../../components/message-types.js';
 import { hrefOf } from '../../shell/hash.router.js';
 
 const KINDS = [
@@ -15,9 +16,7 @@ const KINDS = [
   ['dead', 'Dead'],
 ] as const;
 
-const TYPES = ['', 'track', 'identify', 'page', 'screen', 'group', 'alias'].map(
-  (type) => [type, type || 'All'] as const,
-);
+const TYPES = ['', ...MESSAGE_TYPES].map((type) => [type, type || 'All'] as const);
 
 const TEXTS = [
   ['source', 'Source'],

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { DeletionResult } from '../../../webhook-destination/admin/user-deletion.js';
 import { request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
+import { countOf } from '../../components/count.util.js';
 import { TextField } from '../../components/field.component.js';
 import { FormDialog } from '../../components/form.dialog.js';
 import { isTypedAs, toPlainText } from '../../components/plain-text.util.js';
@@ -43,5 +44,3 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
 function toOutcome({ purged, notifications }: DeletionResult): string {
   return `${countOf(purged, 'delivery', 'deliveries')} deleted, ${countOf(notifications, 'delete notification', 'delete notifications')} queued.`;
 }
-
-const countOf = (count: number, one: string, many: string) => `${count.toLocaleString()} ${count === 1 ? one : many}`;
