@@ -8,12 +8,9 @@ export interface Source extends SourceEntry {
 
 const MINUTE = 60_000;
 
-/** Length of a point, in ms. */
-const INTERVAL = 10 * MINUTE;
-
 /** Returns the messages per minute, over the current point and the one before it. */
-export function rateOf({ points }: SourceFigures, now = Date.now()): number {
-  const first = Math.floor(now / INTERVAL) * INTERVAL - INTERVAL;
+export function rateOf({ interval, points }: SourceFigures, now = Date.now()): number {
+  const first = Math.floor(now / interval) * interval - interval;
   const recent = points.filter(({ at }) => at >= first);
   return (recent.reduce((sum, { accepted }) => sum + accepted, 0) * MINUTE) / (now - first);
 }

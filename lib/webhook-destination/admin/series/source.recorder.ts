@@ -4,7 +4,7 @@ import { SERIES_TIME } from './interval.counts.js';
 import type { Series, SeriesWriter } from './series.writer.js';
 
 /** Time between two points, in ms. With shorter intervals, a list of sources would read too many points. */
-export const SOURCE_INTERVAL = 10 * 60_000;
+const SOURCE_INTERVAL = 10 * 60_000;
 
 /** Prefix of a source's series: the control character keeps it apart from a destination of the same name. */
 const PREFIX = 'source\u001f';
@@ -26,7 +26,9 @@ export interface SourceFigures {
   accepted: number;
   /** Number of refused messages, and of refused whole requests, by error code. */
   refused: Record<string, number>;
-  /** Points of {@link SOURCE_INTERVAL} each; empty ones are omitted. */
+  /** Time between two points, in ms. */
+  interval: number;
+  /** Empty points are omitted. */
   points: { at: number; accepted: number; refused: number }[];
 }
 
@@ -58,6 +60,7 @@ export class SourceRecorder {
       lastSeenAt: sum.lastAt || null,
       accepted: sum.accepted,
       refused: sum.refused,
+      interval: SOURCE_INTERVAL,
       points: intervals.map(([at, { accepted, refused }]) => ({ at, accepted, refused: total(refused) })),
     };
   }

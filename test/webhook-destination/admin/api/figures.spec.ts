@@ -56,7 +56,13 @@ describe.each(platforms)('Figures of sources and destinations on $platform', ({ 
     expect(Object.values(shop.refused)).toEqual([1, 1, 1]);
     expect(shop.lastSeenAt).toBeGreaterThanOrEqual(before);
     expect(shop.points.reduce((sum, { refused }) => sum + refused, 0)).toBe(3);
-    expect(await figuresOf(first, 'idle')).toEqual({ lastSeenAt: null, accepted: 0, refused: {}, points: [] });
+    expect(await figuresOf(first, 'idle')).toEqual({
+      lastSeenAt: null,
+      accepted: 0,
+      refused: {},
+      interval: 600_000,
+      points: [],
+    });
     await first.app.close();
 
     const second = await start();
