@@ -1,6 +1,6 @@
 import { type ApiError, toSentence } from './api.error.js';
 
-export interface FieldFaults {
+interface FieldFaults {
   /** A sentence for each invalid field. */
   byField: Record<string, string>;
   /** The error, unless each of its faults belongs to a field. */

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-export interface Notice {
+interface Notice {
   id: number;
   text: string;
   look: 'done' | 'failed';

@@ -2,7 +2,7 @@ import { StateBadge } from '../../components/state-badge.component.js';
 import type { Destination } from './destination.answer.js';
 
 /** Returns the health of a destination in one or two words; `look` is the state whose badge has the right colour. */
-export function healthOf({ fault, enabled, paused, figures }: Destination): { word: string; look: string } {
+function healthOf({ fault, enabled, paused, figures }: Destination): { word: string; look: string } {
   if (fault !== undefined) return { word: 'not used', look: 'dead' };
   if (!enabled) return { word: 'disabled', look: 'queued' };
   if (paused) return { word: 'paused', look: 'waiting' };

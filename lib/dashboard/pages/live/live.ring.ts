@@ -1,7 +1,7 @@
 import type { LiveEvent, LiveListener } from '../../api/live.stream.js';
 
 /** Number of events kept. */
-export const RING_SIZE = 500;
+const RING_SIZE = 500;
 
 /**
  * Minimum time between two renderings, in ms: at thousands of events per second, the page would do nothing but render.

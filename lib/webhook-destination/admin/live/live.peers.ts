@@ -34,7 +34,7 @@ interface Ask {
 }
 
 /** Events of another process, and the number of events it dropped. */
-export interface PeerEvents {
+interface PeerEvents {
   events: LiveEvent[];
   missed: number;
 }
