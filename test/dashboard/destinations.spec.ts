@@ -179,6 +179,26 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await page.getByLabel('Concurrency').getAttribute('aria-invalid')).toBe('true');
   });
 
+  it('are tested with a transform that fails, which is said of each URL', async () => {
+    const { page, receiver } = await start({
+      hash: '#/destinations/crm',
+      destination: {
+        name: 'crm',
+        transform: () => {
+          throw new Error('no revenue');
+        },
+      },
+    });
+    await button(page, 'Send test').click();
+    const test = page.getByRole('dialog', { name: 'Send a test' });
+    await test.getByRole('button', { name: 'Send', exact: true }).click();
+    await test.getByText('no revenue').waitFor();
+    expect(await fact(page, 'URL').last().textContent()).toBe(receiver.url);
+    expect(await fact(page, 'Result').textContent()).toBe('permanent');
+    expect(await fact(page, 'Status').textContent()).toBe('no answer');
+    expect(receiver.webhooks).toEqual([]);
+  });
+
   it('are tested, rotated and removed, which says what becomes of their deliveries', async () => {
     allowRefusals(400, 404);
     const { page, relay, receiver, get } = await start({
