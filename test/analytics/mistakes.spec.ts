@@ -135,6 +135,13 @@ describe('A decorator', () => {
       expect.objectContaining({ name: 'OptionsError', message: `${subject}: ${rule}` }),
     );
   });
+
+  it('refuses an unknown value of on', () => {
+    const decorator = Track('Ordered', { userId, on: 'succes' as never });
+    const decorate = () => decorator(Shop.prototype, 'order', { value: () => undefined });
+    const message = "Shop.order: on must be 'success', 'error' or 'both'";
+    expect(decorate).toThrow(expect.objectContaining({ name: 'OptionsError', message }));
+  });
 });
 
 describe('A field of a decorator', () => {

@@ -11,13 +11,16 @@ import { hiddenInstanceOf, injectHidden } from './hidden-instance.util.js';
 import { wrapMethod } from './method.wrapper.js';
 import type { RecordedMethod, CallContext, RecordOptions } from './record-options.interface.js';
 
+const ENDS: unknown[] = ['success', 'error', 'both'];
+
 const faultLogOf = foundOnce((_: AnalyticsService) => new LimitedLogger('AnalyticsDecorator'), new WeakMap());
 
 /**
  * Returns a decorator that records an event at the end of each call of a method. Each field is a value or a function of
  * the call. Without an `AnalyticsModule`, the decorator does nothing.
  *
- * @throws {OptionsError} if the target is not an instance method, or a field has a value that cannot be recorded.
+ * @throws {OptionsError} if the target is not an instance method, `on` is not a valid value, or a field has a value that
+ * cannot be recorded.
  */
 export function recordCall<Options extends RecordOptions>(
   options: Options,
@@ -31,6 +34,7 @@ export function recordCall<Options extends RecordOptions>(
         'an analytics decorator needs an instance method, not a property, arrow function, getter, setter or static method';
       throw new OptionsError(subject, [rule]);
     }
+    if (!ENDS.includes(on)) throw new OptionsError(subject, ["on must be 'success', 'error' or 'both'"]);
     const toFields = checkedMapper(subject, fields);
     injectHidden(prototype, instance);
     addDecoratedMethod(prototype, { subject, instance });
