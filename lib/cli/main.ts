@@ -1,7 +1,7 @@
+import { toPrintableLines } from '../client/printable.util.js';
 import { VERSION } from '../client/version.js';
 import { errorMessage } from '../common/error.util.js';
 import { OptionsError } from '../common/options.error.js';
-import { toPrintable } from '../common/printable.util.js';
 import { type Command, printError } from './command.util.js';
 
 interface CommandEntry {
@@ -57,7 +57,7 @@ async function run({ name, load }: CommandEntry, args: string[]): Promise<number
   } catch (error) {
     const help = `\nSee: nestjs-analytics-relay ${name} --help`;
     const fault = error instanceof OptionsError ? error.faults.join('; ') + help : errorMessage(error);
-    return fail(`${`${name}: ${fault}`.split('\n').map(toPrintable).join('\n')}\n`);
+    return fail(`${toPrintableLines(`${name}: ${fault}`)}\n`);
   }
 }
 

@@ -9,3 +9,8 @@ export function toPrintable(text: string): string {
     return code.length > 4 ? `\\u{${code}}` : `\\u${code.padStart(4, '0')}`;
   });
 }
+
+/** Like {@link toPrintable}, for text whose line breaks are kept, such as a stack. */
+export function toPrintableLines(text: string): string {
+  return text.split('\n').map(toPrintable).join('\n');
+}

@@ -469,7 +469,7 @@ describe('loading', () => {
   });
 
   it.each<[string, Plugin['load']]>([
-    ['rejects', () => Promise.reject(new Error('of the plugin'))],
+    ['rejects', () => Promise.reject(new Error('of the plugin\x1b[2K'))],
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- that is what is tested
     ['rejects with what cannot become a string', () => Promise.reject(Object.create(null))],
     ['throws', fail],
@@ -486,7 +486,10 @@ describe('loading', () => {
     expect(track).not.toHaveBeenCalled();
     expect(errors).toMatchObject([{ code: 'plugin_load_failure' }]);
     expect(warn).toHaveBeenCalledTimes(1);
-    expect(warn.mock.calls[0]![0]).toContain('"before" failed to load');
+    expect(warn.mock.calls[0]).toEqual([
+      expect.stringMatching(/^Plugin "before" failed to load and was dropped: \P{Cc}+$/u),
+      'AnalyticsWarning',
+    ]);
     warn.mockRestore();
   });
 
@@ -497,7 +500,10 @@ describe('loading', () => {
     await expect(analytics.register({ name: 'x' } as never)).rejects.toThrow(ValidationError);
     expect(errors).toEqual([{ code: 'plugin_load_failure', reason: expect.any(ValidationError) }]);
     expect(warn.mock.calls).toEqual([
-      [expect.stringMatching(/^The plugins of this call were not registered, because one is invalid: .*type must be/s)],
+      [
+        expect.stringMatching(/^The plugins of this call were not registered, because one is invalid: .*type must be/s),
+        'AnalyticsWarning',
+      ],
     ]);
     warn.mockRestore();
   });

@@ -1,5 +1,6 @@
 import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
 import type { Endpoint } from '../event/endpoint.interface.js';
+import { emitWarning } from '../warning.util.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { createStatusError } from './http-status.util.js';
@@ -138,7 +139,7 @@ export class HttpTransport implements BatchTransport {
     this.hasWarned = true;
     const fault = `${new URL(url).host} answered ${status}, a redirect that is not followed`;
     const advice = 'The events count as delivered, but are probably lost. Check the settings host and path';
-    process.emitWarning(`${fault}. ${advice}`, 'AnalyticsWarning');
+    emitWarning(`${fault}. ${advice}`);
   }
 
   private bodyOf(events: string): string {

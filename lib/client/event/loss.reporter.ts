@@ -1,4 +1,5 @@
 import { toPrintable } from '../printable.util.js';
+import { emitWarning } from '../warning.util.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
 
 // Kept here, because a test's fake timers may replace the global one, and then no flush would end.
@@ -39,7 +40,7 @@ export class LossReporter {
     await turn(); // The other events of the batch fail with this one.
     const line = toPrintable(this.describe(this.count, reason));
     const advice = `To see every failure, add a listener: analytics.on('${event}', ...). This warning appears once`;
-    process.emitWarning(`${line}. ${advice}`, 'AnalyticsWarning');
+    emitWarning(`${line}. ${advice}`);
     await turn(); // Node writes the warning later.
   }
 }

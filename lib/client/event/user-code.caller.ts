@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 
 import { errorStack } from '../error.util.js';
+import { emitWarning } from '../warning.util.js';
 import type { Callback } from './pending-event.interface.js';
 
 /** Calls listeners and callbacks of the application; their errors never reach the library. */
@@ -29,7 +30,7 @@ export class UserCodeCaller {
   private warn(error: unknown): void {
     if (this.hasWarned) return;
     this.hasWarned = true;
-    process.emitWarning(`A listener or callback failed; delivery continues. ${errorStack(error)}`, 'AnalyticsWarning');
+    emitWarning(`A listener or callback failed; delivery continues. ${errorStack(error)}`);
   }
 }
 

@@ -6,6 +6,7 @@ import { isThenable } from '../event/user-code.caller.js';
 import type { IntegrationsOptions, MessageType } from '../message/message.interface.js';
 import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
+import { emitWarning } from '../warning.util.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
 import { detach, isContext, systemContext } from './plugin-context.util.js';
 import type { Plugin, PluginType } from './plugin.interface.js';
@@ -227,7 +228,7 @@ export class PluginPipeline {
 
   private reportUnloaded(fault: string, error: unknown): void {
     this.report('plugin_load_failure', error);
-    process.emitWarning(`${fault}: ${errorMessage(error)}`);
+    emitWarning(`${fault}: ${errorMessage(error)}`);
   }
 
   private report(code: string, reason: unknown, ctx?: Context): void {
