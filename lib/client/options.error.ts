@@ -17,7 +17,12 @@ export class OptionsError extends ValidationError {
   }
 }
 
+/** Returns the error of options with faults, each as `path rule`. Its `field` is the path of the first. */
+export function invalidOptions(subject: string, faults: string[]): OptionsError {
+  return new OptionsError(subject, faults, { field: faults[0]!.split(' ', 1)[0] });
+}
+
 /** @throws {OptionsError} if there are faults, each as `path rule`. */
 export function throwFaults(subject: string, faults: string[]): void {
-  if (faults.length > 0) throw new OptionsError(subject, faults, { field: faults[0]!.split(' ', 1)[0] });
+  if (faults.length > 0) throw invalidOptions(subject, faults);
 }

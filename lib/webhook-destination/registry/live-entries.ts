@@ -1,5 +1,5 @@
+import { invalidOptions, type OptionsError } from '../../client/options.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { OptionsError } from '../../common/options.error.js';
 import { findOptionFaults, toOptions } from '../../common/options.rules.js';
 import type { DeliveryOptions } from '../dispatch/delivery.options.js';
 import type { DestinationOptions } from '../dispatch/destination.options.js';
@@ -124,5 +124,5 @@ export function subjectOf(kind: RegistryKind, name: string): string {
 
 /** Creates the error for an entry with faults; its `field` is that of the first. */
 export function invalidEntry(kind: RegistryKind, name: string, faults: string[]): OptionsError {
-  return new OptionsError(subjectOf(kind, name), faults, { field: faults[0]!.split(' ', 1)[0] });
+  return invalidOptions(subjectOf(kind, name), faults);
 }
