@@ -9,7 +9,7 @@ import { EventLedger } from './event/event.ledger.js';
 import { LossReporter } from './event/loss.reporter.js';
 import type { Callback, EventSink } from './event/pending-event.interface.js';
 import { completeMessage, createMessage } from './message/message.factory.js';
-import type { ExtraContext, MessageType } from './message/message.interface.js';
+import { type ExtraContext, MESSAGE_TYPES, type MessageType } from './message/message.interface.js';
 import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
@@ -40,7 +40,7 @@ export interface FlushParams extends CloseAndFlushParams {
 }
 
 const METHODS = [
-  ...(['identify', 'track', 'page', 'screen', 'group', 'alias'] as const),
+  ...MESSAGE_TYPES,
   ...(['flush', 'closeAndFlush', 'register', 'deregister', 'on', 'once', 'off', 'emit'] as const),
 ];
 

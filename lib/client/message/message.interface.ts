@@ -1,5 +1,8 @@
+/** All message types. */
+export const MESSAGE_TYPES = ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const;
+
 /** Message types that a source records. */
-export type MessageType = 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias';
+export type MessageType = (typeof MESSAGE_TYPES)[number];
 
 /** A point in time: a `Date` or an ISO 8601 string. */
 export type Timestamp = Date | string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { MessageType } from '../../client/message/message.interface.js';
+import { MESSAGE_TYPES, type MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import {
   findMessageFault,
@@ -24,11 +24,7 @@ export function findPostedFault(posted: PostedMessage): MessageFault | undefined
     return { field: 'message', code: 'message_not_object', message: 'a message must be an object' };
   }
   if (!isMessageType(value.type)) {
-    return {
-      field: 'type',
-      code: 'type_unknown',
-      message: 'type must be one of identify, track, page, screen, group, alias',
-    };
+    return { field: 'type', code: 'type_unknown', message: `type must be one of ${MESSAGE_TYPES.join(', ')}` };
   }
   return findSizeFault(posted) ?? findMessageFault(value.type, value);
 }

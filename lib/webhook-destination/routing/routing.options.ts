@@ -1,4 +1,4 @@
-import type { MessageType } from '../../client/message/message.interface.js';
+import { MESSAGE_TYPES, type MessageType } from '../../client/message/message.interface.js';
 import { isMessageType } from '../../client/message/message.rules.js';
 import { isName, NAME_LIMITS } from '../../common/name.rules.js';
 import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
@@ -49,7 +49,7 @@ export class RoutingOptions {
    * Message types that the destination receives: `identify`, `track`, `page`, `screen`, `group`, `alias`, `delete`.
    * Delete notifications are always sent, so `['delete']` selects only those. `undefined` is refused. Default: all.
    */
-  @MustIfPresent('be an array of one or more of identify, track, page, screen, group, alias, delete', (value) =>
+  @MustIfPresent(`be an array of one or more of ${MESSAGE_TYPES.join(', ')}, delete`, (value) =>
     isFilledArray(value, (type) => isMessageType(type) || type === 'delete'),
   )
   types?: (MessageType | 'delete')[];
