@@ -6,6 +6,7 @@ import { throwFaults } from './options.error.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
+import { isNonEmptyString } from './value.util.js';
 
 /** URL of `WebhookDestinationModule` on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';
@@ -80,10 +81,6 @@ function milliseconds(least: number): Rule {
     `be a number of milliseconds from ${least} to ${MAX_TIMER_DELAY}`,
     (value) => typeof value === 'number' && value >= least && value <= MAX_TIMER_DELAY,
   );
-}
-
-function isNonEmptyString(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function findHostFault(value: unknown): string | undefined {

@@ -1,9 +1,12 @@
-export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
+export { isNonEmptyString } from '../client/value.util.js';
 
 export const isPositiveNumber = (value: unknown): value is number => Number.isFinite(value) && (value as number) > 0;
 
 export const isPositiveInteger = (value: unknown): value is number =>
   Number.isSafeInteger(value) && (value as number) > 0;
+
+/** Whether a value is an integer of 0 or above. */
+export const isWholeNumber = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 /** Whether a value is an object of strings, each of which passes with its name. */
 export function isStringMap(

@@ -1,12 +1,11 @@
 import { IfGiven, Must } from '../common/options.rules.js';
-
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+import { isWholeNumber } from '../common/value.util.js';
 
 /** Bounds of {@link RelayHealthIndicator.isHealthy}. A relay that violates one is degraded. Default: no bound. */
 export class RelayHealthOptions {
   /** Maximum age of the oldest waiting delivery, in ms. */
   @IfGiven()
-  @Must('be a whole number of ms, 0 or more', isCount)
+  @Must('be a whole number of ms, 0 or above', isWholeNumber)
   oldestWaiting?: number;
 
   /**
@@ -14,11 +13,11 @@ export class RelayHealthOptions {
    * Redis once for each destination.
    */
   @IfGiven()
-  @Must('be a whole number, 0 or more', isCount)
+  @Must('be a whole number, 0 or above', isWholeNumber)
   dead?: number;
 
   /** Minimum free space of the disk with the SQLite file, in bytes. */
   @IfGiven()
-  @Must('be a whole number of bytes, 0 or more', isCount)
+  @Must('be a whole number of bytes, 0 or above', isWholeNumber)
   freeDisk?: number;
 }

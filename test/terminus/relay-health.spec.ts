@@ -214,9 +214,9 @@ describe('RelayHealthIndicator', () => {
     await expect(indicator.isHealthy('relay', bounds)).rejects.toMatchObject({
       name: 'OptionsError',
       faults: expect.arrayContaining([
-        'oldestWaiting must be a whole number of ms, 0 or more',
-        'dead must be a whole number, 0 or more',
-        'freeDisk must be a whole number of bytes, 0 or more',
+        'oldestWaiting must be a whole number of ms, 0 or above',
+        'dead must be a whole number, 0 or above',
+        'freeDisk must be a whole number of bytes, 0 or above',
         'old is not a known option',
       ]),
     });

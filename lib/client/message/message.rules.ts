@@ -1,3 +1,4 @@
+import { isNonEmptyString } from '../value.util.js';
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
 
@@ -60,7 +61,7 @@ const optionalString = (field: string, code: string): Rule =>
   must(field, code, 'be a string', (value) => value === undefined || value === null || typeof value === 'string');
 
 const requiredString = (field: string, code: string): Rule =>
-  must(field, code, 'be a non-empty string', (value) => typeof value === 'string' && value !== '');
+  must(field, code, 'be a non-empty string', isNonEmptyString);
 
 const optionalObject = (field: string): Rule =>
   must(field, `${field}_not_object`, 'be an object', (value) => value == null || isPlainObject(value));

@@ -1,5 +1,6 @@
 import { OptionsError, throwFaults } from '../../common/options.error.js';
 import { findOptionFaults, Must, MustNest, toOptions } from '../../common/options.rules.js';
+import { isWholeNumber } from '../../common/value.util.js';
 
 const HOUR = 3_600_000;
 
@@ -36,8 +37,6 @@ export interface RetentionOptions {
 
 /** Retention bounds, with defaults filled in. */
 export type Retention = Record<'delivered' | 'dead' | 'messageIds', Required<RetentionBound>>;
-
-const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 class Bound implements Required<RetentionBound> {
   @Must('be a whole number, 0 or above', isWholeNumber)

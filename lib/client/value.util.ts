@@ -1,0 +1,1 @@
+export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
