@@ -1,5 +1,5 @@
 import type { Telemetry } from '../common/telemetry/telemetry.interface.js';
-import type { AnalyticsSettings } from '../client/index.js';
+import type { AnalyticsSettings, HTTPClient, HTTPFetchFn } from '../client/index.js';
 import type { AmbientOptions } from './context/ambient.options.js';
 import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
 
@@ -15,6 +15,13 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    * the events
    */
   flushInterval?: number | undefined;
+  /**
+   * Makes the HTTP requests: a function such as `fetch`, or an object with `makeRequest`.
+   *
+   * @default `keepAliveHttpClient()`
+   * @see docs/client.md, "HTTP clients"
+   */
+  httpClient?: HTTPFetchFn | HTTPClient | undefined;
   /**
    * Milliseconds that the shutdown waits for queued events to be delivered. Events that are not delivered by then are
    * dropped, and their number is logged.
