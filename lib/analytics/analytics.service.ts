@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nest
 import type { ModuleRef } from '@nestjs/core';
 
 import { AnalyticsBase, type EventSinkFactory } from '../client/analytics-base.js';
+import { errorMessage } from '../client/error.util.js';
 import {
   type AliasParams,
   type Callback,
@@ -17,7 +18,6 @@ import {
 } from '../client/index.js';
 import { bindCallback } from '../client/event/user-code.caller.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
-import { errorMessage } from '../common/error.util.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { findProviders } from '../common/providers.util.js';

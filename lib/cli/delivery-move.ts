@@ -1,6 +1,6 @@
 import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil, tap } from 'rxjs';
 
-import { errorMessage } from '../common/error.util.js';
+import { errorMessage } from '../client/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from '../webhook-destination/queue/delivery-queue.interface.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 
 import { definitionOf, isEventClass } from '../analytics/tracking-plan/tracked-event.decorator.js';
 import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interface.js';
+import { errorMessage } from '../client/error.util.js';
 import { RelayError } from '../client/relay.error.js';
-import { errorMessage } from '../common/error.util.js';
 import { argumentFault } from './command.util.js';
 
 const EVENT_FILE = /\.events?\.[cm]?js$/;

@@ -1,6 +1,6 @@
+import { errorMessage } from '../client/error.util.js';
 import { toPrintableLines } from '../client/printable.util.js';
 import { VERSION } from '../client/version.js';
-import { errorMessage } from '../common/error.util.js';
 import { OptionsError } from '../common/options.error.js';
 import { type Command, printError } from './command.util.js';
 

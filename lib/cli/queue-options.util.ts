@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-import { errorMessage } from '../common/error.util.js';
+import { errorMessage } from '../client/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
 import { createQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../common/printable.util.js';
+import { toPrintable } from '../client/printable.util.js';
 
 /** Characters that are two columns wide: East Asian ones, except their half-width forms, and emoji. */
 const WIDE =

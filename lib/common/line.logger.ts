@@ -1,6 +1,6 @@
 import { ConsoleLogger, Logger } from '@nestjs/common';
 
-import { toPrintable } from './printable.util.js';
+import { toPrintable } from '../client/printable.util.js';
 
 /** Fields of a line, for loggers that write objects. Fields without a value are omitted. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>;

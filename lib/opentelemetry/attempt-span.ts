@@ -1,6 +1,6 @@
 import { type Attributes, type Context, SpanKind } from '@opentelemetry/api';
 
-import { errorMessage } from '../common/error.util.js';
+import { errorMessage } from '../client/error.util.js';
 import { foundOnce } from '../common/found-once.util.js';
 import { errorTypeOf, OTHER_ERROR } from '../common/telemetry/error-type.util.js';
 import { serverOf } from '../common/telemetry/server.util.js';

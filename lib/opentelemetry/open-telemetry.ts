@@ -1,9 +1,9 @@
 import { type Attributes, context, type Link, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 
+import { errorMessage } from '../client/error.util.js';
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
 import { VERSION } from '../client/version.js';
-import { errorMessage } from '../common/error.util.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { countByDestination } from '../common/telemetry/destination-count.util.js';
 import { errorTypeOf } from '../common/telemetry/error-type.util.js';

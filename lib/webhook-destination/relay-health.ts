@@ -1,4 +1,4 @@
-import { errorMessage } from '../common/error.util.js';
+import { errorMessage } from '../client/error.util.js';
 import { within } from '../common/time.util.js';
 import type { DeliveryQueue, QueueCondition } from './queue/delivery-queue.interface.js';
 import { firstAcceptedAt, type QueueFigures } from './queue/queue.figures.js';

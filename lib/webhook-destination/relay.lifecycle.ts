@@ -8,8 +8,8 @@ import {
 } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 
+import { errorMessage } from '../client/error.util.js';
 import type { Concealed } from '../common/concealed.value.js';
-import { errorMessage } from '../common/error.util.js';
 import { LineLogger } from '../common/line.logger.js';
 import { ClosedError } from '../common/relay.errors.js';
 import { checkBun } from './bun-version.util.js';

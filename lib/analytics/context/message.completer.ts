@@ -1,6 +1,6 @@
+import { errorMessage } from '../../client/error.util.js';
 import { type ExtraContext, type MessageType, ValidationError } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import { errorMessage } from '../../common/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import { addIds, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';

@@ -1,7 +1,7 @@
 import { Inject, Optional, type Type } from '@nestjs/common';
 import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { foundOnce } from '../../common/found-once.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { AnalyticsService } from '../analytics.service.js';

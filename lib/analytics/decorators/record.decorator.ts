@@ -1,4 +1,4 @@
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { foundOnce } from '../../common/found-once.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';

@@ -1,4 +1,4 @@
-import { toPrintable } from '../../common/printable.util.js';
+import { toPrintable } from '../../client/printable.util.js';
 import { findClassFaults } from './class-check.util.js';
 import type { StandardIssue, StandardSchemaV1 } from './standard-schema.interface.js';
 import { definitionOf } from './tracked-event.decorator.js';

@@ -1,5 +1,5 @@
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
-import { errorMessage } from '../../common/error.util.js';
 import type { LimitedLogger } from '../../common/limited.logger.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../ingest/request.error.js';
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ExecutionContext } from '@nestjs/common';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { parseBody, readBody } from '../ingest/body.reader.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../ingest/request.error.js';

@@ -1,6 +1,6 @@
+import { errorMessage } from '../../client/error.util.js';
 import type { MessageType } from '../../client/message/message.interface.js';
-import { errorMessage } from '../../common/error.util.js';
-import { toPrintable } from '../../common/printable.util.js';
+import { toPrintable } from '../../client/printable.util.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 

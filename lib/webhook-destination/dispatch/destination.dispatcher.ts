@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 
 import type { Subject } from 'rxjs';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { DeliveryOptions } from './delivery.options.js';

@@ -1,6 +1,6 @@
 import { mergeMap, Subject } from 'rxjs';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../../common/network.util.js';
 import type { DestinationOptions } from './destination.options.js';

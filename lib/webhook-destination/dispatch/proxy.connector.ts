@@ -3,8 +3,8 @@ import { isIP, type Socket } from 'node:net';
 // Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
-import { errorMessage } from '../../common/error.util.js';
 import { within } from '../../common/time.util.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { EgressProxy } from './egress-proxy.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { fromEvent, lastValueFrom, mergeMap, takeUntil } from 'rxjs';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { OutcomeReporter } from './outcome.reporter.js';

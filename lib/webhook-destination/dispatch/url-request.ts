@@ -1,6 +1,6 @@
+import { errorMessage } from '../../client/error.util.js';
 import { parseRetryAfter } from '../../client/retry-after.util.js';
 import { fromTraceText } from '../../client/telemetry/trace-context.js';
-import { errorMessage } from '../../common/error.util.js';
 import type { RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import { type Attempt, DECLINED } from './attempt.js';

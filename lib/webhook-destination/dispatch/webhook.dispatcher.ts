@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Subject, type Subscription } from 'rxjs';
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
-import { errorMessage } from '../../common/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Subject } from 'rxjs';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { IngestOptions } from './ingest.options.js';

@@ -1,7 +1,7 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { DeliveryQueue } from './delivery-queue.interface.js';
 import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ModuleRef } from '@nestjs/core';
 import type { Subscription } from 'rxjs';
 
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
-import { errorMessage } from '../../common/error.util.js';
 import { OptionsError } from '../../common/options.error.js';
 import { toOptions } from '../../common/options.rules.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';

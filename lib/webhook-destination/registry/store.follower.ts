@@ -1,6 +1,6 @@
 import { firstValueFrom, type Observable, Subject, type Subscription, timeout } from 'rxjs';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 

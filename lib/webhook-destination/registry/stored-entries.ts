@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { errorMessage } from '../../common/error.util.js';
+import { errorMessage } from '../../client/error.util.js';
 import type { RegistryKind, RegistryRecord } from '../queue/registry-store.interface.js';
 import type { EntryCodec } from './entry.codec.js';
 import { type AnyDocument, withoutExpired } from './entry.document.js';

@@ -1,6 +1,6 @@
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { delayUntil } from '../../client/timer.limits.js';
-import { errorMessage } from '../../common/error.util.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import type { RegistryKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 import type { EntryCodec } from './entry.codec.js';

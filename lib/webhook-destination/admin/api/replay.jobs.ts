@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { RequestError } from '../../ingest/request.error.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { SeriesStore } from '../../queue/series-store.interface.js';
 import { type CountsKind, IntervalCounts } from './interval.counts.js';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Subscriber } from 'rxjs';
 
+import { errorMessage } from '../../../client/error.util.js';
 import { MAX_TIMER_DELAY } from '../../../client/timer.limits.js';
-import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { DeliveryOutcome, Lease } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady-clock.js';

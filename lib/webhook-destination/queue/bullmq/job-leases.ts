@@ -1,6 +1,6 @@
 import type { ErrorCode, IQueueBackend, JobJson, MinimalJob } from 'bullmq';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady-clock.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Client, Pool, PoolClient } from 'pg';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';

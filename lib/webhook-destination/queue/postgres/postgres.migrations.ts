@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { REGISTRY_TABLES } from './postgres-registry.store.js';
 import { SERIES_TABLE } from './postgres-series.store.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 import type { SharedQueueOptions } from '../shared/shared-queue.options.js';

@@ -1,6 +1,6 @@
+import { errorMessage } from '../../../client/error.util.js';
 import { RelayError } from '../../../client/relay.error.js';
 import { concealState } from '../../../common/concealed.value.js';
-import { errorMessage } from '../../../common/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
 type Method = (...args: unknown[]) => unknown;

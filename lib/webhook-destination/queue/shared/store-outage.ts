@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 
 /** Logs one line when a store becomes unavailable and one when it is available again. */

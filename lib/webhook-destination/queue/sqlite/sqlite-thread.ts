@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import type { NewBatchRow } from './delivery-rows.js';
 import { explainThreadError } from './sqlite.driver.cjs';

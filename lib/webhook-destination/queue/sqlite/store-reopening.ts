@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 
 /** First wait before a store is reopened, and the longest wait, in ms. */
 const FIRST_DELAY = 100;

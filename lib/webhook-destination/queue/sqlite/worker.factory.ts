@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { PackageError } from '../../../common/relay.errors.js';
 import { findDriver } from './sqlite.driver.cjs';
 import type { CopyCheckData, SqliteWorkerData } from './sqlite-worker.interface.js';

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Subscriber } from 'rxjs';
 
 import { Fifo } from '../../../client/delivery/fifo.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { delayUntil } from '../../../client/timer.limits.js';
-import { errorMessage } from '../../../common/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
 import type { DeliveryStore } from './delivery-store.interface.js';

@@ -1,6 +1,6 @@
 import { setImmediate as turnEnd, setTimeout as sleep } from 'node:timers/promises';
 
-import { errorMessage } from '../../../common/error.util.js';
+import { errorMessage } from '../../../client/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryStore, Settlement } from './delivery-store.interface.js';

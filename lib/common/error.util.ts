@@ -1,1 +1,0 @@
-export { errorMessage } from '../client/error.util.js';

@@ -1,1 +1,0 @@
-export { toPrintable } from '../client/printable.util.js';
