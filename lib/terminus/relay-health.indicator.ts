@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 
-import { OptionsError } from '../common/options.error.js';
+import { throwFaults } from '../common/options.error.js';
 import { findOptionFaults, toOptions } from '../common/options.rules.js';
 import { findProviders } from '../common/providers.util.js';
 import type { HealthReport, RelayHealth } from '../webhook-destination/relay-health.js';
@@ -35,8 +35,7 @@ export class RelayHealthIndicator {
     bounds: RelayHealthOptions = {},
   ): Promise<HealthIndicatorResult<Key>> {
     const options = toOptions(RelayHealthOptions, bounds);
-    const faults = findOptionFaults(options);
-    if (faults.length > 0) throw new OptionsError('RelayHealthIndicator', faults);
+    throwFaults('RelayHealthIndicator', findOptionFaults(options));
     const relays = findProviders<RelayHealth>(this.moduleRef, RELAY_HEALTH);
     const reports = await Promise.all(relays.map((relay) => relay.check(options)));
     return this.toResult(key, reports);
