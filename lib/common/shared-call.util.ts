@@ -15,7 +15,7 @@ export function shareCalls<T>(ask: () => Promise<T>): () => Promise<T> {
     if (answer && performance.now() < until) return answer;
     const began = performance.now();
     until = Infinity;
-    const asked = ask();
+    const asked = (async () => ask())(); // rejects also if `ask` throws
     answer = asked;
     asked.then(
       () => {

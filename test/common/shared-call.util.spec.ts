@@ -37,9 +37,20 @@ describe('shareCalls', () => {
     expect(asked()).toBe(2);
   });
 
-  it('asks again after a failure', async () => {
-    let fault: Error | undefined = new Error('the store is gone');
-    const ask = shareCalls(() => (fault ? Promise.reject(fault) : Promise.resolve('here')));
+  it.each([
+    ['rejects', (fault: Error) => Promise.reject<string>(fault)],
+    [
+      'throws',
+      (fault: Error) => {
+        throw fault;
+      },
+    ],
+  ])('asks again after a call that %s', async (_, fail) => {
+    let fault: Error | undefined;
+    const ask = shareCalls(() => (fault ? fail(fault) : Promise.resolve('here')));
+    await ask();
+    jest.advanceTimersByTime(15_000);
+    fault = new Error('the store is gone');
     await expect(ask()).rejects.toBe(fault);
     fault = undefined;
     expect(await ask()).toBe('here');
