@@ -168,7 +168,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
 
   private async replayIn(queue: DestinationJobs, query: CheckedQuery): Promise<number> {
     if ((query.state ?? 'dead') !== 'dead') return 0;
-    const now = Date.now();
+    const now = this.now();
     let count = 0;
     for await (const found of find(this.store, queue, { ...query, state: 'dead' })) {
       for (const { job } of found) {

@@ -23,7 +23,7 @@ interface JobData {
   body: string;
   trace?: string | undefined;
   recordedBy?: string | undefined;
-  /** When it was last replayed, in ms since the epoch. */
+  /** When it was last replayed, by the system clock like BullMQ's times, in ms since the epoch. */
   replayedAt?: number;
   /** Attempts made before the replay, or in the queue that it was moved from. */
   attempts?: AttemptRecord[];
@@ -88,11 +88,15 @@ export function toTakenJob(delivery: TakenDelivery): NewJob {
   return { jobId, repeatedId, job: { ...job, id: jobId, data: JSON.stringify(data), opts, delay: opts.delay } };
 }
 
-/** Returns the data of a replayed job, which starts anew but keeps its attempts. */
+/**
+ * Returns the data of a replayed job, which starts anew but keeps its attempts.
+ * @param now the queue's time, in ms since the epoch
+ */
 export function toReplayedData(job: JobJson, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
-  return { ...data, replayedAt: now, attempts, history: { firstAttemptAt: now, failedUrls: [] } };
+  const history: JobHistory = { firstAttemptAt: now, failedUrls: [], nextAttemptAt: now };
+  return { ...data, replayedAt: Date.now(), attempts, history };
 }
 
 /** Place of a delivery in the listing, which never changes. */
@@ -196,15 +200,14 @@ export function toTrace(
   return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
 }
 
-/** Returns the scheduled time of a waiting job's next attempt, in ms since the epoch. */
+/** Returns the scheduled time of the next attempt of a waiting or replayed job, in ms since the epoch. */
 export function nextAttemptAtOf(job: JobJson): number | undefined {
   return parseTrace(job).history?.nextAttemptAt;
 }
 
 /** Returns when an open job fell or falls due, in ms since the epoch. */
 export function dueAtOf(job: JobJson): number {
-  const data = parseData(job);
-  return parseTrace(job, data).history?.nextAttemptAt ?? data.replayedAt ?? job.timestamp;
+  return nextAttemptAtOf(job) ?? job.timestamp;
 }
 
 /** Whether the start of a leased job's retry window would be unknown if its process ended. */

@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { setClock } from '../../../support/clock.js';
@@ -63,6 +64,22 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await waitFor(() => after.leases.length === 2);
       const ids = after.leases.map(({ delivery }) => delivery.messageId).sort();
       expect(ids).toEqual(before.leases.map(({ delivery }) => delivery.messageId).sort());
+    }, 60_000);
+
+    it('begins the retry window of a replayed delivery by its own time', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = await openQueue(afterwards, bullmqQueue(options));
+      await queue.add([newDelivery('m1')]);
+      const lease = await firstValueFrom(queue.consume('Webhooks', 1));
+      await lease.settle({ state: 'dead', reason: 'the retry window is over', failedUrls: [] });
+      const diedAt = queue.now!();
+      setClock(-HOUR);
+      expect(await queue.replay({})).toBe(1);
+      const [replayed] = await queue.list({});
+      expect(replayed!.firstAttemptAt).toBeGreaterThanOrEqual(diedAt);
+      const [oldest] = await queue.oldest!();
+      expect(oldest!.dueAt).toBeGreaterThanOrEqual(diedAt);
     }, 60_000);
   });
 });
