@@ -76,8 +76,11 @@ export interface Lease {
   settle(outcome: DeliveryOutcome | undefined): Promise<boolean>;
 }
 
+/** All states, in the order in which a delivery passes through them. */
+export const DELIVERY_STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'] as const;
+
 /** `queued -> delivering -> delivered | waiting | dead`; `waiting -> delivering`; lost lease: back to `waiting`. */
-export type DeliveryState = 'queued' | 'delivering' | 'waiting' | 'delivered' | 'dead';
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** Selects deliveries; all given fields must match. */
 export interface DeliveryQuery {

@@ -31,9 +31,6 @@ export interface DeliveryPortion {
 /** How long a search reads for one portion, in ms. */
 export const PORTION_TIME = 50;
 
-/** Maximum number of records in a portion, unless the page sets a limit. */
-export const PORTION_LIMIT = 100;
-
 /** Records read with one call of `list`, for an engine that has no search. */
 const LISTED = 200;
 
@@ -86,7 +83,7 @@ export async function searchByList(
 ): Promise<DeliveryPortion> {
   const checked = checkSearch(search);
   const { acceptedFrom } = checked;
-  const { limit = PORTION_LIMIT, after } = checkPage(page);
+  const { limit, after } = checkPage(page);
   const query = { ...search };
   for (const field of ['type', 'event', 'acceptedFrom'] as const) delete query[field];
   const deliveries: DeliveryRecord[] = [];

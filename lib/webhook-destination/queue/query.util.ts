@@ -1,10 +1,23 @@
 import { ArgumentError } from '../../common/relay.errors.js';
-import type { Delivery, DeliveryPage, DeliveryQuery, DeliveryState } from './delivery-queue.interface.js';
+import {
+  type Delivery,
+  DELIVERY_STATES,
+  type DeliveryPage,
+  type DeliveryQuery,
+  type DeliveryState,
+} from './delivery-queue.interface.js';
 
-const STATES: readonly DeliveryState[] = ['queued', 'delivering', 'waiting', 'delivered', 'dead'];
+/** Maximum number of deliveries on a page that sets no limit. */
+const PAGE_LIMIT = 100;
 
 /** Maximum number of names in a list of a query. */
 export const MAX_NAMES = 1_000;
+
+/** A checked page, as engines receive it. */
+export interface CheckedPage {
+  limit: number;
+  after: string | undefined;
+}
 
 /** A checked query, as engines receive it: its lists are sets. */
 export interface CheckedQuery extends Omit<DeliveryQuery, 'source' | 'userId'> {
@@ -32,8 +45,8 @@ export function checkQuery(query: DeliveryQuery): CheckedQuery {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const checked: CheckedQuery = Object.fromEntries(given.map(([field, value]) => [field, checkField(field, value)]));
   const { state } = checked;
-  if (state !== undefined && !STATES.includes(state)) {
-    throw new ArgumentError(`state of a query must be one of ${STATES.join(', ')}`);
+  if (state !== undefined && !DELIVERY_STATES.includes(state)) {
+    throw new ArgumentError(`state of a query must be one of ${DELIVERY_STATES.join(', ')}`);
   }
   if (checked.reason === undefined) return checked;
   if ((state ?? 'dead') !== 'dead') throw new ArgumentError('state of a query with a reason must be dead');
@@ -77,13 +90,13 @@ export function matches(
 }
 
 /**
- * Checks a page and copies its fields.
+ * Checks a page and fills in its default.
  * @throws {ArgumentError} that names the field at fault
  */
-export function checkPage(page: DeliveryPage): DeliveryPage {
+export function checkPage(page: DeliveryPage): CheckedPage {
   if (typeof page !== 'object' || page === null) throw new ArgumentError('a page must be an object');
-  const { limit, after } = page;
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 0)) {
+  const { limit = PAGE_LIMIT, after } = page;
+  if (!(Number.isSafeInteger(limit) && limit >= 0)) {
     throw new ArgumentError('limit of a page must be a whole number, 0 or above');
   }
   if (after !== undefined && typeof after !== 'string') throw new ArgumentError('after of a page must be a string');

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { parseJson } from '../../../common/value.util.js';
-import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
+import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery-queue.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import { RequestError } from '../../ingest/request.error.js';
 import type { QueryReader } from './query.reader.js';
@@ -9,11 +9,9 @@ import type { QueryReader } from './query.reader.js';
 /** Deliveries converted without a pause: parsing ten bodies of the maximum size takes about 4 ms. */
 const UNPAUSED = 10;
 
-const STATES = ['queued', 'delivering', 'waiting', 'delivered', 'dead'] as const;
-
 /** Query fields that select deliveries. */
 export const SEARCH_FIELDS: Record<string, string> = {
-  state: `one of ${STATES.join(', ')}`,
+  state: `one of ${DELIVERY_STATES.join(', ')}`,
   destination: 'name of the destination',
   source: 'name of the source',
   type: 'type of the message, or delete',
@@ -28,7 +26,7 @@ export const SEARCH_FIELDS: Record<string, string> = {
 /** @throws {RequestError} 400 that names the invalid field */
 export function readSearch(query: QueryReader): DeliverySearch {
   const search: DeliverySearch = {
-    state: query.oneOf('state', STATES),
+    state: query.oneOf('state', DELIVERY_STATES),
     destination: query.text('destination'),
     source: query.text('source'),
     type: query.text('type'),

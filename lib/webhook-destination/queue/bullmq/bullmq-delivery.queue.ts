@@ -3,6 +3,7 @@ import { Observable, type Subscriber } from 'rxjs';
 import { RelayError } from '../../../client/relay.error.js';
 import {
   ADDRESS_NOT_ALLOWED,
+  DELIVERY_STATES,
   type DeliveryCount,
   type DeliveryPage,
   type DeliveryQuery,
@@ -23,7 +24,7 @@ import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interfac
 import { ConsumerUpkeep } from './consumer.upkeep.js';
 import { DestinationConsumer } from './destination.consumer.js';
 import { type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
-import { countJobs, find, firstOpen, listRecords, STATES } from './job.finder.js';
+import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { type DestinationJobs, RedisStore } from './redis.store.js';
 import { sweepJobs } from './retention-sweep.js';
@@ -110,7 +111,8 @@ export class BullmqDeliveryQueue implements SharedQueue {
     for (const destination of await this.store.destinations()) {
       if (left.has(destination)) continue;
       const found = await countJobs(this.store.queueOf(destination));
-      for (const state of STATES) if (found[state] > 0) counts.push({ destination, state, count: found[state] });
+      for (const state of DELIVERY_STATES)
+        if (found[state] > 0) counts.push({ destination, state, count: found[state] });
     }
     return counts;
   }

@@ -1,7 +1,12 @@
 import type { JobJson, JobType } from 'bullmq';
 
-import type { DeliveryPage, DeliveryRecord, DeliveryState, OldestDelivery } from '../delivery-queue.interface.js';
-import type { CheckedQuery } from '../query.util.js';
+import {
+  DELIVERY_STATES,
+  type DeliveryRecord,
+  type DeliveryState,
+  type OldestDelivery,
+} from '../delivery-queue.interface.js';
+import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import {
   compareAge,
   dueAtOf,
@@ -29,10 +34,7 @@ const TYPES: Record<DeliveryState, JobType[]> = {
   dead: ['failed'],
 };
 
-/** The states, in the order in which a delivery passes through them. */
-export const STATES = Object.keys(TYPES) as DeliveryState[];
-
-const ALL_TYPES = STATES.flatMap((state) => TYPES[state].map((type) => ({ state, type })));
+const ALL_TYPES = DELIVERY_STATES.flatMap((state) => TYPES[state].map((type) => ({ state, type })));
 
 /** A job and its state. */
 interface FoundJob {
@@ -100,7 +102,7 @@ export async function listRecords(
   store: RedisStore,
   queues: DestinationJobs[],
   query: CheckedQuery,
-  { limit = 100, after }: DeliveryPage,
+  { limit, after }: CheckedPage,
 ): Promise<DeliveryRecord[]> {
   const last = after === undefined ? undefined : fromDeliveryId(after);
   let page: Row[] = [];
@@ -148,7 +150,7 @@ async function findPlace(queue: DestinationJobs, id: string): Promise<JobPlace[]
   const { queueName, jobId, acceptedAt } = fromDeliveryId(id);
   if (queueName !== queue.queueName) return [];
   const found = await queue.backend.getState(jobId);
-  const state = STATES.find((one) => TYPES[one].includes(found === 'waiting' ? 'wait' : (found as JobType)));
+  const state = DELIVERY_STATES.find((one) => TYPES[one].includes(found === 'waiting' ? 'wait' : (found as JobType)));
   return state === undefined ? [] : [{ id: jobId, state, acceptedAt }];
 }
 

@@ -2,7 +2,6 @@ import { LineLogger } from '../../../common/line.logger.js';
 import type {
   Delivery,
   DeliveryCount,
-  DeliveryPage,
   DeliveryRecord,
   DeliveryState,
   OldestDelivery,
@@ -11,7 +10,7 @@ import type {
 import { toDelivery } from '../delivery.factory.js';
 import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../store/delivery-store.interface.js';
 import { toSettled } from '../store/settlement.util.js';
-import { type CheckedQuery, matches } from '../query.util.js';
+import { type CheckedPage, type CheckedQuery, matches } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList } from './due-list.js';
@@ -84,7 +83,7 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(settlements.map(settle));
   }
 
-  list(query: CheckedQuery, { limit = 100, after = 'Infinity' }: DeliveryPage): Promise<DeliveryRecord[]> {
+  list(query: CheckedQuery, { limit, after = 'Infinity' }: CheckedPage): Promise<DeliveryRecord[]> {
     const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
     const page = matching.slice(-limit || matching.length).reverse();
     return Promise.resolve(page.map(toRecord));

@@ -1,11 +1,5 @@
-import type {
-  DeliveryCount,
-  DeliveryPage,
-  DeliveryRecord,
-  DeliveryState,
-  OldestDelivery,
-} from '../delivery-queue.interface.js';
-import type { CheckedQuery } from '../query.util.js';
+import type { DeliveryCount, DeliveryRecord, DeliveryState, OldestDelivery } from '../delivery-queue.interface.js';
+import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
 import type { LongStatements } from './long-statements.js';
 import { isId, toConditions } from './query-conditions.js';
@@ -26,7 +20,7 @@ export class DeliveryRecords {
 
   constructor(private readonly database: LongStatements) {}
 
-  async list(query: CheckedQuery, { limit = 100, after }: DeliveryPage): Promise<DeliveryRecord[]> {
+  async list(query: CheckedQuery, { limit, after }: CheckedPage): Promise<DeliveryRecord[]> {
     const conditions = toConditions(query, [limit, after ?? null]);
     if (!conditions || (after !== undefined && !isId(after))) return [];
     const rows = await this.database.query<RecordRow>(

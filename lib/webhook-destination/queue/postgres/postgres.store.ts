@@ -3,13 +3,12 @@ import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 import type {
   Delivery,
   DeliveryCount,
-  DeliveryPage,
   DeliveryRecord,
   OldestDelivery,
   QueueCondition,
 } from '../delivery-queue.interface.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
-import type { CheckedQuery } from '../query.util.js';
+import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import {
@@ -127,7 +126,7 @@ export class PostgresStore implements DeliveryStore {
     return settlements.map(({ delivery }) => recorded.has(delivery.id));
   }
 
-  list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]> {
+  list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {
     return this.records.list(query, page);
   }
 

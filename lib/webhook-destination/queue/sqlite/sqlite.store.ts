@@ -5,7 +5,6 @@ import { LineLogger } from '../../../common/line.logger.js';
 import type {
   Delivery,
   DeliveryCount,
-  DeliveryPage,
   DeliveryRecord,
   OldestDelivery,
   QueueCondition,
@@ -18,8 +17,8 @@ import type {
   StoreBatch,
   StoreOwner,
 } from '../store/delivery-store.interface.js';
-import { type CheckedSearch, type DeliveryPortion, PORTION_LIMIT, PORTION_TIME } from '../delivery-search.js';
-import type { CheckedQuery } from '../query.util.js';
+import { type CheckedSearch, type DeliveryPortion, PORTION_TIME } from '../delivery-search.js';
+import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import { QueueFullError } from '../queue-full.error.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
@@ -104,12 +103,12 @@ export class SqliteStore implements DeliveryStore {
     return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 
-  async list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]> {
+  async list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {
     const { deliveries } = await this.find({ query, acceptedFrom: -Infinity }, page, Infinity);
     return deliveries;
   }
 
-  search(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion> {
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
     return this.find(search, page, PORTION_TIME);
   }
 
@@ -177,11 +176,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   /** Searches until the page is full or, after `time` ms, for one portion. */
-  private async find(
-    search: CheckedSearch,
-    { limit = PORTION_LIMIT, after }: DeliveryPage,
-    time: number,
-  ): Promise<DeliveryPortion> {
+  private async find(search: CheckedSearch, { limit, after }: CheckedPage, time: number): Promise<DeliveryPortion> {
     const deliveries: DeliveryRecord[] = [];
     const end = performance.now() + time;
     let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);

@@ -3,13 +3,12 @@ import type { Observable } from 'rxjs';
 import type {
   Delivery,
   DeliveryOutcome,
-  DeliveryPage,
   DeliveryQueue,
   DeliveryRecord,
   NewDelivery,
 } from '../delivery-queue.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
-import type { CheckedQuery } from '../query.util.js';
+import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
 
 /** Maximum number of deliveries in a batch, so that a claim exceeds its limit only slightly. */
@@ -99,9 +98,9 @@ export interface DeliveryStore
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
   /** Settles leased deliveries. Resolves once that is durable, with whether each was still leased. */
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
-  list(query: CheckedQuery, page: DeliveryPage): Promise<DeliveryRecord[]>;
+  list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]>;
   /** As `DeliveryQueue.search`, for a search without `id`. Without this method, `list` is used. */
-  search?(search: CheckedSearch, page: DeliveryPage): Promise<DeliveryPortion>;
+  search?(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those not due before. */
