@@ -1,7 +1,7 @@
 import { isNonEmptyString } from './value.util.js';
 
 /** Maximum number of characters in the name of a source or destination: the stores have names in the keys of indexes. */
-export const MAX_NAME_LENGTH = 500;
+const MAX_NAME_LENGTH = 500;
 
 /** Characters that not every store can keep. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;

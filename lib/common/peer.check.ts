@@ -7,7 +7,7 @@ import { PackageError } from './relay.errors.js';
  */
 const SUPPORTED = { axios: '1.3.1', bullmq: '6.7.0', ioredis: '5.4.0', pg: '8.11.0' };
 
-export type CheckedPeer = keyof typeof SUPPORTED;
+type CheckedPeer = keyof typeof SUPPORTED;
 
 /**
  * Checks the version of an optional package, if it is installed.

@@ -6,7 +6,7 @@ import type { TraceFields } from '../client/telemetry/trace-context.js';
 const MAX_LINKS = 128;
 
 /** Returns the context of the remote span that the fields identify. */
-export function toSpanContext({ traceparent, tracestate }: TraceFields): SpanContext {
+function toSpanContext({ traceparent, tracestate }: TraceFields): SpanContext {
   const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
   return {
     traceId,

@@ -8,7 +8,7 @@ import { timeOf } from './queue/steady-clock.js';
 const TIMEOUT = 1_500;
 
 /** Bounds beyond which a relay is impaired. A figure without a bound is not read. */
-export interface HealthBounds {
+interface HealthBounds {
   /** Maximum age of the oldest waiting delivery, in ms. */
   oldestWaiting?: number | undefined;
   /** Maximum number of dead deliveries on record. */

@@ -8,7 +8,7 @@ export interface Sample {
 }
 
 /** Name in OpenTelemetry, description and optional unit of a metric. */
-export interface MetricInfo {
+interface MetricInfo {
   readonly name: string;
   readonly description: string;
   /** Seconds, or a countable item, as the semantic conventions write it. */

@@ -19,7 +19,7 @@ export async function toPrometheusText(metrics: readonly Metric[]): Promise<stri
   return [...families.values()].map(({ head, lines }) => head + lines.join('')).join('');
 }
 
-export function toPrometheusName({ kind, info: { name, unit } }: Metric): string {
+function toPrometheusName({ kind, info: { name, unit } }: Metric): string {
   const words = [
     name.replaceAll('.', '_'),
     ...(unit === 's' ? ['seconds'] : []),

@@ -13,7 +13,7 @@ const LAST_ATTEMPT_SHARE = 0.1;
 const MIN_LAST_WAIT = 1_000;
 
 /** State of a delivery that determines its next attempt. */
-export interface RetryState {
+interface RetryState {
   /** The current time, in ms since the epoch. */
   now: number;
   /** Number of finished attempts, including this one. */

@@ -8,7 +8,7 @@ import type { PostedMessage } from './posted-message.interface.js';
 import { scanMessages } from './scan/index.js';
 
 /** The content of a posted body. */
-export interface PostedBody {
+interface PostedBody {
   /** The write key in the body, of any type. */
   writeKey: unknown;
   /** When the sender posted the body, by its own clock. */

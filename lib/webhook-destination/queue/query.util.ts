@@ -68,7 +68,7 @@ function checkField(field: string, value: unknown): unknown {
 }
 
 /** Fields of a delivery that a query compares, besides state and reason. */
-export type MatchedDelivery = Pick<Delivery, 'id' | 'destination' | 'source' | 'messageId' | 'userId' | 'acceptedAt'>;
+type MatchedDelivery = Pick<Delivery, 'id' | 'destination' | 'source' | 'messageId' | 'userId' | 'acceptedAt'>;
 
 /** Whether a delivery with this state and reason matches a query. */
 export function matches(

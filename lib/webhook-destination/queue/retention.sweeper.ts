@@ -7,7 +7,7 @@ import type { DeliveryQueue } from './delivery-queue.interface.js';
 import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
 
 /** Name of the interval in the registry of `@nestjs/schedule`. */
-export const SWEEP_INTERVAL_NAME = 'nestjs-analytics-relay:sweep';
+const SWEEP_INTERVAL_NAME = 'nestjs-analytics-relay:sweep';
 
 /** Time between two sweeps, in ms. */
 const SWEEP_INTERVAL = 15_000;

@@ -57,7 +57,7 @@ export function verifyStandardWebhook(
 }
 
 /** Returns the value of a header; undefined if it is missing or an array. */
-export function headerOf(headers: WebhookRequestHeaders | undefined, name: string): string | undefined {
+function headerOf(headers: WebhookRequestHeaders | undefined, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined;
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
   const record = headers as Record<string, unknown>;

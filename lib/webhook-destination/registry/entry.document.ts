@@ -6,7 +6,7 @@ import type { PausableDestination, Pause } from '../dispatch/pause.util.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 
 /** An entry: its options as given, and its later state. The store keeps it as JSON. */
-export interface EntryDocument<T> {
+interface EntryDocument<T> {
   options: T;
   /** The secret or write key before the last rotation; `until` in ms since the epoch. */
   previous?: { value: string; until: number };

@@ -9,7 +9,7 @@ import type { Registry } from './registry.js';
 import { StoredRegistry } from './stored.registry.js';
 
 /** The part of the module's options that concerns the registry. */
-export interface RegistrySettings extends EntrySettings {
+interface RegistrySettings extends EntrySettings {
   registry?: RegistryOption;
   registrySecret?: string | string[];
 }

@@ -44,7 +44,7 @@ export interface LeasedJob {
 }
 
 /** The leased job, if there was one, and when the next one falls due, in ms since the epoch, if known. */
-export interface NextJob {
+interface NextJob {
   leased: LeasedJob | undefined;
   dueAt: number | undefined;
 }

@@ -33,7 +33,7 @@ export interface DestinationJobs {
 }
 
 /** New jobs of one destination. */
-export interface NewJobs {
+interface NewJobs {
   queue: DestinationJobs;
   jobs: NewJob[];
 }

@@ -10,7 +10,7 @@ const PART = 1 / 64;
 const ROW_IDS = 256;
 
 /** Messages to be stored, with their ids as a JSON list in the stored form. */
-export interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
+interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
   messageIds: string;
 }
 

@@ -8,7 +8,7 @@ const MARK_INTERVAL = 1_000;
 const LIFETIME = 5_000;
 
 /** Asks the application that has the file open to hold back changes to it, so that the copy need not be repeated. */
-export interface BackupMark {
+interface BackupMark {
   /** Why the mark cannot be written, if so: the file may then change faster than it can be copied. */
   fault: string | undefined;
   remove: () => Promise<void>;

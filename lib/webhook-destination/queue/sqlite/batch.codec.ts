@@ -13,7 +13,7 @@ export type BatchItem =
   [messageId: string, userId: string | null, length: number, trace?: string | null, recordedBy?: string | null] | null;
 
 /** Outcome of a delivery in a batch: delivered, with its attempt, or moved to a row of its own. */
-export type BatchOutcome = [position: number, attempt?: unknown];
+type BatchOutcome = [position: number, attempt?: unknown];
 
 /** Items as they are stored; the last two columns are left out if they are empty. */
 type Columns = [

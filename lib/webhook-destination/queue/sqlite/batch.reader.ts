@@ -4,7 +4,7 @@ import { BATCH_SLOTS, decodeBodies, decodeItems, decodeOutcomes, toPositions, un
 import type { DeliveryRow, WholeRows } from './delivery-rows.js';
 
 /** A batch with its outcomes, but without its bodies, as read from the file. */
-export interface BatchHead {
+interface BatchHead {
   id: number;
   destination: string;
   source: string;

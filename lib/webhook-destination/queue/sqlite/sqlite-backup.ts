@@ -28,7 +28,7 @@ const LOG_HEADER = 32;
 const COMPANIONS = ['-wal', '-shm', '-journal'];
 
 /** Options of {@link backUp}. */
-export interface BackupOptions {
+interface BackupOptions {
   /** Whether an existing `target` is replaced. */
   overwrites: boolean;
   /** Aborts the backup; nothing is left behind. */

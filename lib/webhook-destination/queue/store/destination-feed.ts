@@ -21,7 +21,7 @@ const UNRECORDED_FACTOR = 3;
 const STORE_RETRY_DELAY = 1_000;
 
 /** Parameters of a feed, besides its store. */
-export interface FeedOptions {
+interface FeedOptions {
   destination: string;
   concurrency: number;
   /** As in `DeliveryQueue.consume`; Infinity for all deliveries. */

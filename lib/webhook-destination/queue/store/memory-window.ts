@@ -21,7 +21,7 @@ const SCARCE = 8;
 const ASSUMED_BYTES = 8 * 1024;
 
 /** How much may be read from the store. */
-export interface Room {
+interface Room {
   deliveries: number;
   bytes: number;
 }

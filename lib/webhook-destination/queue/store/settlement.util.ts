@@ -2,7 +2,7 @@ import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
 import type { Settlement } from './delivery-store.interface.js';
 
 /** What a settlement changes of a delivery. */
-export interface Settled extends Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
+interface Settled extends Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
   state: DeliveryState;
   /** Time of the next attempt, in ms since the epoch; undefined if the settlement does not change it. */
   dueAt: number | undefined;
