@@ -1,4 +1,4 @@
-import { Must } from '../common/options.rules.js';
+import { Must, MustBeBoolean } from '../common/options.rules.js';
 import { isNonEmptyString } from '../common/value.util.js';
 
 /** Name of the instance that is used if no name is given. */
@@ -20,7 +20,7 @@ export class InstanceOptions {
    *
    * @default true
    */
-  @Must('be true or false', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   isGlobal: boolean = true;
 }
 

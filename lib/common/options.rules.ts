@@ -43,6 +43,11 @@ export function Must(rule: string, holds: (value: unknown) => boolean): Property
   return MustPass((value) => (holds(value) ? [] : [rule]));
 }
 
+/** Decorator for an option that is on or off. */
+export function MustBeBoolean(): PropertyDecorator {
+  return Must('be true or false', (value) => typeof value === 'boolean');
+}
+
 /** Decorator for an option whose rules name the part at fault: `findBroken` returns those that a value breaks. */
 export function MustPass(findBroken: (value: unknown) => string[]): PropertyDecorator {
   return (options, name) => void rulesOf(options, name).checks.push(findBroken);

@@ -1,7 +1,7 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api';
 
 import { hasMethods } from '../client/telemetry/client-telemetry.interface.js';
-import { IfGiven, Must } from '../common/options.rules.js';
+import { IfGiven, Must, MustBeBoolean } from '../common/options.rules.js';
 import { isNonEmptyString } from '../common/value.util.js';
 
 /** Options of `openTelemetry`. */
@@ -28,7 +28,7 @@ export class OpenTelemetryOptions {
    * Whether each recorded message gets its own span, `create {source}`.
    * @default false
    */
-  @Must('be true or false', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   createSpans: boolean = false;
 
   /**

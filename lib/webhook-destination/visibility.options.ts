@@ -1,4 +1,4 @@
-import { Must } from '../common/options.rules.js';
+import { MustBeBoolean } from '../common/options.rules.js';
 
 /** Visibility of the module, with its rule and default. */
 export class VisibilityOptions {
@@ -7,7 +7,7 @@ export class VisibilityOptions {
    *
    * @default true
    */
-  @Must('be true or false', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   isGlobal: boolean = true;
 }
 

@@ -180,7 +180,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['a type of other case', withDestination({ types: ['Track'] }), 'destinations[0].types must be'],
   ['an inherited name as type', withDestination({ types: ['constructor'] }), 'destinations[0].types must be'],
   ['an empty list of types', withDestination({ types: [] }), 'destinations[0].types must be'],
-  ['enabled that is no boolean', withDestination({ enabled: 'yes' }), 'destinations[0].enabled must be a boolean'],
+  ['enabled that is no boolean', withDestination({ enabled: 'yes' }), 'destinations[0].enabled must be true or false'],
   ['no URLs', withDestination({ urls: undefined }), 'destinations[0].urls must'],
   ['an empty list of URLs', withDestination({ urls: [] }), 'destinations[0].urls must contain 1 to 5 URLs'],
   [
@@ -213,7 +213,7 @@ const cases: [what: string, options: unknown, error: string][] = [
     withDestination({ standardWebhooks: true }),
     'standardWebhooks requires a sharedSecret',
   ],
-  ['standardWebhooks no boolean', withDestination({ standardWebhooks: 1 }), 'standardWebhooks must be a boolean'],
+  ['standardWebhooks no boolean', withDestination({ standardWebhooks: 1 }), 'standardWebhooks must be true or false'],
 
   ['a URL that is no string', withUrl(42), NO_URL],
   ['an empty URL', withUrl(''), NO_URL],
@@ -371,7 +371,7 @@ const cases: [what: string, options: unknown, error: string][] = [
     'destinations[0].urls[0] must not be an address in delivery.deniedNetworks',
   ],
   ["Azure's own services", withUrl('http://168.63.129.16/machine'), NOT_PUBLIC],
-  ['httpsOnly that is no boolean', withDelivery({ httpsOnly: 'yes' }), 'delivery.httpsOnly must be a boolean'],
+  ['httpsOnly that is no boolean', withDelivery({ httpsOnly: 'yes' }), 'delivery.httpsOnly must be true or false'],
   [
     'a plain URL with httpsOnly',
     { ...withDestination({ urls: [url, 'http://receiver.example/hook'] }), delivery: { httpsOnly: true } },
@@ -448,7 +448,7 @@ const cases: [what: string, options: unknown, error: string][] = [
   ],
   ['a transform that is no function', withDestination({ transform: '(body) => body' }), 'transform must be a function'],
   ['null for a transform', withDestination({ transform: null }), 'destinations[0].transform must be a function'],
-  ['propagateTrace that is no boolean', withDestination({ propagateTrace: 1 }), 'propagateTrace must be a boolean'],
+  ['propagateTrace that is no boolean', withDestination({ propagateTrace: 1 }), 'propagateTrace must be true or false'],
 
   ['admin without a key', { ...withDestination({}), admin: {} }, 'admin must be { token }'],
   ['an empty admin token', { ...withDestination({}), admin: { token: '' } }, 'admin must be { token }'],

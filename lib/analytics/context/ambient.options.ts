@@ -1,7 +1,5 @@
-import { Must, MustNest, toOptions } from '../../common/options.rules.js';
+import { Must, MustBeBoolean, MustNest, toOptions } from '../../common/options.rules.js';
 import { type IdentityResolver, identityOfUser } from './ambient-identity.js';
-
-const Switch = () => Must('be true or false', (value) => typeof value === 'boolean');
 
 /** Facts of an HTTP request that are added to the `context` of events recorded during the request. */
 export class ContextOptions {
@@ -9,28 +7,28 @@ export class ContextOptions {
    * Whether to add `context.ip`: the client's address, as the platform computes it.
    * @default true
    */
-  @Switch()
+  @MustBeBoolean()
   ip: boolean = true;
 
   /**
    * Whether to add `context.userAgent`: the header `User-Agent`.
    * @default true
    */
-  @Switch()
+  @MustBeBoolean()
   userAgent: boolean = true;
 
   /**
    * Whether to add `context.locale`: the first language that the client accepts.
    * @default true
    */
-  @Switch()
+  @MustBeBoolean()
   locale: boolean = true;
 
   /**
    * Whether to add `context.page`: `path`, `url` and `referrer`, without their queries, which may contain secrets.
    * @default true
    */
-  @Switch()
+  @MustBeBoolean()
   page: boolean = true;
 }
 
@@ -66,7 +64,7 @@ export class CheckedAmbientOptions {
   @Must('be a function that takes the request', (value) => typeof value === 'function')
   identity: IdentityResolver = identityOfUser;
 
-  @Switch()
+  @MustBeBoolean()
   anonymous: boolean = true;
 
   @MustNest('be true, false or an object of booleans')

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { areNetworks } from '../../common/network.util.js';
-import { IfGiven, Must } from '../../common/options.rules.js';
+import { IfGiven, Must, MustBeBoolean } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { ENVIRONMENT, isProxyUrl } from './egress-proxy.js';
 import { isWebhookTransport, type TransportOption } from './webhook-transport.interface.js';
@@ -103,7 +103,7 @@ export class DeliveryOptions {
    * a warning.
    * @default false
    */
-  @Must('be a boolean', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   httpsOnly: boolean = false;
 
   /**

@@ -1,5 +1,5 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
-import { IfGiven, Must, MustIfPresent, MustPass } from '../../common/options.rules.js';
+import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../common/options.rules.js';
 import { hasReadableUserInfo } from '../../common/url.util.js';
 import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
@@ -76,7 +76,7 @@ export class DestinationOptions extends RoutingOptions {
    * With `true`, a shorter secret is refused. Default: `true` if the secret has 24 bytes or more.
    */
   @IfGiven()
-  @Must('be a boolean', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   standardWebhooks?: boolean;
 
   /**
@@ -123,7 +123,7 @@ export class DestinationOptions extends RoutingOptions {
    * @default false
    * @see docs/observability.md, "Traces"
    */
-  @Must('be a boolean', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   propagateTrace: boolean = false;
 
   /**

@@ -56,7 +56,7 @@ export class IngestOptions {
    * @default false
    * @see docs/ingest.md, "Browsers"
    */
-  @Must('be a boolean, or an object whose origin is one or more origins such as "https://shop.example"', isCors)
+  @Must('be true, false, or an object whose origin is one or more origins such as "https://shop.example"', isCors)
   cors: boolean | CorsOptions = false;
 
   /**

@@ -1,7 +1,7 @@
 import { MESSAGE_TYPES, type MessageType } from '../../client/message/message.interface.js';
 import { isMessageType } from '../../client/message/message.rules.js';
 import { isName, NAME_LIMITS } from '../../common/name.rules.js';
-import { IfGiven, Must, MustIfPresent } from '../../common/options.rules.js';
+import { IfGiven, Must, MustBeBoolean, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { areEventPatterns, MAX_PATTERN_LENGTH, MAX_PATTERNS } from './event-filter.js';
 
@@ -38,7 +38,7 @@ export class RoutingOptions {
    * Whether the destination receives messages.
    * @default true
    */
-  @Must('be a boolean', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   enabled: boolean = true;
 
   /** Names of the sources whose messages the destination receives. `undefined` is refused. Default: every source. */

@@ -1,5 +1,5 @@
 import { throwFaults } from '../../../common/options.error.js';
-import { Known, Must } from '../../../common/options.rules.js';
+import { Known, Must, MustBeBoolean } from '../../../common/options.rules.js';
 import { hasReadableUserInfo } from '../../../common/url.util.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
@@ -45,7 +45,7 @@ export class CheckedBullmqOptions extends QueueOptions {
    * that may not create tables, run `migrateBullmqQueue()` with one that may.
    * @default true
    */
-  @Must('be a boolean', (value) => typeof value === 'boolean')
+  @MustBeBoolean()
   migrate: boolean = true;
 
   /**

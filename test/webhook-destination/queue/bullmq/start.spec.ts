@@ -51,7 +51,7 @@ describe('Options of bullmqQueue', () => {
     ['a colon', { connection: REDIS_URL, prefix: 'a:b' }, 'prefix must be'],
     ['a schema with a dash', { backend: 'postgres', connection: {}, prefix: 'a-b' }, 'prefix is the schema'],
     ['a wait of no time', { connection: REDIS_URL, connectTimeout: 0 }, 'connectTimeout must be'],
-    ['a wrong migrate', { connection: REDIS_URL, migrate: 'yes' }, 'migrate must be a boolean'],
+    ['a wrong migrate', { connection: REDIS_URL, migrate: 'yes' }, 'migrate must be true or false'],
     ['a wrong bound', { connection: REDIS_URL, retention: { dead: { age: -1 } } }, 'retention.dead.age must be'],
   ];
   it.each(cases)('name what is wrong: %s', (_what, options, error) => {
