@@ -5,7 +5,8 @@ import { processWide } from '../common/process-wide.util.js';
 import { BOUNDS, Counter, type Gauge, type Histogram, type Metric, type Sample } from '../common/telemetry/metric.js';
 import { FaultReporter } from './fault.reporter.js';
 
-const NAME = 'nestjs-analytics-relay';
+/** Name of the instrumentation scope of all spans and metrics. */
+export const SCOPE = 'nestjs-analytics-relay';
 
 /** A metric whose values are read on demand. */
 type Read = Counter | Gauge;
@@ -115,7 +116,7 @@ class MetricsBridge {
 export function bridge(metrics: readonly Metric[], provider: MeterProvider = api.getMeterProvider()): () => void {
   const bridges = processWide('metrics-bridges', () => new WeakMap<MeterProvider, MetricsBridge>());
   let found = bridges.get(provider);
-  if (!found) bridges.set(provider, (found = new MetricsBridge(provider.getMeter(NAME, VERSION))));
+  if (!found) bridges.set(provider, (found = new MetricsBridge(provider.getMeter(SCOPE, VERSION))));
   const added = metrics.filter((metric) => found.add(metric));
   return () => added.forEach((metric) => found.remove(metric));
 }

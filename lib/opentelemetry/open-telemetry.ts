@@ -22,11 +22,9 @@ import {
 } from './attributes.js';
 import { OpenTelemetryAttempt } from './attempt-span.js';
 import { GuardedTracer } from './guarded.tracer.js';
-import { bridge } from './metrics.bridge.js';
+import { bridge, SCOPE } from './metrics.bridge.js';
 import type { OpenTelemetryOptions } from './open-telemetry.options.js';
 import { toLinks, toParent } from './span-context.util.js';
-
-const NAME = 'nestjs-analytics-relay';
 
 /** Creates the spans of clients and relays, as listed in docs/observability.md. */
 export class OpenTelemetry implements Telemetry {
@@ -35,7 +33,7 @@ export class OpenTelemetry implements Telemetry {
 
   constructor(private readonly options: OpenTelemetryOptions) {
     // The global tracer passes calls on to a provider that is set later.
-    this.tracer = new GuardedTracer((options.tracerProvider ?? trace).getTracer(NAME, VERSION));
+    this.tracer = new GuardedTracer((options.tracerProvider ?? trace).getTracer(SCOPE, VERSION));
     this.create = options.createSpans ? (_type, source) => this.createSpan(source) : undefined;
   }
 

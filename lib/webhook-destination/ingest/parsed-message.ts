@@ -17,7 +17,7 @@ interface ParsedMessageOptions {
   /** Upper bound of its posted size, in bytes. */
   size?: number;
   /** Overrides the message's own type. */
-  type?: MessageType;
+  type?: MessageType | undefined;
   /** JSON of its own context, merged with that of its batch. */
   context?: string | undefined;
   /** `integrations` of its batch; the message's own members take precedence. */

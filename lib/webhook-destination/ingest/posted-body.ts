@@ -5,7 +5,7 @@ import { RequestError } from './request.error.js';
 import type { MessageRoute } from './ingest.routes.js';
 import { ParsedMessage } from './parsed-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
-import { scanMessages } from './scan/index.js';
+import { scanMessages } from './scan/scan-messages.util.js';
 
 /** The content of a posted body. */
 interface PostedBody {

@@ -1,7 +1,7 @@
 import type { Delivery, NewDelivery } from './delivery-queue.interface.js';
 
 /** Empty list that all deliveries without attempts share; never modified. */
-const NONE: never[] = [];
+export const NONE: never[] = [];
 
 /** Creates a delivery without attempts. It copies field by field because that is fastest. */
 export function toDelivery(accepted: NewDelivery, id: string): Delivery {

@@ -101,7 +101,7 @@ export class MessageScanner extends JsonScanner {
         ? new ScannedMessage(this.source, end - at, SPANS, this.escaped, this.type)
         : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), {
             size: end - at,
-            ...(this.type && { type: this.type }),
+            type: this.type,
           }),
     );
     return end;

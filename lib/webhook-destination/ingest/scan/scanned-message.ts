@@ -3,9 +3,8 @@ import { MAX_MESSAGE_BYTES } from '../../../client/message/message.limits.js';
 import type { JsonText } from '../body.reader.js';
 import { memberOf } from '../parsed-message.js';
 import { type PostedMessage, TEXT_FIELDS, type TextField } from '../posted-message.interface.js';
+import { OPEN_BRACE, QUOTE } from './json-scanner.js';
 
-const QUOTE = 0x22;
-const OPEN_BRACE = 0x7b;
 const N_OF_NULL = 0x6e;
 
 /** Fields of a message, in the order of the span table. */

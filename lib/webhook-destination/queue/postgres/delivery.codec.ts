@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 
 import type { AttemptRecord } from '../attempt-record.interface.js';
+import { NONE } from '../delivery.factory.js';
 import type { Delivery, DeliveryRecord, DeliveryState, NewDelivery } from '../delivery-queue.interface.js';
-
-/** Empty list that all deliveries without attempts share; never modified. */
-const NONE: never[] = [];
 
 /** A row of a delivery, as the statements read it. */
 export interface DeliveryRow {

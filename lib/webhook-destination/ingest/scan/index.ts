@@ -1,1 +1,0 @@
-export { scanMessages } from './scan-messages.util.js';
