@@ -43,8 +43,8 @@ export class RequestAdmission {
   /**
    * Returns the name of the source with the key.
    *
-   * @throws {RequestError} 401 if no source has it, or there is none, 429 above the limit of wrong keys. An address of one client then
-   * also gets 429 for correct keys that it has not used before, so it cannot continue guessing.
+   * @throws {RequestError} 401 for a missing or unknown key; 429 once the address has sent too many of them. An address
+   * that is a single client then also gets 429 for correct keys new to it, so that it cannot go on guessing.
    */
   authenticate(writeKey: string | undefined, request: IncomingMessage): string {
     const address = this.addressOf(request);

@@ -47,8 +47,8 @@ interface Places {
  * Copies a queue's file, even while an application has it open. `target` is a single, checked file that holds
  * everything committed before the call. Resolves with its size in bytes.
  * @throws {ArgumentError} when `target` cannot be used
- * @throws {QueueUnavailableError} when the file cannot be copied or checked; `target` is then unchanged, but it may
- * have   lost its `-wal` if the last step could not replace it
+ * @throws {QueueUnavailableError} when the file cannot be copied or checked; `target` then keeps its content,
+ * but its `-wal` may be gone if the last step failed
  */
 export async function backUp(path: string, target: string, { overwrites, signal }: BackupOptions): Promise<number> {
   const source = await realpath(path);
