@@ -11,3 +11,19 @@ export function isDiscardedPromise(value: unknown): boolean {
   }
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function';
 }
+
+/** A promise and the functions that settle it. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T | Promise<T>): void;
+  reject(reason: Error): void;
+}
+
+/** Creates a promise that its caller settles. A rejection that nothing awaits is not reported as unhandled. */
+export function deferred<T>(): Deferred<T> {
+  let resolve!: Deferred<T>['resolve'];
+  let reject!: Deferred<T>['reject'];
+  const promise = new Promise<T>((...settle) => ([resolve, reject] = settle));
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

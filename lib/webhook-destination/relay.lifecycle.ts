@@ -11,9 +11,10 @@ import { ModuleRef } from '@nestjs/core';
 import { errorMessage } from '../client/error.util.js';
 import type { Concealed } from '../common/concealed.value.js';
 import { LineLogger } from '../common/line.logger.js';
+import { deferred } from '../common/promise.util.js';
 import { ClosedError } from '../common/relay.errors.js';
 import { checkBun } from './bun-version.util.js';
-import { loadConnections, type PoolFactory } from './dispatch/transport.factory.js';
+import { type Connections, loadConnections } from './dispatch/transport.factory.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { type DeliveryCount, isOpen } from './queue/delivery-queue.interface.js';
 import { RelaySteps } from './relay-steps.js';
@@ -24,16 +25,15 @@ import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
 @Injectable()
 export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, OnApplicationShutdown {
   private readonly logger = new LineLogger('WebhookDestination');
-  private createPool!: PoolFactory;
-  private resolveOpened!: (opening: Promise<void>) => void;
-  private rejectOpened!: (reason: Error) => void;
+  private connections!: Connections;
+  private readonly opening = deferred<void>();
   private endMetrics: (() => void) | void = undefined;
   private queueOpened: Promise<void> | undefined;
   private registryOpened: Promise<void> | undefined;
   private stopped: Promise<void> | undefined;
 
   /** Fulfilled once the queue and the registry are open. Events that other providers record during startup wait for it. */
-  readonly opened: Promise<void>;
+  readonly opened = this.opening.promise;
   /** They pass on their last events before the relay stops. */
   readonly producers = new Set<InProcessProducer>();
 
@@ -42,18 +42,13 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     private readonly steps: RelaySteps,
     private readonly moduleRef: ModuleRef,
   ) {
-    this.opened = new Promise((resolve, reject) => {
-      this.resolveOpened = resolve;
-      this.rejectOpened = reject;
-    });
-    this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
     steps.registry.onNeeded = () => void this.open().catch(() => undefined); // the caller gets the error
   }
 
   async onModuleInit(): Promise<void> {
     checkBun();
     if (this.options.reveal().mode !== 'ingest') {
-      this.createPool = await loadConnections(this.options.reveal().delivery, this.moduleRef);
+      this.connections = await loadConnections(this.options.reveal().delivery, this.moduleRef);
     }
     await this.steps.api?.mountDeletion(this.moduleRef);
     this.queueOpened = this.steps.queue.open();
@@ -73,12 +68,12 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     }
     if (this.options.reveal().mode === 'ingest') return;
     this.steps.dispatcher.follow();
-    this.steps.dispatcher.start(this.createPool, await this.count());
+    this.steps.dispatcher.start(this.connections, await this.count());
   }
 
   /** Called before the server closes. */
   onModuleDestroy(): void {
-    this.rejectOpened(new ClosedError('the application closed before its queue was open'));
+    this.opening.reject(new ClosedError('the application closed before its queue was open'));
     this.steps.ingest?.endpoint.close();
     this.steps.api?.endStreams();
   }
@@ -90,7 +85,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
 
   /** Opens the registry once the queue is open, which begins with {@link onModuleInit}. */
   open(): Promise<void> {
-    if (this.queueOpened) this.resolveOpened((this.registryOpened ??= this.openRegistry(this.queueOpened)));
+    if (this.queueOpened) this.opening.resolve((this.registryOpened ??= this.openRegistry(this.queueOpened)));
     return this.opened;
   }
 

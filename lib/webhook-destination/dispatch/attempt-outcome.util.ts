@@ -23,7 +23,7 @@ export function judgeAttempt(
   options: DeliveryOptions,
   startedAt: number,
   now: () => number,
-  paused = 0,
+  paused: number,
 ): DeliveryOutcome {
   const attempt = { startedAt, results: sent.map(({ result }) => result) };
   if (sent.some(({ result }) => result.outcome === 'success')) return { state: 'delivered', attempt };

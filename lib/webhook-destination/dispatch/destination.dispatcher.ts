@@ -1,4 +1,4 @@
-import { AsyncResource } from 'node:async_hooks';
+import type { AsyncResource } from 'node:async_hooks';
 
 import type { Subject } from 'rxjs';
 
@@ -58,9 +58,9 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     private readonly sender: DestinationSender,
     private readonly options: DeliveryOptions,
     events: Subject<DeliveryEvent>,
-    private readonly now: () => number = () => Date.now(),
-    private readonly telemetry?: RelayTelemetry,
-    private readonly scope = new AsyncResource('DestinationDispatcher'),
+    private readonly now: () => number,
+    private readonly telemetry: RelayTelemetry | undefined,
+    private readonly scope: AsyncResource,
   ) {
     this.#destination = destination;
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);

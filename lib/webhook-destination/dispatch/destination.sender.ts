@@ -20,9 +20,9 @@ export class DestinationSender implements RequestOwner {
     readonly headers: WebhookHeaders,
     private readonly routes: Route[],
     private readonly maxActive: number,
-    readonly retryOn: RetryOn = 'spec',
+    readonly retryOn: RetryOn,
+    readonly propagateTrace: boolean,
     readonly limit?: RequestLimit,
-    readonly propagateTrace = false,
   ) {}
 
   /**

@@ -51,7 +51,7 @@ export function findEnvironmentFaults(): string[] {
     .map(([name]) => `delivery.proxy is 'environment', so ${name} must be the http or https URL of a proxy`);
 }
 
-/** Returns the proxy choice for `delivery.proxy`; the environment is read once. */
+/** Returns the proxy choice for `delivery.proxy`. It has read the environment. */
 export function proxyChoice(option: string | undefined): ProxyChoice {
   if (option === undefined) return () => undefined;
   if (option !== ENVIRONMENT) {

@@ -54,7 +54,7 @@ export class NetworkPolicy {
    */
   constructor(
     private readonly allowedNetworks: string[],
-    deniedNetworks: string[] = [],
+    deniedNetworks: string[],
     private readonly hosts: Pick<HostLookup, 'addressesOf'> = processWide('host-lookup', () => new HostLookup()),
   ) {
     this.allowed = toBlockList(allowedNetworks);

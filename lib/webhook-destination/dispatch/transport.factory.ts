@@ -8,7 +8,7 @@ import { PackageError } from '../../common/relay.errors.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { BoundedTransport } from './bounded.transport.js';
 import { ConnectionPool } from './connection-pool.js';
-import { proxyChoice } from './egress-proxy.js';
+import { proxyChoice, type ProxyChoice } from './egress-proxy.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
 import { proxyConnector } from './proxy.connector.js';
@@ -21,23 +21,31 @@ import type { WebhookTarget } from './webhook-target.js';
 /** Creates the connections to one URL: `size` at most. */
 export type PoolFactory = (target: WebhookTarget, size: number) => ConnectionPool;
 
+/** The factory of connections, and the choices that it makes for each. */
+export interface Connections {
+  createPool: PoolFactory;
+  policy: NetworkPolicy;
+  proxyFor: ProxyChoice;
+}
+
 /**
- * Loads the transport that the options select, and returns the factory of its connections.
+ * Loads the transport that the options select.
  *
  * @throws {PackageError} naming the packages to install
  * @throws {OptionsError} if no module provides the `HttpService` that the options name
  */
-export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<PoolFactory> {
+export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<Connections> {
   const transport = await loadTransport(options, moduleRef);
   const { allowedNetworks, deniedNetworks, ca, proxy, timeout } = options;
   const policy = new NetworkPolicy(allowedNetworks, deniedNetworks);
   const direct = guardedConnector(policy, timeout, ca);
   const proxyFor = proxyChoice(proxy);
-  return (target, size) => {
+  const createPool: PoolFactory = (target, size) => {
     const chosen = proxyFor(new URL(target.url));
     const connector = chosen ? proxyConnector(chosen, policy, options) : direct;
     return new ConnectionPool(socketBudget(), connector, transport(target), size, timeout);
   };
+  return { createPool, policy, proxyFor };
 }
 
 async function loadTransport(

@@ -15,17 +15,16 @@ import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { DestinationDispatcher } from './destination.dispatcher.js';
-import { proxyChoice } from './egress-proxy.js';
 import { NetworkCheck } from './network-check.js';
-import { NetworkPolicy } from './network.policy.js';
 import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { isActive, type PausableDestination, sendsAlike } from './pause.util.js';
 import { RemovedDestination } from './removed-destination.js';
 import { RequestLimit } from './request-limit.js';
-import { createSender, sendTest } from './sender.factory.js';
+import { createSender } from './sender.factory.js';
 import { socketBudget } from './socket-budget.js';
-import type { PoolFactory } from './transport.factory.js';
+import { sendTest } from './test-delivery.js';
+import type { Connections, PoolFactory } from './transport.factory.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
 
 /** How long due deliveries are still leased during shutdown, in ms. */
@@ -129,14 +128,12 @@ export class WebhookDispatcher {
    *
    * @param counts what the queue holds; undefined if unknown
    */
-  start(createPool: PoolFactory, counts?: DeliveryCount[]): void {
-    const { delivery } = this.options.reveal();
+  start({ createPool, policy, proxyFor }: Connections, counts?: DeliveryCount[]): void {
     this.leaveBudget = this.joinBudget();
     this.#createPool = createPool;
     // A custom transport is responsible for its connections.
-    if (!isWebhookTransport(delivery.transport)) {
-      const policy = new NetworkPolicy(delivery.allowedNetworks, delivery.deniedNetworks);
-      this.#check = new NetworkCheck(policy, this.queue, proxyChoice(delivery.proxy));
+    if (!isWebhookTransport(this.options.reveal().delivery.transport)) {
+      this.#check = new NetworkCheck(policy, this.queue, proxyFor);
     }
     const all = [...this.#destinations.keys()];
     const named = (states: DeliveryCount[]) => new Set(states.map(({ destination }) => destination));

@@ -14,7 +14,7 @@ export class SourceRegistry {
   /** The digests of each source's keys. */
   private readonly digests = new Map<string, string[]>();
 
-  constructor(sources: KeyedSource[] = []) {
+  constructor(sources: KeyedSource[]) {
     for (const source of sources) this.put(source);
   }
 

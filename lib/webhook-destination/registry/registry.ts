@@ -1,5 +1,6 @@
 import type { ModuleRef } from '@nestjs/core';
 
+import { deferred } from '../../common/promise.util.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { EntryDocuments } from './entry.document.js';
@@ -22,22 +23,15 @@ export type EntryChange<K extends RegistryKind> = (
 
 /** Registry of the sources and destinations that the module's options do not declare. */
 export abstract class Registry {
-  private resolveOpened!: (opening: Promise<void>) => void;
-  private rejectOpened!: (reason: Error) => void;
-  protected readonly opened: Promise<void>;
+  private readonly opening = deferred<void>();
+  protected readonly opened = this.opening.promise;
   /** Called when entries are needed, possibly before {@link open}. */
   onNeeded: () => void = () => undefined;
   protected isClosed = false;
 
   abstract readonly origin: EntryOrigin;
 
-  constructor(protected readonly entries: LiveEntries) {
-    this.opened = new Promise((resolve, reject) => {
-      this.resolveOpened = resolve;
-      this.rejectOpened = reject;
-    });
-    this.opened.catch(() => undefined); // prevents an unhandled rejection if nothing awaits it
-  }
+  constructor(protected readonly entries: LiveEntries) {}
 
   /** Resolves once all entries are in use. */
   ready(): Promise<void> {
@@ -47,14 +41,14 @@ export abstract class Registry {
 
   /** Puts all entries into use, and follows their changes from now on. */
   open(moduleRef: ModuleRef): Promise<void> {
-    this.resolveOpened(this.start(moduleRef).then(() => this.entries.warnOfUnknownSources()));
+    this.opening.resolve(this.start(moduleRef).then(() => this.entries.warnOfUnknownSources()));
     return this.opened;
   }
 
   /** Stops following changes. */
   close(): void {
     this.isClosed = true;
-    this.rejectOpened(new ClosedError('the application closed before its registry was open'));
+    this.opening.reject(new ClosedError('the application closed before its registry was open'));
     this.stop();
     this.entries.logger.end();
   }

@@ -41,7 +41,7 @@ export class DestinationRouter {
   /** The enabled destinations by the sources they name; those without `sources` are under undefined. */
   private readonly wanting = new Map<string | undefined, Set<RoutedDestination>>();
 
-  constructor(destinations: RoutingOptions[] = []) {
+  constructor(destinations: RoutingOptions[]) {
     for (const destination of destinations) this.put(destination);
   }
 

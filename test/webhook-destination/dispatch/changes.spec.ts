@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import type { ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
@@ -242,9 +244,17 @@ it('A destination that was stopped while it was down probes no more', async () =
     });
   const pool = { post, endWaits: () => undefined, close: () => Promise.resolve() };
   const routes = [{ target: toWebhookTarget('https://customer.example/hook'), pool, active: 0 }];
-  const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 64);
+  const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 64, 'spec', false);
   let now = Date.now();
-  const dispatcher = new DestinationDispatcher({ name: 'Hook' }, sender, options, new Subject(), () => now);
+  const dispatcher = new DestinationDispatcher(
+    { name: 'Hook' },
+    sender,
+    options,
+    new Subject(),
+    () => now,
+    undefined,
+    new AsyncResource('test'),
+  );
   dispatcher.start({ consume: () => NEVER });
   const handle = (id: string) =>
     new Promise<unknown>((resolve) => {

@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
@@ -41,9 +43,17 @@ describe('A destination that is down for longer than the retry window, in fake t
       close: () => Promise.resolve(),
     };
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
-    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
+    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1, 'spec', false);
     const options = new DeliveryOptions();
-    const dispatcher = new DestinationDispatcher({ name: 'Webhooks' }, sender, options, new Subject<DeliveryEvent>());
+    const dispatcher = new DestinationDispatcher(
+      { name: 'Webhooks' },
+      sender,
+      options,
+      new Subject<DeliveryEvent>(),
+      () => Date.now(),
+      undefined,
+      new AsyncResource('test'),
+    );
     dispatcher.start({ consume });
     /** Hands a delivery out and resolves with its outcome. */
     const hand = (acceptedAt = Date.now(), firstAttemptAt?: number) =>

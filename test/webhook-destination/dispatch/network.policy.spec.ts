@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
 import { isCidr } from '../../../lib/common/network.util.js';
 
-const closed = new NetworkPolicy([]);
+const closed = new NetworkPolicy([], []);
 
 describe('The network policy', () => {
   it.each([
@@ -56,7 +56,7 @@ describe('The network policy', () => {
   );
 
   it('exempts the allowed networks, mapped into IPv6 too, and no more', () => {
-    const policy = new NetworkPolicy(['10.1.0.0/16', 'fd00:1::/32']);
+    const policy = new NetworkPolicy(['10.1.0.0/16', 'fd00:1::/32'], []);
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00:1::9']) expect(policy.allows(address)).toBe(true);
     for (const address of ['10.2.0.1', '::ffff:10.2.0.1', 'fd00:2::9', '127.0.0.1']) {
       expect(policy.allows(address)).toBe(false);
@@ -73,10 +73,10 @@ describe('The network policy', () => {
   });
 
   it('takes an address for itself, and localhost for all loopback addresses', () => {
-    const policy = new NetworkPolicy(['10.1.2.3', 'fd00::9']);
+    const policy = new NetworkPolicy(['10.1.2.3', 'fd00::9'], []);
     for (const address of ['10.1.2.3', '::ffff:10.1.2.3', 'fd00::9']) expect(policy.allows(address)).toBe(true);
     for (const address of ['10.1.2.4', 'fd00::8', '127.0.0.1']) expect(policy.allows(address)).toBe(false);
-    const local = new NetworkPolicy(['localhost']);
+    const local = new NetworkPolicy(['localhost'], []);
     for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
       expect(local.allows(address)).toBe(true);
     }
@@ -89,7 +89,7 @@ describe('The network policy', () => {
         'localhost',
         { all },
       );
-    const policy = new NetworkPolicy(['127.0.0.0/8']);
+    const policy = new NetworkPolicy(['127.0.0.0/8'], []);
     expect(await lookup(policy, false)).toBe('127.0.0.1');
     expect(await lookup(policy, true)).toEqual([{ address: '127.0.0.1', family: 4 }]);
     await expect(lookup(closed, true)).rejects.toMatchObject({ code: 'address_not_allowed' });

@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks';
+
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
@@ -45,9 +47,17 @@ describe('The window of four hours, in fake time', () => {
       close: () => Promise.resolve(),
     };
     const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
-    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1);
+    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1, 'spec', false);
     const events = new Subject<DeliveryEvent>();
-    const dispatcher = new DestinationDispatcher({ name: 'Webhooks', pauses }, sender, new DeliveryOptions(), events);
+    const dispatcher = new DestinationDispatcher(
+      { name: 'Webhooks', pauses },
+      sender,
+      new DeliveryOptions(),
+      events,
+      () => Date.now(),
+      undefined,
+      new AsyncResource('test'),
+    );
     let delivery: Delivery = {
       id: '1',
       destination: 'Webhooks',

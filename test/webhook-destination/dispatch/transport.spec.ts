@@ -107,7 +107,7 @@ describe.each(transports)('The $name transport', ({ guarded, create }) => {
 
   function open(url: string, settings: Settings = {}): Exchanges {
     const { allowedNetworks = LOOPBACK, ca, connections = 4, timeout = 2_000 } = settings;
-    const connect = guardedConnector(new NetworkPolicy(allowedNetworks), timeout, ca);
+    const connect = guardedConnector(new NetworkPolicy(allowedNetworks, []), timeout, ca);
     const pool = new ConnectionPool(
       new SocketBudget(),
       connect,
