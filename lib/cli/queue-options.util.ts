@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 
 import { errorMessage } from '../client/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
-import { createQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
+import { createSharedQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
 import { toBullmqOptions } from '../webhook-destination/queue/shared/shared-queue.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
@@ -60,7 +60,7 @@ export function storeQueue(option: string, url = '', prefix: string | undefined,
   }
   const backend = scheme.startsWith('postgres') ? 'postgres' : 'redis';
   const options = toBullmqOptions({ backend, connection: url, prefix, migrate: creates && backend === 'postgres' });
-  return createQueue({ ...options, mustExist: !creates });
+  return createSharedQueue({ ...options, mustExist: !creates });
 }
 
 /** Returns the file of a SQLite queue. Commands never create one. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
 import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
-import { DueList, run } from '../redis/due-list.js';
+import { RedisDueList, run } from '../redis/redis-due-list.js';
 import { RedisConnection } from '../redis/redis.connection.js';
 import { RedisRegistryStore } from '../redis/redis-registry.store.js';
 import { RedisSeriesStore } from '../redis/redis-series.store.js';
@@ -44,7 +44,7 @@ export class RedisStore {
   readonly token = randomUUID();
   private readonly connection = new RedisConnection(this.options);
   readonly signals = new RedisSignals(this.connection, this.token);
-  readonly due = new DueList(this.connection, this.signals);
+  readonly due = new RedisDueList(this.connection, this.signals);
   readonly registry = new RedisRegistryStore(this.connection, this.signals);
   readonly series = new RedisSeriesStore(this.connection);
   private root!: IQueueBackend;

@@ -14,7 +14,7 @@ import { PostgresStore } from '../postgres/postgres.store.js';
  */
 export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
   const checked = toBullmqOptions(options);
-  return Object.assign(() => createQueue(checked), { isShared: true });
+  return Object.assign(() => createSharedQueue(checked), { isShared: true });
 }
 
 /**
@@ -29,7 +29,7 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 }
 
 /** @internal */
-export function createQueue(options: SharedQueueOptions): SharedQueue {
+export function createSharedQueue(options: SharedQueueOptions): SharedQueue {
   const queue = createEngine(options);
   const { registry, series, peers, due$ } = queue;
   const conceal = <T extends object>(object: T): T =>

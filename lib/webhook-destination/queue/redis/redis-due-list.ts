@@ -22,7 +22,7 @@ const SETTLE = `
  * Sorted set of the destinations that have open deliveries, by the time at which a process must check each of them.
  * A destination is listed by the time its delivery is accepted, until a process finds it without open deliveries.
  */
-export class DueList {
+export class RedisDueList {
   private readonly key = this.connection.key('due');
 
   constructor(
