@@ -1,6 +1,6 @@
 import { errorMessage } from '../client/error.util.js';
 import { within } from '../common/time.util.js';
-import type { DeliveryQueue, QueueCondition } from './queue/delivery-queue.interface.js';
+import { type DeliveryQueue, type QueueCondition, UNLIMITED } from './queue/delivery-queue.interface.js';
 import { firstAcceptedAt, type QueueFigures } from './queue/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
 
@@ -61,7 +61,7 @@ export class RelayHealth {
   private async write(): Promise<QueueCondition> {
     if (this.queue.check) return this.queue.check();
     await this.queue.counts(); // not the shared figures, which may predate an outage
-    return { isFull: false, freeDisk: undefined };
+    return UNLIMITED;
   }
 
   private findAge(bound: number): Promise<string | undefined> {

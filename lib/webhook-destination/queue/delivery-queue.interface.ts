@@ -152,6 +152,9 @@ export interface QueueCondition {
   freeDisk: number | undefined;
 }
 
+/** Condition of a queue without a size limit that is not on a disk of this machine. */
+export const UNLIMITED: Readonly<QueueCondition> = { isFull: false, freeDisk: undefined };
+
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time.
  * An engine is embedded in one process or shared by many; each consumer pulls its own deliveries.
@@ -219,7 +222,7 @@ export interface DeliveryQueue {
   purge(query: DeliveryQuery): Promise<number>;
   /** Removes records of delivered and dead deliveries past their retention; resolves with their number. */
   sweep(): Promise<number>;
-  /** Makes waiting deliveries of a removed destination due now; resolves with their number. */
+  /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */
   expedite?(destination: string): Promise<number>;
   /** Stores sources and destinations for `registry: 'store'`; usable while the queue is open. */
   readonly registry?: RegistryStore;

@@ -12,6 +12,7 @@ import {
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
+  UNLIMITED,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
@@ -91,7 +92,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
 
   async check(): Promise<QueueCondition> {
     await this.store.check();
-    return { isFull: false, freeDisk: undefined };
+    return UNLIMITED;
   }
 
   async oldest(): Promise<OldestDelivery[]> {

@@ -1,11 +1,12 @@
 import { LineLogger } from '../../../common/line.logger.js';
-import type {
-  Delivery,
-  DeliveryCount,
-  DeliveryRecord,
-  DeliveryState,
-  OldestDelivery,
-  QueueCondition,
+import {
+  type Delivery,
+  type DeliveryCount,
+  type DeliveryRecord,
+  type DeliveryState,
+  type OldestDelivery,
+  type QueueCondition,
+  UNLIMITED,
 } from '../delivery-queue.interface.js';
 import { toDelivery } from '../delivery.factory.js';
 import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../store/delivery-store.interface.js';
@@ -90,7 +91,7 @@ export class MemoryStore implements DeliveryStore {
   }
 
   check(): Promise<QueueCondition> {
-    return Promise.resolve({ isFull: false, freeDisk: undefined });
+    return Promise.resolve(UNLIMITED);
   }
 
   oldest(): Promise<OldestDelivery[]> {
@@ -132,10 +133,6 @@ export class MemoryStore implements DeliveryStore {
 
   purge(query: CheckedQuery): Promise<number> {
     return Promise.resolve(this.remove(this.find(query)));
-  }
-
-  scrub(): Promise<void> {
-    return Promise.resolve();
   }
 
   sweep(retention: Retention, now: number): Promise<number> {

@@ -86,7 +86,7 @@ export class DeliveryRecords {
     return replayed;
   }
 
-  /** Makes waiting deliveries of a destination due; resolves with their number. */
+  /** Makes open deliveries of a destination due; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number> {
     return this.database.repeat(
       `WITH found AS MATERIALIZED (

@@ -1,11 +1,12 @@
 import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
-import type {
-  Delivery,
-  DeliveryCount,
-  DeliveryRecord,
-  OldestDelivery,
-  QueueCondition,
+import {
+  type Delivery,
+  type DeliveryCount,
+  type DeliveryRecord,
+  type OldestDelivery,
+  type QueueCondition,
+  UNLIMITED,
 } from '../delivery-queue.interface.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
@@ -132,7 +133,7 @@ export class PostgresStore implements DeliveryStore {
 
   async check(): Promise<QueueCondition> {
     await this.leases.renew();
-    return { isFull: false, freeDisk: undefined };
+    return UNLIMITED;
   }
 
   oldest(): Promise<OldestDelivery[]> {
@@ -155,13 +156,9 @@ export class PostgresStore implements DeliveryStore {
     return count;
   }
 
+  /** PostgreSQL overwrites purged data once a vacuum has run. */
   purge(query: CheckedQuery): Promise<number> {
     return this.records.purge(query, (ids) => this.signals.sendPurged(ids));
-  }
-
-  /** Does nothing: PostgreSQL overwrites purged data once a vacuum has run. */
-  scrub(): Promise<void> {
-    return Promise.resolve();
   }
 
   async sweep(retention: Retention, now: number): Promise<number> {

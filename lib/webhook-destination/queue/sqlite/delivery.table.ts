@@ -43,7 +43,7 @@ export class DeliveryTable {
     expedite: this.db.prepare(
       `UPDATE delivery SET due_at = ?2 WHERE id IN (
          SELECT id FROM delivery WHERE destination = ?1 AND state IN ('queued', 'waiting') AND due_at > ?2
-           AND state = 'waiting' LIMIT ${SLICE_DUE})`,
+         LIMIT ${SLICE_DUE})`,
     ),
     replay: this.db.prepare(
       `UPDATE delivery SET state = 'queued', due_at = ?1, first_attempt_at = ?1, failed_urls = '[]', reason = NULL,
@@ -130,7 +130,7 @@ export class DeliveryTable {
     return { result: found.map(({ destination }) => destination), next };
   }
 
-  /** Makes a portion of the waiting deliveries due; returns the number of those not due before. */
+  /** Makes a portion of the open deliveries due; returns the number of those not due before. */
   expedite(destination: string, now: number): number {
     return this.statements.expedite.run(destination, now).changes;
   }

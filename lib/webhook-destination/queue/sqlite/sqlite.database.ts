@@ -125,7 +125,7 @@ export class SqliteDatabase {
     return this.deliveries.replay(query, now, after);
   }
 
-  /** Makes a portion of the waiting deliveries of a destination due; returns their number. */
+  /** Makes a portion of a destination's open deliveries due; returns the number of those not due before. */
   expedite(destination: string, now: number): number {
     this.file.now = now;
     return this.deliveries.expedite(destination, now);

@@ -103,11 +103,11 @@ export interface DeliveryStore
   search?(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
-  /** Makes waiting deliveries of a destination due at `now`; resolves with the number of those not due before. */
+  /** Makes open deliveries of a destination due at `now`; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number>;
   purge(query: CheckedQuery): Promise<number>;
-  /** Overwrites leftover data of purged deliveries. */
-  scrub(): Promise<void>;
+  /** Overwrites leftover data of purged deliveries. Absent if none is left, or the database overwrites it by itself. */
+  scrub?(): Promise<void>;
   sweep(retention: Retention, now: number): Promise<number>;
   /** Called when the queue begins to close. All calls, the last ones and `close` included, then end within seconds. */
   beginClose?(): void;

@@ -227,7 +227,7 @@ export class StoreQueue implements DeliveryQueue {
   private scrub(): Promise<void> {
     this.nextScrub ??= this.lastScrub.then(() => {
       this.nextScrub = undefined;
-      return this.store.scrub();
+      return this.store.scrub?.();
     });
     this.lastScrub = this.nextScrub.catch(() => undefined);
     return this.nextScrub;
