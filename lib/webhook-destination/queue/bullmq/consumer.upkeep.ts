@@ -31,6 +31,8 @@ export class ConsumerUpkeep {
       else this.unserved.next(name);
     }
   });
+  /** Checks in progress: one that is cut short leaves its destinations postponed. */
+  private readonly checks = new Set<Promise<void>>();
   private timer: NodeJS.Timeout | undefined;
   private subscription: Subscription | undefined;
   private running = false;
@@ -71,7 +73,7 @@ export class ConsumerUpkeep {
     const all = [...this.all];
     this.all.clear();
     this.consumers.clear();
-    await Promise.all(all.map((consumer) => consumer.close()));
+    await Promise.allSettled([...this.checks, ...all.map((consumer) => consumer.close())]);
   }
 
   /** Starts listening; destinations that are already due are emitted soon after. */
@@ -99,10 +101,11 @@ export class ConsumerUpkeep {
     }
   }
 
-  /** Compensates for lost signals and for processes that crashed. */
+  /** Compensates for lost signals and for processes that ended. */
   private async poll(): Promise<void> {
     try {
-      this.wake(await this.store.due.names());
+      // Including those that fall due before the next poll: their consumers take them on time.
+      this.wake(await this.store.due.names(Date.now() + UPKEEP_INTERVAL));
     } catch {
       // As in `run`.
     }
@@ -111,6 +114,12 @@ export class ConsumerUpkeep {
   /** Removes destinations without open deliveries from the due list, and schedules the next check of the others. */
   private async leave(destinations: string[]): Promise<void> {
     if (destinations.length === 0) return;
+    const check = this.check(destinations);
+    this.checks.add(check);
+    await check.finally(() => this.checks.delete(check));
+  }
+
+  private async check(destinations: string[]): Promise<void> {
     const { due } = this.store;
     const putOffTo = await due.putOff(destinations);
     // Deliveries added before this are counted now; those added from now on change the list.
@@ -124,7 +133,8 @@ export class ConsumerUpkeep {
   private async nextLook(destination: string, putOffTo: number): Promise<number | undefined> {
     const consumer = this.consumers.get(destination);
     const { queued, delivering, waiting } = await countJobs(this.store.queueOf(destination));
-    if (queued > 0) {
+    // Without a consumer here, another process or the next start must take retries on time.
+    if (queued > 0 || (waiting > 0 && !consumer)) {
       consumer?.requestTake();
       return Date.now();
     }
@@ -132,12 +142,11 @@ export class ConsumerUpkeep {
       if (consumer && delivering > consumer.leased) await consumer.recover();
       return putOffTo;
     }
+    if (!consumer) return undefined;
     if (waiting > 0) {
-      if (!consumer) return putOffTo;
       consumer.requestTake();
       await consumer.taking;
     }
-    if (!consumer) return undefined;
     if (!consumer.isWaiting) return Date.now();
     consumer.isAsleep = consumer.leased === 0;
     return waiting > 0 ? (consumer.dueAt ?? putOffTo) : undefined;

@@ -33,9 +33,9 @@ export class RedisDueList {
   /**
    * Returns the destinations that a process must check by `until`.
    *
-   * @param until in ms since the epoch; now if omitted
+   * @param until in ms since the epoch
    */
-  async names(until: number | '+inf' = Date.now()): Promise<string[]> {
+  async names(until: number | '+inf'): Promise<string[]> {
     const names: string[] = [];
     for (let read = PORTION; read === PORTION;) {
       const some = await this.connection.client.zrangebyscore(this.key, '-inf', until, 'LIMIT', names.length, PORTION);
