@@ -32,15 +32,26 @@ export async function migrateBullmqQueue(options: BullmqQueueOptions): Promise<v
 export function createSharedQueue(options: SharedQueueOptions): SharedQueue {
   const queue = createEngine(options);
   const { registry, series, peers, due$ } = queue;
+  let isOpen = false;
   const conceal = <T extends object>(object: T): T =>
-    concealClient(object, options.backend === 'postgres' ? 'PostgreSQL' : 'Redis');
-  return Object.assign(conceal(queue), {
-    open: () => queue.open(), // says itself why it fails
+    concealClient(object, options.backend === 'postgres' ? 'PostgreSQL' : 'Redis', () => isOpen);
+  const concealed = conceal(queue);
+  return {
+    ...concealed,
+    // Says itself why it fails.
+    open: async () => {
+      await queue.open();
+      isOpen = true;
+    },
+    close: () => {
+      isOpen = false;
+      return concealed.close();
+    },
     registry: Object.assign(conceal(registry), { changed$: registry.changed$ }),
     series: series && conceal(series),
     peers: peers && Object.assign(conceal(peers), { received$: peers.received$ }),
     due$,
-  });
+  };
 }
 
 function createEngine(options: SharedQueueOptions): SharedQueue {

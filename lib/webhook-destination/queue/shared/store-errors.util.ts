@@ -1,20 +1,21 @@
 import { errorMessage } from '../../../client/error.util.js';
 import { RelayError } from '../../../client/relay.error.js';
 import { concealState } from '../../../common/concealed.value.js';
-import { QueueUnavailableError } from '../../../common/relay.errors.js';
+import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 
 type Method = (...args: unknown[]) => unknown;
 
 /**
  * Returns the methods of an object that uses a store, without its state, which contains passwords. Where the client of
- * the store fails, they reject with a `QueueUnavailableError`. It has no cause: an error of a client holds the command,
- * and so bodies and passwords.
+ * the store fails, they reject with a `QueueUnavailableError`, or a `ClosedError` unless the queue is open. Neither has
+ * a cause: an error of a client holds the command, and so bodies and passwords.
  */
-export function concealClient<T extends object>(object: T, store: string): T {
-  const toError = (error: unknown): Error =>
-    error instanceof RelayError && error.code !== 'timeout'
-      ? error
-      : new QueueUnavailableError(`${store}: ${errorMessage(error)}`);
+export function concealClient<T extends object>(object: T, store: string, isOpen: () => boolean): T {
+  const toError = (error: unknown): Error => {
+    if (error instanceof RelayError && error.code !== 'timeout') return error;
+    if (!isOpen()) return new ClosedError('the queue is closed');
+    return new QueueUnavailableError(`${store}: ${errorMessage(error)}`);
+  };
   const methods = Object.entries(concealState(object) as Record<string, Method>).map(([name, method]) => {
     const call: Method = (...args) => {
       const result = method(...args);

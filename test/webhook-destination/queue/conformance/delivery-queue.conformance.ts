@@ -122,6 +122,23 @@ export function itConforms(engine: QueueEngine): void {
       await expect(queue.check!()).rejects.toThrow();
     });
 
+    it('refuses calls once it is closed', async () => {
+      if (engine.name === 'memory') return;
+      await queue.close();
+      const calls = [
+        queue.add([message('m1')]),
+        queue.list({}),
+        queue.counts(),
+        queue.check!(),
+        queue.replay({}),
+        queue.purge({}),
+        queue.registry!.read(0),
+      ];
+      for (const call of await Promise.allSettled(calls)) {
+        expect(call).toMatchObject({ status: 'rejected', reason: { code: 'closed' } });
+      }
+    });
+
     describe('add', () => {
       it('hands a delivery to its consumer, byte for byte', async () => {
         const { leases } = consume();
