@@ -7,6 +7,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
+import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
@@ -95,6 +96,16 @@ await describeOnEach([redisStore], (store) => {
       await waitFor(() => named.includes('Webhooks'));
     });
 
+    it('names a destination before its next check is due, so that a consumer takes a retry on time', async () => {
+      const options = create();
+      const queue = await open(options);
+      const dueAt = Date.now() + 3_000;
+      await connect().zadd(`${options.prefix}:due`, dueAt, 'Webhooks');
+      const name = await firstValueFrom(queue.due$);
+      expect(name).toBe('Webhooks');
+      expect(Date.now()).toBeLessThan(dueAt);
+    });
+
     it('takes a retry that was planned by one that was killed, though it did not consume the destination', async () => {
       const options = create();
       const queue = await open(options);
@@ -112,9 +123,7 @@ await describeOnEach([redisStore], (store) => {
         isConsumed = true;
       });
       await waitFor(() => leases.length > 0);
-      const late = Date.now() - waiting!.nextAttemptAt!;
-      expect(late).toBeGreaterThanOrEqual(0);
-      expect(late).toBeLessThan(1_000); // processes look at the list every 5 s
+      expect(Date.now()).toBeGreaterThanOrEqual(waiting!.nextAttemptAt!);
       expect(leases[0]!.delivery).toMatchObject({ messageId: 'm1' });
     });
   });
