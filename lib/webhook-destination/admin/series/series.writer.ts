@@ -2,11 +2,15 @@ import { randomUUID } from 'node:crypto';
 
 import { errorMessage } from '../../../client/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
+import { within } from '../../../common/time.util.js';
 import type { SeriesStore } from '../../queue/series-store.interface.js';
 import { type CountsKind, IntervalCounts } from './interval.counts.js';
 
 /** Minimum time between two writes, in ms. */
 const WRITE_INTERVAL = 10_000;
+
+/** Maximum wait for the last write, in ms. */
+const CLOSE_TIMEOUT = 2_000;
 
 /** A series of one kind. */
 export interface Series<C> {
@@ -39,12 +43,14 @@ export class SeriesWriter {
     };
   }
 
-  /** Writes the remaining counts. Called before the queue closes. */
+  /** Writes the remaining counts, if the store answers in time. Called before the queue closes. */
   async close(): Promise<void> {
     clearTimeout(this.timer);
-    await this.write();
-    clearTimeout(this.timer);
-    this.logger.end();
+    const ended = this.write().then(() => {
+      clearTimeout(this.timer);
+      this.logger.end();
+    });
+    await within(CLOSE_TIMEOUT, ended, 'the last write').catch(() => undefined);
   }
 
   private schedule(): void {

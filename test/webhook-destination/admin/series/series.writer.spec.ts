@@ -124,11 +124,24 @@ describe('SeriesWriter', () => {
     const onClosed = jest.fn();
     const closed = writer.close().then(onClosed);
     minutes.now('crm').sum = 2;
-    await jest.advanceTimersByTimeAsync(10_000);
+    await jest.advanceTimersByTimeAsync(1_000);
     expect([write.mock.calls.length, onClosed.mock.calls.length]).toEqual([1, 0]);
     end();
     await closed;
     expect(await start().minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 2 }]]);
+    write.mockRestore();
+  });
+
+  it('closes within 2 s though the store does not answer, and writes nothing once it has failed', async () => {
+    const { writer, minutes } = start();
+    const { write, end } = holdWrite();
+    minutes.now('crm').sum = 1;
+    const closed = writer.close();
+    await jest.advanceTimersByTimeAsync(2_000);
+    await closed;
+    end(new Error('the store is gone'));
+    await jest.advanceTimersByTimeAsync(MINUTE);
+    expect(write).toHaveBeenCalledTimes(1);
     write.mockRestore();
   });
 });
