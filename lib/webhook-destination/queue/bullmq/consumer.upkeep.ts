@@ -73,7 +73,7 @@ export class ConsumerUpkeep {
     const all = [...this.all];
     this.all.clear();
     this.consumers.clear();
-    await Promise.allSettled([...this.checks, ...all.map((consumer) => consumer.close())]);
+    await Promise.all([Promise.allSettled(this.checks), ...all.map((consumer) => consumer.close())]);
   }
 
   /** Starts listening; destinations that are already due are emitted soon after. */
