@@ -7,6 +7,7 @@ import type { DestinationOptions } from './destination.options.js';
 import { ADDRESS_NOT_ALLOWED, type DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { ProxyChoice } from './egress-proxy.js';
 import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
+import { shownUrl } from './webhook-target.js';
 
 /** Maximum time that a check waits for other checks, in ms. */
 const CHECK_TIME = 30_000;
@@ -124,11 +125,12 @@ export class NetworkCheck {
     );
   }
 
-  private warnOfPlainHttp(destination: string, { origin, pathname }: URL): void {
-    if (this.isRepeated(origin + pathname)) return;
+  private warnOfPlainHttp(destination: string, url: URL): void {
+    const shown = shownUrl(url);
+    if (this.isRepeated(shown)) return;
     this.logger.limited(
       'warn',
-      `Destination ${destination}: messages to ${origin}${pathname} cross public networks unencrypted. Use https; ` +
+      `Destination ${destination}: messages to ${shown} cross public networks unencrypted. Use https; ` +
         'delivery.httpsOnly: true refuses such URLs at start',
       { destination },
     );
