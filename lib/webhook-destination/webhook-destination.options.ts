@@ -132,7 +132,7 @@ export interface WebhookDestinationModuleOptions extends Partial<
   /** The destinations of messages. Default: required, unless `registry` is set. */
   destinations?: GivenDestination[];
   /**
-   * The routes that SDKs post to; `false` adds none (`/v1/delete` belongs to `admin`).
+   * The routes that SDKs post to; `false` adds none of them.
    * @default { prefix: 'v1' }
    * @see docs/ingest.md, "Routes"
    */
