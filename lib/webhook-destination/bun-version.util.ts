@@ -1,5 +1,5 @@
-import { isAtLeast } from '../common/peer.check.js';
 import { PackageError } from '../common/relay.errors.js';
+import { isAtLeast } from './peer.check.js';
 
 /** Oldest Bun version that passes the transport tests. */
 const OLDEST = '1.4.0';

@@ -1,11 +1,11 @@
 import { Controller, Inject, type Type } from '@nestjs/common';
 
-import { type NodeHandler, type NodeRoute, placeController } from '../common/platform.controller.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import { DELETION_DESCRIPTION } from './admin/deletion.openapi.js';
 import { httpContext } from './admin/http-context.util.js';
 import { describeIngest } from './ingest/ingest.openapi.js';
 import { INGEST_ROUTES } from './ingest/ingest.routes.js';
+import { type NodeHandler, type NodeRoute, placeController } from './platform.controller.js';
 import { RelaySteps } from './relay-steps.js';
 
 /** A controller class with the steps that its routes call. */

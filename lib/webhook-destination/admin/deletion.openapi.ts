@@ -1,4 +1,4 @@
-import type { RouteDescription, Schema } from '../../common/openapi.util.js';
+import type { RouteDescription, Schema } from '../openapi.util.js';
 import { MAX_USERS } from './deletion-request.js';
 
 const names: Schema = { type: 'array', items: { type: 'string' } };

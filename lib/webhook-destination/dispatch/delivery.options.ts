@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
-import { areNetworks } from '../../common/network.util.js';
 import { IfGiven, Must, MustBeBoolean } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
+import { areNetworks } from '../network.util.js';
 import { ENVIRONMENT, isProxyUrl } from './egress-proxy.js';
 import { isWebhookTransport, type TransportOption } from './webhook-transport.interface.js';
 import { isRetryOn, type RetryOn } from './url-outcome.js';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
-import { areNetworks, contains, toBlockList } from '../../common/network.util.js';
-import { hasReadableUserInfo } from '../../common/url.util.js';
+import { areNetworks, contains, toBlockList } from '../network.util.js';
+import { hasReadableUserInfo } from '../url.util.js';
 import { toHostname } from './network.policy.js';
 import { basicAuthorization } from './webhook-target.js';
 

@@ -2,7 +2,7 @@ import { type LookupAddress, promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 
-import { isLocalhost, LOCALHOST_ADDRESSES } from '../../common/network.util.js';
+import { isLocalhost, LOCALHOST_ADDRESSES } from '../network.util.js';
 import { DnsClient, isUnknown } from './dns.client.js';
 import { systemFile } from './system-file.js';
 

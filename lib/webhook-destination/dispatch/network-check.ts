@@ -2,7 +2,7 @@ import { mergeMap, Subject } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { isPublic } from '../../common/network.util.js';
+import { isPublic } from '../network.util.js';
 import type { DestinationOptions } from './destination.options.js';
 import { ADDRESS_NOT_ALLOWED, type DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import type { ProxyChoice } from './egress-proxy.js';

@@ -1,6 +1,8 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { type BlockList, isIP } from 'node:net';
 
+import { processWide } from '../../common/process-wide.util.js';
+import { AddressNotAllowedError } from '../../common/relay.errors.js';
 import {
   contains,
   isLocalhost,
@@ -10,9 +12,7 @@ import {
   PRIVATE,
   toBlockList,
   toCidr,
-} from '../../common/network.util.js';
-import { processWide } from '../../common/process-wide.util.js';
-import { AddressNotAllowedError } from '../../common/relay.errors.js';
+} from '../network.util.js';
 import { ADDRESS_NOT_ALLOWED } from '../queue/delivery-queue.interface.js';
 import { HostLookup } from './host-lookup.js';
 

@@ -3,8 +3,8 @@ import type { ModuleRef } from '@nestjs/core';
 import type { HttpService } from '@nestjs/axios';
 
 import { OptionsError } from '../../common/options.error.js';
-import { checkPeer } from '../../common/peer.check.js';
 import { PackageError } from '../../common/relay.errors.js';
+import { checkPeer } from '../peer.check.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { BoundedTransport } from './bounded.transport.js';
 import { ConnectionPool } from './connection-pool.js';

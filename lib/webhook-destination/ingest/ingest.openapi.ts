@@ -1,5 +1,5 @@
 import { MAX_MESSAGE_ID_LENGTH } from '../../client/message/message.limits.js';
-import type { RouteDescription, Schema } from '../../common/openapi.util.js';
+import type { RouteDescription, Schema } from '../openapi.util.js';
 import { MAX_MESSAGES } from './batch.parser.js';
 import type { IngestRoute } from './ingest.routes.js';
 

@@ -2,7 +2,7 @@ import { Subject } from 'rxjs';
 
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
-import type { RelayMetrics } from '../../common/telemetry/relay-metrics.js';
+import type { RelayMetrics } from '../metrics/relay-metrics.js';
 import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-import { isPublic } from '../../common/network.util.js';
 import { WRITE_KEY_MISSING, WRITE_KEY_UNKNOWN } from '../../common/relay.errors.js';
+import { isPublic } from '../network.util.js';
 import type { IngestOptions } from './ingest.options.js';
 import { type AddressReader, createAddressReader } from './client-address.js';
 import { refuseUntil, RequestError } from './request.error.js';

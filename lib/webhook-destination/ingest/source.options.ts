@@ -1,5 +1,5 @@
-import { isName, NAME_LIMITS } from '../../common/name.rules.js';
 import { Must } from '../../common/options.rules.js';
+import { isName, NAME_LIMITS } from '../name.rules.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
 

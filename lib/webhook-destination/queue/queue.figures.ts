@@ -1,5 +1,5 @@
-import { shareCalls } from '../../common/shared-call.util.js';
 import type { DeliveryCount, DeliveryQueue, OldestDelivery } from './delivery-queue.interface.js';
+import { shareCalls } from './shared-call.util.js';
 
 /** Delivery counts and oldest deliveries of a queue. */
 export interface QueueFigures {

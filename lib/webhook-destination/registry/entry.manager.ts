@@ -1,8 +1,8 @@
 import { RelayError } from '../../client/relay.error.js';
-import { isName, NAME_LIMITS } from '../../common/name.rules.js';
 import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { isPositiveInteger } from '../../common/value.util.js';
+import { isName, NAME_LIMITS } from '../name.rules.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { EntryDocuments } from './entry.document.js';
 import { invalidEntry } from './live-entries.js';

@@ -1,4 +1,4 @@
-import type { RouteDescription } from '../../../common/openapi.util.js';
+import type { RouteDescription } from '../../openapi.util.js';
 import type { ApiRoute } from './api.route.js';
 
 const ANSWERS: Record<number, string> = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Schema } from '../../../common/openapi.util.js';
+import type { Schema } from '../../openapi.util.js';
 import type { AdminCaller } from '../admin.caller.js';
 import type { AdminAccess } from '../admin.options.js';
 import type { AuditEntry } from '../audit.log.js';

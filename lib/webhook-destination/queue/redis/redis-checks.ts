@@ -1,6 +1,6 @@
 import { LineLogger } from '../../../common/line.logger.js';
-import { isAtLeast } from '../../../common/peer.check.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
+import { isAtLeast } from '../../peer.check.js';
 import type { Client } from './redis.connection.js';
 
 const logger = new LineLogger('BullmqQueue');

@@ -1,5 +1,5 @@
-import { checkPeer } from '../../../common/peer.check.js';
 import { PackageError } from '../../../common/relay.errors.js';
+import { checkPeer } from '../../peer.check.js';
 
 // Each import is directly in a `try` block: only there do bundlers accept that the package is not installed.
 

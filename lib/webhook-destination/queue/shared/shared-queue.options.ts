@@ -1,7 +1,7 @@
 import { throwFaults } from '../../../common/options.error.js';
 import { Known, Must, MustBeBoolean } from '../../../common/options.rules.js';
-import { hasReadableUserInfo } from '../../../common/url.util.js';
 import { isNonEmptyString, isPositiveInteger } from '../../../common/value.util.js';
+import { hasReadableUserInfo } from '../../url.util.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 
 /** Store that holds the queue. */

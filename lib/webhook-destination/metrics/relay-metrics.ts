@@ -1,12 +1,12 @@
-import { foundOnce } from '../found-once.util.js';
-import { QUEUE_UNAVAILABLE } from '../relay.errors.js';
-import { within } from '../time.util.js';
+import { foundOnce } from '../../common/found-once.util.js';
+import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
+import { within } from '../../common/time.util.js';
+import { BoundedNames } from '../../common/telemetry/bounded.names.js';
+import { countByDestination } from '../../common/telemetry/destination-count.util.js';
+import { Counter, Gauge, type Metric, type Sample } from '../../common/telemetry/metric.js';
+import { OperationMetrics } from '../../common/telemetry/operation-metrics.js';
+import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import { AttemptMetrics } from './attempt-metrics.js';
-import { BoundedNames } from './bounded.names.js';
-import { countByDestination } from './destination-count.util.js';
-import { Counter, Gauge, type Metric, type Sample } from './metric.js';
-import { OperationMetrics } from './operation-metrics.js';
-import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from './telemetry.interface.js';
 
 /** Time limit for reading one gauge from the queue, in ms. Prometheus waits 10 s for a whole scrape by default. */
 const READ_TIMEOUT = 4_000;

@@ -1,10 +1,15 @@
-import { foundOnce } from '../found-once.util.js';
-import { BoundedNames } from './bounded.names.js';
-import { errorTypeOf, OTHER_ERROR } from './error-type.util.js';
-import { SYSTEM } from './messaging-system.js';
-import { type Attributes, Counter, Histogram, type Metric } from './metric.js';
-import { serverOf } from './server.util.js';
-import type { AttemptedDelivery, AttemptSpan, RequestSpan, RequestTarget } from './telemetry.interface.js';
+import { foundOnce } from '../../common/found-once.util.js';
+import { BoundedNames } from '../../common/telemetry/bounded.names.js';
+import { errorTypeOf, OTHER_ERROR } from '../../common/telemetry/error-type.util.js';
+import { SYSTEM } from '../../common/telemetry/messaging-system.js';
+import { type Attributes, Counter, Histogram, type Metric } from '../../common/telemetry/metric.js';
+import { serverOf } from '../../common/telemetry/server.util.js';
+import type {
+  AttemptedDelivery,
+  AttemptSpan,
+  RequestSpan,
+  RequestTarget,
+} from '../../common/telemetry/telemetry.interface.js';
 
 /** States of a delivery after an attempt. */
 const OUTCOMES = ['delivered', 'waiting', 'dead'];

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { Controller, Delete, Get, Patch, Post, Req, Res, type Type, VERSION_NEUTRAL } from '@nestjs/common';
 
-import type { FastifyReply, FastifyRequest } from './fastify.interface.js';
+import type { FastifyReply, FastifyRequest } from '../common/fastify.interface.js';
 import { describeRoutes, type RouteDescription } from './openapi.util.js';
 
 type PlatformRequest = IncomingMessage | FastifyRequest;

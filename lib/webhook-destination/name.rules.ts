@@ -1,4 +1,4 @@
-import { isNonEmptyString } from './value.util.js';
+import { isNonEmptyString } from '../common/value.util.js';
 
 /** Maximum number of characters in the name of a source or destination: the stores have names in the keys of indexes. */
 const MAX_NAME_LENGTH = 500;

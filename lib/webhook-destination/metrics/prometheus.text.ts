@@ -1,4 +1,4 @@
-import { type Attributes, BOUNDS, type Metric } from './metric.js';
+import { type Attributes, BOUNDS, type Metric } from '../../common/telemetry/metric.js';
 
 /** Content type of Prometheus' text format. */
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

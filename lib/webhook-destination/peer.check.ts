@@ -1,5 +1,5 @@
 import { installedVersion } from './installed-version.util.cjs';
-import { PackageError } from './relay.errors.js';
+import { PackageError } from '../common/relay.errors.js';
 
 /**
  * Oldest supported version of each optional package; later ones with its major are supported too. Checked when it is
