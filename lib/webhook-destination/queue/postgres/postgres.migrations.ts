@@ -57,13 +57,15 @@ const STEPS: readonly string[] = [
 /** Lock that a process holds while it migrates; others wait for it. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtext('nestjs-analytics-relay'), hashtext($1))`;
 
+const NEWER = 'those of a newer version of this package: install the newer version, or use another prefix';
+
 /** Creates or updates the schema and its tables. After an error, the connection must be closed. */
 export async function migrate(client: Client, schema: string): Promise<void> {
   try {
     await client.query('BEGIN');
     await client.query(LOCK, [schema]);
     const version = await readVersion(client, schema);
-    if (version > STEPS.length) throw new Error('its tables are those of a newer version of this package');
+    if (version > STEPS.length) throw new Error(`its tables are ${NEWER}`);
     if (version < STEPS.length) await update(client, schema, version);
     await client.query('COMMIT');
   } catch (cause) {
@@ -89,11 +91,14 @@ async function update(client: Client, schema: string, version: number): Promise<
 export async function checkMigrations(client: Client, schema: string): Promise<void> {
   const version = await readVersion(client, schema);
   if (version === STEPS.length) return;
-  throw new QueueUnavailableError(
-    version > STEPS.length
-      ? `bullmqQueue: the tables in schema "${schema}" are those of a newer version of this package`
-      : `bullmqQueue: schema "${schema}" has no tables yet, or those of an older version: set migrate: true, or run migrateBullmqQueue(options) once`,
-  );
+  throw new QueueUnavailableError(`bullmqQueue: ${findMismatch(version, schema)}`);
+}
+
+function findMismatch(version: number, schema: string): string {
+  if (version > STEPS.length) return `the tables in schema "${schema}" are ${NEWER}`;
+  const advice = 'set migrate: true, or run migrateBullmqQueue(options) once';
+  if (version > 0) return `the tables in schema "${schema}" are those of an older version: ${advice}`;
+  return `PostgreSQL holds no queue with the prefix "${schema}"; check prefix and URL. To create it, ${advice}`;
 }
 
 /** Returns the version of the layout; 0 if there are no tables. */

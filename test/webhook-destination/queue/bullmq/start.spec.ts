@@ -49,7 +49,7 @@ describe('Options of bullmqQueue', () => {
     ['no URL', { backend: 'postgres', connection: 's3cret' }, 'begins with postgres:// or postgresql://'],
     ['an empty prefix', { connection: REDIS_URL, prefix: '' }, 'prefix must be'],
     ['a colon', { connection: REDIS_URL, prefix: 'a:b' }, 'prefix must be'],
-    ['a schema with a dash', { backend: 'postgres', connection: {}, prefix: 'a-b' }, 'prefix is the schema'],
+    ['a schema with a dash', { backend: 'postgres', connection: {}, prefix: 'a-b' }, 'prefix must be a schema'],
     ['a wait of no time', { connection: REDIS_URL, connectTimeout: 0 }, 'connectTimeout must be'],
     ['a wrong migrate', { connection: REDIS_URL, migrate: 'yes' }, 'migrate must be true or false'],
     ['a wrong bound', { connection: REDIS_URL, retention: { dead: { age: -1 } } }, 'retention.dead.age must be'],
@@ -198,7 +198,7 @@ await describeOnEach([postgresStore], () => {
     it('with migrate: false says that its tables are missing, and uses those that were made on request', async () => {
       const options = create();
       const unmigrated = bullmqQueue({ ...options, migrate: false })();
-      await expect(unmigrated.open()).rejects.toThrow(`schema "${options.prefix}" has no tables yet`);
+      await expect(unmigrated.open()).rejects.toThrow(`no queue with the prefix "${options.prefix}"`);
       await migrateBullmqQueue(options);
       await use({ ...options, migrate: false });
     });
@@ -231,9 +231,12 @@ await describeOnEach([postgresStore], () => {
       await expect(migrateBullmqQueue(options)).rejects.toThrow(`the migration of schema "${options.prefix}" failed: `);
     });
 
-    it('refuses tables of a newer version, and leaves them as they are', async () => {
+    it('refuses tables of another version, and leaves them as they are', async () => {
       const options = create();
       await migrateBullmqQueue(options);
+      await queryPostgres(`UPDATE ${options.prefix}.relay_layout SET version = 1`);
+      const unmigrated = bullmqQueue({ ...options, migrate: false })();
+      await expect(unmigrated.open()).rejects.toThrow('are those of an older version: set migrate: true');
       await queryPostgres(`UPDATE ${options.prefix}.relay_layout SET version = 1000`);
       await expect(bullmqQueue(options)().open()).rejects.toThrow('are those of a newer version of this package');
       await expect(migrateBullmqQueue(options)).rejects.toThrow('are those of a newer version of this package');
