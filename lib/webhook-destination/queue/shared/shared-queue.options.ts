@@ -34,7 +34,7 @@ export class CheckedBullmqOptions extends QueueOptions {
   /**
    * Separates this queue from other data in the store: on Redis the first part of each key (BullMQ's `prefix`; a hash
    * tag such as `{relay}` on a cluster), without a colon; on PostgreSQL the schema, of at most 63 letters, digits and
-   * underscores.
+   * underscores, not starting with a digit.
    * @default 'relay'
    */
   @Must('be a non-empty string without a colon', (value) => isNonEmptyString(value) && !value.includes(':'))
@@ -93,7 +93,9 @@ export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions
     faults.push(...findUrlFaults(connection));
   }
   if (backend === 'postgres' && !/^[A-Za-z_]\w{0,62}$/.test(prefix)) {
-    faults.push('prefix is the schema on PostgreSQL: it must hold at most 63 letters, digits and underscores');
+    faults.push(
+      'prefix must be a schema on PostgreSQL: at most 63 letters, digits and underscores, not starting with a digit',
+    );
   }
   throwFaults('bullmqQueue', faults);
   return options;
