@@ -16,7 +16,7 @@ accepted before the command started. It is checked before it gets its final name
 `,
   options: { from: { type: 'string' }, out: { type: 'string' }, force: { type: 'boolean', default: false } },
   run: async ({ from, out, force }) => {
-    if (!out) throw argumentFault('--out <file> is required');
+    if (out === undefined) throw argumentFault('--out <file> is required');
     const file = existingFile(from);
     const interruption = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {

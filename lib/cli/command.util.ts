@@ -39,6 +39,14 @@ export function defineCommand<const T extends Options>({
 }
 
 function parse(config: ParseArgsConfig) {
+  const parsed = parseOrExplain(config);
+  // Such as that of a variable of the shell that is not set.
+  const empty = Object.entries(parsed.values).find(([, value]) => value === '');
+  if (empty) throw argumentFault(`--${empty[0]} needs a value`);
+  return parsed;
+}
+
+function parseOrExplain(config: ParseArgsConfig) {
   try {
     return parseArgs(config);
   } catch (error) {

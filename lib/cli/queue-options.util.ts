@@ -1,10 +1,15 @@
 import { statSync } from 'node:fs';
 
 import { errorMessage } from '../client/error.util.js';
+import { OptionsError } from '../common/options.error.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
 import { createSharedQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
-import { toBullmqOptions } from '../webhook-destination/queue/shared/shared-queue.options.js';
+import {
+  type BullmqQueueOptions,
+  type CheckedBullmqOptions,
+  toBullmqOptions,
+} from '../webhook-destination/queue/shared/shared-queue.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
 import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
@@ -59,8 +64,19 @@ export function storeQueue(option: string, url = '', prefix: string | undefined,
     );
   }
   const backend = scheme.startsWith('postgres') ? 'postgres' : 'redis';
-  const options = toBullmqOptions({ backend, connection: url, prefix, migrate: creates && backend === 'postgres' });
-  return createSharedQueue({ ...options, mustExist: !creates });
+  const given = { backend, connection: url, prefix, migrate: creates && backend === 'postgres' } as const;
+  return createSharedQueue({ ...checkedOptions(option, given), mustExist: !creates });
+}
+
+/** Checks options of a queue; errors name the options of the command in their place. */
+function checkedOptions(option: string, given: BullmqQueueOptions): CheckedBullmqOptions {
+  try {
+    return toBullmqOptions(given);
+  } catch (error) {
+    if (!(error instanceof OptionsError)) throw error;
+    const faults = error.faults.map((fault) => `--${fault.replace(/^connection\b/, option)}`);
+    throw argumentFault(faults.join('; '));
+  }
 }
 
 /** Returns the file of a SQLite queue. Commands never create one. */
@@ -71,6 +87,7 @@ export function existingFile(file = DEFAULT_FILE): string {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw argumentFault(`${file} does not exist; set --from to the SQLite file`);
   if (found.isDirectory()) throw argumentFault(`${file} is a folder; set --from to the SQLite file in it`);
+  if (found.size === 0) throw argumentFault(`${file} is empty; set --from to the SQLite file`);
   return file;
 }
 

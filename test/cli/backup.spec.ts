@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import {
   mkdir,
   open,
@@ -48,6 +49,12 @@ describe('backup', () => {
     await queue.open();
     await queue.add([newDelivery('m1')]);
     await queue.close();
+  }
+
+  function createWithoutTables(path: string): void {
+    const db = new Database(path);
+    db.exec('CREATE TABLE old (id); DROP TABLE old');
+    db.close();
   }
 
   /** Opens a copy as an application does: at once, and alone. */
@@ -267,12 +274,13 @@ describe('backup', () => {
     expect(await readdir(path('.'))).toEqual(['disk', 'relay.db']);
   });
 
+  const text = 'a text that is longer than the header of a database '.repeat(20);
   it.each([
-    ['is no database', 'a text that is longer than the header of a database '.repeat(20), 'is not a SQLite database'],
-    ['is empty', '', 'does not contain a queue yet'],
-  ])('refuses a file that %s, and leaves nothing behind', async (_what, content, reason) => {
+    ['is no database', (file: string) => writeFileSync(file, text), 'is not a SQLite database'],
+    ['has no tables', createWithoutTables, 'does not contain a queue yet'],
+  ])('refuses a file that %s, and leaves nothing behind', async (_what, create, reason) => {
     const { path } = await createFolder();
-    await writeFile(path('relay.db'), content);
+    create(path('relay.db'));
     const { code, stderr } = await runCommand('backup', '--from', path('relay.db'), '--out', path('copy.db'));
     expect(code).toBe(1);
     expect(stderr).toMatch(`backup: ${path('relay.db')}: the file ${reason}`);
