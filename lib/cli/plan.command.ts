@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
+import { errorMessage } from '../client/error.util.js';
 import { argumentFault, defineCommand } from './command.util.js';
 import { loadEvents } from './event.loader.js';
 import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
@@ -22,7 +23,7 @@ command imports each file, so do not pass one that starts the application. Defau
   run: async (values, paths) => {
     const events = toPlannedEvents(await loadEvents(paths.length > 0 ? paths : ['dist']));
     const text = values.json ? toJsonDocument(events) : toMarkdown(events);
-    if (values.out !== undefined) await writeFile(values.out, text);
+    if (values.out !== undefined) await write(values.out, text);
     if (values.check !== undefined) return check(values.check, text, values.json ? canonical : unpadded);
     if (values.out === undefined) process.stdout.write(text);
     return 0;
@@ -43,6 +44,14 @@ async function check(file: string, text: string, normalise: (text: string) => st
       `To update the file, run the command with --out instead of --check.\n`,
   );
   return 1;
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw argumentFault(`${file} cannot be written: ${errorMessage(error)}`);
+  }
 }
 
 async function read(file: string): Promise<string> {

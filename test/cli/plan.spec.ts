@@ -85,10 +85,11 @@ describe.each([
   });
 
   it.each([
-    ['missing.md', 'missing.md does not exist; create it with --out'],
-    ['dist', 'dist cannot be read: EISDIR'],
-  ])('says why it cannot check %s', async (file, fault) => {
-    const { code, stderr } = await run(app, 'plan', '--check', file);
+    ['--check', 'missing.md', 'missing.md does not exist; create it with --out'],
+    ['--check', 'dist', 'dist cannot be read: EISDIR'],
+    ['--out', 'missing/PLAN.md', 'missing/PLAN.md cannot be written: ENOENT'],
+  ])('says why it cannot %s %s', async (option, file, fault) => {
+    const { code, stderr } = await run(app, 'plan', option, file);
     expect(code).toBe(1);
     expect(stderr).toMatch(`plan: ${fault}`);
   });
