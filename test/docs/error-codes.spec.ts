@@ -29,7 +29,22 @@ function readCodes(): string[] {
   return [...new Set(codes.map(([, code]) => code!))].sort();
 }
 
+/** Files with the codes that ingest answers for bodies, batches and messages. */
+const OF_INGEST = ['accepted-message', 'batch.parser', 'body.reader', 'posted-body'];
+const INGEST_FILES = [
+  'lib/client/message/message.rules.ts',
+  ...OF_INGEST.map((name) => `lib/webhook-destination/ingest/${name}.ts`),
+];
+
 describe('The error codes of the source code', () => {
+  it('of ingest are in docs/ingest.md', () => {
+    const texts = INGEST_FILES.map((file) => readFileSync(file, 'utf8')).join('\n');
+    const codes = [...texts.matchAll(/'([a-z]+(?:_[a-z]+)+)'/g)].map(([, code]) => code!);
+    const page = readFileSync('docs/ingest.md', 'utf8');
+    expect(codes.length).toBeGreaterThan(20);
+    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+  });
+
   it('are in the tables of docs/errors.md and docs/client.md, except internal ones', () => {
     const pages = ['docs/errors.md', 'docs/client.md'].map((page) => readFileSync(page, 'utf8')).join('\n');
     const rows = pages.split('\n').filter((line) => line.startsWith('|'));
