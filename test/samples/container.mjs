@@ -16,8 +16,8 @@ const [, install] = /^RUN (npm .*)$/m.exec(dockerfile);
 const [, variables] = /^ENV (.*)$/m.exec(dockerfile);
 
 const [, image] = /docker build -t (\S+) context/.exec(readFileSync('sample/08-container/README.md', 'utf8'));
-for (const file of ['kubernetes.yaml', 'compose.yaml']) {
-  const [, used] = / image: (\S+)/.exec(readFileSync(`sample/08-container/${file}`, 'utf8'));
+for (const file of ['docs/production.md', 'sample/08-container/compose.yaml']) {
+  const [, used] = / image: (\w+:\S+)/.exec(readFileSync(file, 'utf8'));
   assert.strictEqual(used, image, `${file} has another image than README.md builds`);
 }
 
