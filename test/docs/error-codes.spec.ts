@@ -29,20 +29,42 @@ function readCodes(): string[] {
   return [...new Set(codes.map(([, code]) => code!))].sort();
 }
 
-/** Files with the codes that ingest answers for bodies, batches and messages. */
-const OF_INGEST = ['accepted-message', 'batch.parser', 'body.reader', 'posted-body'];
-const INGEST_FILES = [
-  'lib/client/message/message.rules.ts',
-  ...OF_INGEST.map((name) => `lib/webhook-destination/ingest/${name}.ts`),
-];
+const read = (folder: string, files: string[]) => files.map((file) => readFileSync(`${folder}/${file}`, 'utf8')).join();
+
+/** The source code of answers, and what a code looks like there. */
+const ANSWERS = {
+  'docs/ingest.md': [
+    read('lib', ['client/message/message.rules.ts']) +
+      read('lib/webhook-destination/ingest', [
+        'accepted-message.ts',
+        'batch.parser.ts',
+        'body.reader.ts',
+        'posted-body.ts',
+      ]),
+    /'([a-z]+(?:_[a-z]+)+)'/g,
+  ],
+  'docs/admin-api.md': [
+    ['', '/api', '/live']
+      .map((part) => `lib/webhook-destination/admin${part}`)
+      .map((folder) =>
+        read(
+          folder,
+          readdirSync(folder).filter((file) => file.endsWith('.ts')),
+        ),
+      )
+      .join(),
+    /(?:RequestError\(\d+, '|^ {2})([a-z]+(?:_[a-z]+)*)(?:'|: \d{3},$)/gm,
+  ],
+} as const;
 
 describe('The error codes of the source code', () => {
-  it('of ingest are in docs/ingest.md', () => {
-    const texts = INGEST_FILES.map((file) => readFileSync(file, 'utf8')).join('\n');
-    const codes = [...texts.matchAll(/'([a-z]+(?:_[a-z]+)+)'/g)].map(([, code]) => code!);
-    const page = readFileSync('docs/ingest.md', 'utf8');
+  it.each(Object.entries(ANSWERS))('that are answered are in %s', (page, [source, code]) => {
+    const codes = [...source.matchAll(code)].map(([, found]) => found!);
+    const markdown = readFileSync(page, 'utf8');
     expect(codes.length).toBeGreaterThan(20);
-    expect(codes.filter((code) => !page.includes(`\`${code}\``))).toEqual([]);
+    // The codes of bodies are on the page of ingest.
+    const isListed = (found: string) => markdown.includes(`\`${found}\``) || found === 'body_not_object';
+    expect(codes.filter((found) => !isListed(found))).toEqual([]);
   });
 
   it('are in the tables of docs/errors.md and docs/client.md, except internal ones', () => {
