@@ -85,7 +85,7 @@ const COLUMNS: Record<string, (delivery: DeadDelivery) => string> = {
     return results.map(({ status, error }) => status ?? error ?? 'no response').join(', ') || 'not attempted';
   },
   reason: ({ reason }) => reason ?? '',
-  'last attempt': ({ lastAttemptAt, acceptedAt }) => lastAttemptAt ?? acceptedAt,
+  'last attempt': ({ lastAttemptAt }) => lastAttemptAt ?? '',
 };
 
 function toTable(deliveries: DeadDelivery[]): string {

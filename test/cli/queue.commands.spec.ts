@@ -125,6 +125,20 @@ describe('dead, replay and stats', () => {
     await itListsAndReplays(['--from', path('relay.db')]);
   });
 
+  it('show no last attempt of a delivery that was never attempted', async () => {
+    const { path } = await createFolder();
+    const queue = await openQueue(cleanUp, sqliteQueue({ path: path('relay.db') }));
+    await queue.add([message('m1', 'Webhooks')]);
+    const removed: DeliveryOutcome = { state: 'dead', reason: 'destination removed', failedUrls: [] };
+    const settled = new Promise<void>((resolve, reject) => {
+      queue.consume('Webhooks', 1).subscribe((lease) => void lease.settle(removed).then(() => resolve(), reject));
+    });
+    await settled;
+    await queue.close();
+    const { stdout } = await runCommand('dead', '--from', path('relay.db'));
+    expect(stdout).toMatch(/ 0 {2}not attempted {2}destination removed$/m);
+  });
+
   it('read a SQLite file as a start would find it, and leave it as it is', async () => {
     const folder = await createFolder();
     const path = folder.path('relay.db');
