@@ -1,6 +1,9 @@
 import { PackageError } from '../../../common/relay.errors.js';
 import { checkPeer } from '../../peer.check.js';
 
+/** Named together, so that a second start does not ask for another package. */
+const REDIS_PACKAGES = 'bullmq ioredis';
+
 // Each import is directly in a `try` block: only there do bundlers accept that the package is not installed.
 
 /** @throws {PackageError} that says what to install, if the package is missing or its version is not supported */
@@ -9,7 +12,7 @@ export async function loadBullmq(): Promise<typeof import('bullmq')> {
   try {
     return await import('bullmq');
   } catch (error) {
-    throw explain(error, 'bullmq');
+    throw explain(error, 'bullmq', REDIS_PACKAGES);
   }
 }
 
@@ -19,7 +22,7 @@ export async function loadIoredis(): Promise<Pick<typeof import('ioredis'), 'Red
   try {
     return await import('ioredis');
   } catch (error) {
-    throw explain(error, 'ioredis');
+    throw explain(error, 'ioredis', REDIS_PACKAGES);
   }
 }
 
@@ -33,10 +36,10 @@ export async function loadPg(): Promise<Pick<typeof import('pg'), 'Client' | 'Po
   }
 }
 
-function explain(cause: unknown, name: string): unknown {
+function explain(cause: unknown, name: string, packages = name): unknown {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   // The package may be installed but fail to load, for example because a dependency of its own is missing.
   if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) return cause;
-  const advice = `bullmqQueue needs the package ${name}, which is not installed: npm install ${name}`;
+  const advice = `bullmqQueue needs the package ${name}, which is not installed: npm install ${packages}`;
   return new PackageError('package_missing', advice, { cause });
 }

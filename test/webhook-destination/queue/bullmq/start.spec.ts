@@ -93,11 +93,11 @@ describe('A package that is missing', () => {
   }
 
   it.each([
-    ['bullmq', { connection: REDIS_URL }],
-    ['ioredis', { connection: REDIS_URL }],
-    ['pg', { backend: 'postgres', connection: POSTGRES_URL }],
-  ])('is named with the command that installs it: %s', async (missing, options) => {
-    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${missing} [package_missing]`;
+    ['bullmq', 'bullmq ioredis', { connection: REDIS_URL }],
+    ['ioredis', 'bullmq ioredis', { connection: REDIS_URL }],
+    ['pg', 'pg', { backend: 'postgres', connection: POSTGRES_URL }],
+  ])('is named with the command that installs all that are needed: %s', async (missing, packages, options) => {
+    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${packages} [package_missing]`;
     expect(await openWithout(missing, options)).toBe(line);
   });
 
