@@ -23,6 +23,6 @@ export default {
     ],
   },
   testTimeout: 120_000,
-  maxWorkers: 2,
+  maxWorkers: 3, // tests wait more than they compute, but share one Redis and one PostgreSQL
   workerIdleMemoryLimit: '400MB',
 };
