@@ -94,10 +94,10 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       this.ledger,
       resolved.httpRequestTimeout,
     );
-    // Code written for other clients detaches the methods from the instance.
+    // Code written for other clients detaches the methods from the instance, and wraps or overrides them.
     for (const name of METHODS) {
       const method = Reflect.get(this, name) as () => unknown;
-      Object.defineProperty(this, name, { value: method.bind(this), writable: true });
+      Object.defineProperty(this, name, { value: method.bind(this), configurable: true, writable: true });
     }
     this.ready = this.register(...resolved.plugins);
   }

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Analytics, VERSION, type Message } from 'nestjs-analytics-relay/client';
+import { Analytics, VERSION, type Message, type TrackParams } from 'nestjs-analytics-relay/client';
 import { collect, create, event } from './support/harness.js';
 
 const execute = promisify(execFile);
@@ -57,6 +57,28 @@ describe('many instances', () => {
     await shop.closeAndFlush();
     expect(shop.pendingCount).toBe(0);
     expect(collector.messages[0]!.properties).toEqual({ shop: 'north' });
+  });
+
+  it('may be of a class that overrides a method by an arrow function', async () => {
+    class Shop extends Analytics {
+      override track = (message: TrackParams) => super.track({ ...message, properties: { shop: 'north' } });
+    }
+    const collector = await collect();
+    const shop = new Shop({ writeKey: 'wk', host: collector.url });
+    shop.track(event());
+    await shop.closeAndFlush();
+    expect(collector.messages[0]!.properties).toEqual({ shop: 'north' });
+  });
+
+  it('have methods that instrumentation can redefine', async () => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url });
+    const { track } = analytics;
+    const value = (message: TrackParams) => track({ ...message, properties: { traced: true } });
+    Object.defineProperty(analytics, 'track', { value, configurable: true, enumerable: true, writable: true });
+    analytics.track(event());
+    await analytics.flush();
+    expect(collector.messages[0]!.properties).toEqual({ traced: true });
   });
 });
 
