@@ -23,10 +23,21 @@ describe('httpClient', () => {
     expect((await outcome).err).toBeUndefined();
     const [url, options] = fetchFn.mock.calls[0]!;
     expect(url).toBe('http://localhost:3000/v1/batch');
-    expect(Object.keys(options).sort()).toEqual(['body', 'headers', 'method', 'signal']);
+    expect(Object.keys(options).sort()).toEqual(['body', 'headers', 'method', 'redirect', 'signal']);
     expect(options).toMatchObject({ method: 'POST', headers: { 'Content-Type': 'application/json' } });
     expect(options.signal).toBeInstanceOf(AbortSignal);
     expect(JSON.parse(options.body)).toMatchObject({ batch: [{ event: 'Ordered' }], writeKey: 'wk_test' });
+  });
+
+  it('that is a function such as fetch is told to follow no redirect', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const collector = await collect({ status: 302, headers: { Location: '/elsewhere' } });
+    const analytics = create({ host: collector.url, httpClient: (url, options) => fetch(url, options) });
+    analytics.track(event());
+    await analytics.flush();
+    expect(collector.requests.map(({ path }) => path)).toEqual(['/v1/batch']);
+    expect(warn.mock.calls[0]![0]).toContain('answered 302');
+    warn.mockRestore();
   });
 
   it('may be an object with makeRequest, which keeps its this', async () => {

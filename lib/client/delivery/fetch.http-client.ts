@@ -1,8 +1,7 @@
 import type { HTTPClient, HTTPClientRequest, HTTPFetchFn, HTTPResponse } from './http-client.interface.js';
 
 // Looked up for each request, because instrumentation and tests replace it.
-// Redirects are left to the transport: after most of them, `fetch` would send a GET that has no body.
-const globalFetch: HTTPFetchFn = (url, options) => globalThis.fetch(url, { ...options, redirect: 'manual' });
+const globalFetch: HTTPFetchFn = (url, options) => globalThis.fetch(url, options);
 
 /** Makes requests with a function such as `fetch`; the global `fetch` by default. */
 export class FetchHTTPClient implements HTTPClient {
@@ -10,7 +9,8 @@ export class FetchHTTPClient implements HTTPClient {
 
   makeRequest(request: HTTPClientRequest): Promise<HTTPResponse> {
     const { url, method, headers, body, signal = timeoutSignal(request.httpRequestTimeout) } = request;
-    return this.fetchFn(url, { method, headers, body, signal });
+    // The transport follows redirects: after most of them, `fetch` would send a GET that has no body.
+    return this.fetchFn(url, { method, headers, body, signal, redirect: 'manual' });
   }
 }
 

@@ -55,6 +55,8 @@ export interface HTTPFetchRequest {
   body: string;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- fetch implementations disagree on its type
   signal: any;
+  /** Always set in requests of the library, which follows redirects itself. */
+  redirect?: 'manual';
 }
 
 /** A function such as `fetch`. */
