@@ -1,4 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
 import {
   Context,
   ValidationError,
@@ -43,6 +46,13 @@ describe('messages', () => {
     integrations: {},
     _metadata: { nodeVersion: process.version },
   };
+
+  it('take the dates of Node’s own modules, which are of another class here', async () => {
+    const { mtime } = statSync(fileURLToPath(import.meta.url));
+    expect(mtime).not.toBeInstanceOf(Date);
+    const { timestamp } = await sent((analytics) => analytics.track(event({ timestamp: mtime })));
+    expect(timestamp).toBe(mtime.toISOString());
+  });
 
   it.each<[string, Record, object]>([
     ['identify', (a) => a.identify({ userId: 'u' }), { type: 'identify', userId: 'u', traits: {} }],

@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { isNonEmptyString } from '../value.util.js';
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
@@ -35,7 +36,8 @@ export function isWireTimestamp(value: unknown): value is string {
 
 /** Parses a timestamp, as UTC if it has no zone; returns undefined if it is invalid. */
 export function parseTimestamp(value: unknown): Date | undefined {
-  const date = value instanceof Date ? value : typeof value === 'string' ? parseIso8601(value) : undefined;
+  // Not `instanceof`: under Jest, the dates of Node's own modules are of another class.
+  const date = types.isDate(value) ? value : typeof value === 'string' ? parseIso8601(value) : undefined;
   const year = date ? date.getUTCFullYear() : NaN;
   return year >= 0 && year <= 9999 ? date : undefined; // JSON of any other year has a sign, which few parsers accept
 }
