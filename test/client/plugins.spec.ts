@@ -206,6 +206,18 @@ describe('plugins', () => {
     expect(ctx.logs().map(({ message }) => message)).toEqual(['attempt 1']);
   });
 
+  it('may be tested with contexts of events that have only a type', () => {
+    const [first, second] = [new Context({ type: 'track', event: 'E' }), new Context({ type: 'page' })];
+    expect([first, second, Context.system()].map(({ event: { type, event: name } }) => [type, name])).toEqual([
+      ['track', 'E'],
+      ['page', undefined],
+      ['track', 'system'],
+    ]);
+    expect(first.event.timestamp).toBeInstanceOf(Date);
+    expect(first.id).toBe(first.event.messageId);
+    expect([first.isSame(first), first.isSame(second)]).toEqual([true, false]);
+  });
+
   it('see the event as it was when it was recorded', async () => {
     const collector = await collect();
     const loading = deferred();

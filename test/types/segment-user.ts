@@ -104,6 +104,28 @@ const enrich: Plugin = {
   },
 };
 
+const anonymise: Plugin = {
+  ...enrich,
+  name: 'anonymise',
+  page: (ctx) => {
+    ctx.event.userId = undefined;
+    ctx.event.properties = undefined;
+    ctx.event = { ...ctx.event, anonymousId: 'a', name: undefined };
+    return ctx;
+  },
+};
+
+class TracedAnalytics extends Analytics {
+  override track = (message: TrackParams) => super.track({ ...message, context: { traced: true } });
+}
+
+/** As a unit test of a plugin calls it. */
+export async function enriched(plugin: Plugin): Promise<string | undefined> {
+  const ctx = new Context({ type: 'track', event: 'E', userId: 'u' });
+  await plugin.load(Context.system(), new TracedAnalytics({ writeKey: 'wk' }));
+  return (await plugin.track?.(ctx))?.event.event;
+}
+
 class AuditPlugin implements Plugin {
   readonly name = 'audit';
   readonly type = 'after';
@@ -134,7 +156,8 @@ analytics
 
 export async function main(): Promise<void> {
   await analytics.ready;
-  await analytics.register(enrich, new AuditPlugin());
+  await analytics.register(enrich, anonymise, new AuditPlugin());
+  analytics.emit('error', { code: 'audit' });
   await analytics.deregister('enrich', 'audit');
   await new Promise((resolve) => analytics.track({ userId: 'u', event: 'E' }, resolve));
   await analytics.flush();

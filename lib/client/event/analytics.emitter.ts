@@ -8,7 +8,7 @@ export interface EmittedError {
   /** `delivery_failure`, `plugin_failure` or `plugin_load_failure`. */
   code: string;
   /** Cause of the failure. For an HTTP error status, an `Error` such as `[503] Service Unavailable`. */
-  reason: unknown;
+  reason?: unknown;
   /** The affected event, if any. */
   ctx?: Context | undefined;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { ContextEvent } from '../message/message.interface.js';
 import { parseTimestamp } from '../message/message.rules.js';
 import { RelayError } from '../relay.error.js';
@@ -24,6 +25,9 @@ export class ContextCancelation extends RelayError {
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** An event to make a context of, for example in a test of a plugin. */
+type NewEvent = Partial<ContextEvent> & Pick<ContextEvent, 'type'>;
+
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 /** Makes the timestamp of an event a Date, as plugins expect it. A text that no Date writes stays as it is. */
@@ -46,10 +50,15 @@ export class Context {
   /** Number of times that the event went to the plugins; retries of the delivery do not count. */
   readonly attempts = 1;
 
-  /** @param source The event or its JSON, which is parsed when `event` is first read. */
-  constructor(source: ContextEvent | string) {
+  /** @param source The event, whose missing fields get defaults, or its JSON, which is parsed when it is first read. */
+  constructor(source: NewEvent | string) {
     if (typeof source === 'string') this.json = source;
-    else this.parsed = withDate({ ...source });
+    else this.parsed = withDate({ messageId: randomUUID(), timestamp: new Date(), ...source });
+  }
+
+  /** Returns the context for loading and unloading plugins, which belongs to no event of the application. */
+  static system(): Context {
+    return new Context({ type: 'track', event: 'system' });
   }
 
   /** The event. Changes made to it by `before` and `enrichment` plugins are delivered. */

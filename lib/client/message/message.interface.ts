@@ -89,19 +89,19 @@ export interface Message {
   messageId: string;
   /** ISO 8601, UTC. */
   timestamp: string;
-  userId?: string;
-  anonymousId?: string;
-  previousId?: string;
-  groupId?: string;
-  event?: string;
-  name?: string;
-  category?: string;
-  properties?: EventProperties;
-  traits?: UserTraits | GroupTraits;
-  context?: ExtraContext;
-  integrations?: IntegrationsOptions;
+  userId?: string | undefined;
+  anonymousId?: string | undefined;
+  previousId?: string | undefined;
+  groupId?: string | undefined;
+  event?: string | undefined;
+  name?: string | undefined;
+  category?: string | undefined;
+  properties?: EventProperties | undefined;
+  traits?: UserTraits | GroupTraits | undefined;
+  context?: ExtraContext | undefined;
+  integrations?: IntegrationsOptions | undefined;
   /** Facts about the sender's runtime; never forwarded. */
-  _metadata?: { nodeVersion?: string; recordedBy?: string };
+  _metadata?: { nodeVersion?: string; recordedBy?: string } | undefined;
 }
 
 /** A message as plugins, callbacks and listeners receive it. */

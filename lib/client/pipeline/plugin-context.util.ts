@@ -1,17 +1,5 @@
 import { Context } from '../event/context.js';
 
-/** The context for loading and unloading plugins. */
-export function systemContext(): Context {
-  return new Context({
-    type: 'track',
-    event: 'system',
-    messageId: 'system',
-    timestamp: new Date().toISOString(),
-    context: {},
-    integrations: {},
-  });
-}
-
 // Checked by shape, because a context may come from the package's other build.
 export function isContext(value: unknown): value is Context {
   return typeof (value as Context | undefined)?.serialize === 'function';

@@ -8,7 +8,7 @@ import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import { emitWarning } from '../warning.util.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
-import { detach, isContext, systemContext } from './plugin-context.util.js';
+import { detach, isContext } from './plugin-context.util.js';
 import type { Plugin, PluginType } from './plugin.interface.js';
 import { findPluginFaults } from './plugin.rules.js';
 import { PLUGIN_TIMEOUT, TimeLimit } from './time-limit.js';
@@ -197,7 +197,7 @@ export class PluginPipeline {
   private async load(plugin: Plugin): Promise<void> {
     try {
       await Promise.resolve(); // The instance may still be under construction.
-      await plugin.load(systemContext(), this.client);
+      await plugin.load(Context.system(), this.client);
     } catch (error) {
       if (plugin.critical) {
         this.report('plugin_load_failure', error);
@@ -210,7 +210,7 @@ export class PluginPipeline {
 
   private async unload(plugin: Plugin): Promise<void> {
     try {
-      const unloaded = plugin.unload?.(systemContext(), this.client);
+      const unloaded = plugin.unload?.(Context.system(), this.client);
       if (isThenable(unloaded)) await this.limit.enforce(`Unloading plugin "${plugin.name}"`, unloaded, false);
     } catch (error) {
       this.report('plugin_failure', error);
