@@ -10,6 +10,11 @@ import { useCleanUps } from '../support/clean-ups.js';
 
 const user = { userId: 'u1' };
 
+/** Sets a property of the method, as decorators of some libraries do. */
+const SetProperty =
+  (key: PropertyKey, value: unknown) => (_target: object, _key: PropertyKey, method: PropertyDescriptor) =>
+    void Reflect.set(method.value as object, key, value);
+
 @Injectable()
 class Shop {
   @Track('Sync', { ...user, properties: ({ args, result }) => ({ args, result }) })
@@ -63,6 +68,8 @@ class Shop {
   @SetMetadata('below', 1)
   @Track('Decorated', user)
   @SetMetadata('above', 2)
+  @SetProperty('own', 3)
+  @SetProperty(Symbol.for('own'), 4)
   decorated(_a: string, _b: string): void {}
 }
 
@@ -142,9 +149,10 @@ describe('@Track', () => {
     expect(await events()).toEqual([]);
   });
 
-  it('keeps name, length and metadata of the method', () => {
+  it('keeps name, length, properties and metadata of the method', () => {
     const { decorated } = Shop.prototype;
     expect([decorated.name, decorated.length]).toEqual(['decorated', 2]);
+    expect([Reflect.get(decorated, 'own'), Reflect.get(decorated, Symbol.for('own'))]).toEqual([3, 4]);
     expect([Reflect.getMetadata('above', decorated), Reflect.getMetadata('below', decorated)]).toEqual([2, 1]);
   });
 

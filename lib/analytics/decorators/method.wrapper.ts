@@ -37,8 +37,8 @@ export function wrapMethod(method: Method, onEndFor: (target: object | undefined
  * Copies properties and metadata, because Nest reads routes, guards and parameters there, in any order of decorators.
  */
 function disguise(wrapped: Method, method: Method): Method {
-  for (const [name, property] of Object.entries(Object.getOwnPropertyDescriptors(method))) {
-    if (name !== 'prototype') Object.defineProperty(wrapped, name, property);
+  for (const name of Reflect.ownKeys(method)) {
+    if (name !== 'prototype') Object.defineProperty(wrapped, name, Object.getOwnPropertyDescriptor(method, name)!);
   }
   for (const key of Reflect.getOwnMetadataKeys(method)) {
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, method), wrapped);
