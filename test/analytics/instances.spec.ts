@@ -127,6 +127,22 @@ describe('Instances of AnalyticsModule', () => {
     expect(events()).toEqual([['wk_shop', ['Made']]]);
   });
 
+  it('hold up no process whose application does not start', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    const before = timers();
+    const made = {
+      provide: 'made',
+      inject: [AnalyticsService],
+      useFactory: (analytics: AnalyticsService) => {
+        analytics.track({ userId: 'u1', event: 'Made' });
+        throw new Error('not made');
+      },
+    };
+    const imports = [AnalyticsModule.forRoot({ writeKey: 'wk_shop' })];
+    await expect(Test.createTestingModule({ imports, providers: [made] }).compile()).rejects.toThrow('not made');
+    expect(timers()).toBe(before);
+  });
+
   it('stop the application where a factory makes wrong options', async () => {
     const imports = [AnalyticsModule.forRootAsync({ useFactory: () => ({ writeKey: '' }) })];
     const failure = Test.createTestingModule({ imports }).compile();

@@ -43,14 +43,13 @@ export class EventQueue implements EventSink {
   /** Number of waiting events that are sent even if they do not fill a batch. */
   private due = 0;
   private timer: NodeJS.Timeout | undefined;
-  private flushInterval: number;
+  /** Set by `start`. */
+  private flushInterval = 0;
 
   constructor(
     private readonly settings: DeliverySettings,
     private readonly ledger: EventLedger,
-  ) {
-    this.flushInterval = settings.flushInterval;
-  }
+  ) {}
 
   get isStarted(): boolean {
     return this.publisher !== undefined;
@@ -65,19 +64,15 @@ export class EventQueue implements EventSink {
   }
 
   /**
-   * Starts sending by this transport. Events wait until the first call.
+   * Starts sending by this transport. Events wait until the first call, and are then sent at once.
    *
-   * @param flushInterval Replaces the setting; events already waiting are then sent at once.
+   * @param flushInterval Replaces the setting.
    */
-  start(transport: BatchTransport, flushInterval?: number): void {
+  start(transport: BatchTransport, flushInterval = this.settings.flushInterval): void {
     this.publisher = new BatchPublisher(this.settings, transport);
     this.maxBytes = MAX_BATCH_BYTES - transport.envelopeBytes;
-    if (flushInterval !== undefined) {
-      this.flushInterval = flushInterval;
-      this.stopTimer();
-      this.due = this.waiting.length;
-    }
-    this.pump();
+    this.flushInterval = flushInterval;
+    this.flush();
   }
 
   /** Queues an event. An event that is too large fails asynchronously. */
@@ -87,10 +82,7 @@ export class EventQueue implements EventSink {
     this.waiting.push(event);
     this.waitingBytes += event.bytes + 1;
     if (event.group?.isClosed) this.due = this.waiting.length; // A flush already waits for it.
-    this.timer ??= setTimeout(() => {
-      this.timer = undefined;
-      this.flush();
-    }, this.flushInterval);
+    if (this.isStarted) this.startTimer();
     this.pump();
   }
 
@@ -169,6 +161,13 @@ export class EventQueue implements EventSink {
     const traces = new Map<string, TraceFields>();
     for (const { trace } of events) if (trace) traces.set(trace.traceparent, trace);
     return { source: this.source, count: events.length, traces: [...traces.values()] };
+  }
+
+  private startTimer(): void {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.flush();
+    }, this.flushInterval);
   }
 
   private stopTimer(): void {
