@@ -9,6 +9,7 @@ import {
   type GroupParams,
   type IdentifyParams,
   keepAliveHttpClient,
+  type KeepAliveHTTPClient,
   type MessageType,
   type PageParams,
   RelayError,
@@ -55,6 +56,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private undelivered = 0;
   private lost = 0;
   private readonly metrics: ClientMetrics;
+  private readonly ownClient: KeepAliveHTTPClient;
 
   /** @internal */
   constructor(
@@ -63,11 +65,12 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     createSink?: EventSinkFactory,
   ) {
     const metrics = ClientMetrics.ofProcess();
-    const { telemetry, httpClient } = options;
+    const { telemetry } = options;
+    const ownClient = keepAliveHttpClient();
     super(
       {
         ...options,
-        httpClient: httpClient ?? keepAliveHttpClient(),
+        httpClient: options.httpClient ?? ownClient,
         telemetry: {
           follow: (client) => metrics.follow(client, telemetry?.follow?.(client) ?? telemetry),
           send: (_batch, send) => send(),
@@ -76,6 +79,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       createSink,
     );
     this.metrics = metrics;
+    this.ownClient = ownClient;
     telemetry?.observe?.(metrics.all);
     this.#options = options;
     const { identity, anonymous, context } = options; // without the write key, so that inspection never shows it
@@ -156,11 +160,11 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     return this.drain();
   }
 
-  /** @internal Closes the client and delivers queued events. A second call waits for the first. */
+  /** @internal Closes the client and its connections, and delivers queued events. A second call waits for the first. */
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout });
+    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout }).then(() => this.ownClient.close());
     return this.drained;
   }
 

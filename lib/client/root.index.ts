@@ -11,7 +11,11 @@ export type {
   HTTPHeaders,
   HTTPResponse,
 } from './delivery/http-client.interface.js';
-export { keepAliveHttpClient, type KeepAliveOptions } from './delivery/keep-alive.http-client.js';
+export {
+  keepAliveHttpClient,
+  type KeepAliveHTTPClient,
+  type KeepAliveOptions,
+} from './delivery/keep-alive.http-client.js';
 export type { AnalyticsEvents, EmittedError, HttpRequestInfo, HttpResponseInfo } from './event/analytics.emitter.js';
 export * from './message/message.interface.js';
 export { ValidationError } from './message/validation.error.js';

@@ -92,6 +92,16 @@ describe.each(platforms)('At app.close() on $platform', ({ createAdapter }) => {
     expect(receiver.webhooks.map(({ body }) => body.event).sort()).toEqual(['Destroyed', 'Slow Done']);
   });
 
+  it('no connection of the delivery stays open', async () => {
+    const { app, endpoint } = await start();
+    const analytics = app.get(AnalyticsService);
+    analytics.track({ event: 'Queued', anonymousId: 'a1' });
+    await analytics.flush();
+    expect(await endpoint.connections()).toBe(1);
+    await app.close();
+    await waitFor(async () => (await endpoint.connections()) === 0, undefined, 1_000);
+  });
+
   it('what cannot be delivered in time is dropped, counted and logged', async () => {
     const collecting = await start({ options: { shutdownTimeout: 200, maxRetries: 100 } });
     collecting.endpoint.statuses = [503];

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 
 import { waitFor } from './wait-for.js';
 
@@ -57,6 +58,11 @@ export class Receiver {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}/hook`;
+  }
+
+  /** Resolves with the number of open connections. */
+  connections(): Promise<number> {
+    return promisify(this.server.getConnections.bind(this.server))();
   }
 
   /** Resolves with the first webhooks once there are as many. */

@@ -21,13 +21,19 @@ export interface KeepAliveOptions {
   agent?: http.Agent | undefined;
 }
 
+/** An HTTP client that keeps connections open. */
+export interface KeepAliveHTTPClient extends HTTPClient {
+  /** Closes the connections, except those of a given agent. Later requests open new ones. */
+  close(): void;
+}
+
 /**
  * Creates an HTTP client for the setting `httpClient`, on `node:http` and `node:https` with a bounded keep-alive agent.
  * It runs on every Node version and uses a fraction of the CPU of global `fetch`.
  *
  * @throws {OptionsError} when `maxSockets` is neither a positive integer nor `Infinity`.
  */
-export function keepAliveHttpClient(options: KeepAliveOptions = {}): HTTPClient {
+export function keepAliveHttpClient(options: KeepAliveOptions = {}): KeepAliveHTTPClient {
   const maxSockets = options.maxSockets ?? 16;
   if (maxSockets !== Infinity && !(Number.isSafeInteger(maxSockets) && maxSockets > 0)) {
     throw new OptionsError('keepAliveHttpClient', ['maxSockets must be an integer, at least 1, or Infinity']);
@@ -40,6 +46,9 @@ export function keepAliveHttpClient(options: KeepAliveOptions = {}): HTTPClient 
       request.url.startsWith('https:')
         ? exchange(https.request, secure, request)
         : exchange(http.request, plain, request),
+    close: () => {
+      if (!options.agent) for (const agent of [plain, secure]) agent.destroy();
+    },
   };
 }
 
