@@ -5,7 +5,7 @@ import type { AnalyticsRequest } from './analytics-request.interface.js';
 /** Returns the facts of an HTTP request that the options include, without unknown ones. */
 export function contextOf(request: AnalyticsRequest, options: ContextOptions): ExtraContext {
   if (typeof request.headers !== 'object' || request.headers === null) return {};
-  const ip = options.ip && request.ip;
+  const ip = options.ip && read(request, 'ip');
   const userAgent = options.userAgent && header(request, 'user-agent');
   const locale = options.locale && firstLanguage(header(request, 'accept-language'));
   const page = options.page && pageOf(request);
@@ -13,14 +13,24 @@ export function contextOf(request: AnalyticsRequest, options: ContextOptions): E
 }
 
 function pageOf(request: AnalyticsRequest): ExtraContext['page'] {
-  const { originalUrl, protocol, host } = request;
+  const { originalUrl } = request;
   if (typeof originalUrl !== 'string') return undefined;
   const path = withoutQuery(originalUrl);
   const page: ExtraContext['page'] = { path };
+  const [protocol, host] = [read(request, 'protocol'), read(request, 'host')];
   if (protocol && host && path.startsWith('/')) page.url = `${protocol}://${host}${path}`;
   const referrer = header(request, 'referer');
   if (referrer) page.referrer = withoutQuery(referrer);
   return page;
+}
+
+/** Reads what the platform computes; undefined if it cannot, as of a request without a socket. */
+function read(request: AnalyticsRequest, fact: 'ip' | 'protocol' | 'host'): string | undefined {
+  try {
+    return request[fact];
+  } catch {
+    return undefined;
+  }
 }
 
 function header({ headers }: AnalyticsRequest, name: string): string | undefined {

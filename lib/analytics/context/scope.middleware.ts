@@ -4,7 +4,8 @@ import type { FastifyInstance, FastifyRequest } from '../../common/fastify.inter
 import { scopes } from './context-scope.js';
 
 interface NodeRequest {
-  socket: { remoteAddress?: string | undefined };
+  /** Undefined in some serverless runtimes. */
+  socket?: { remoteAddress?: string | undefined };
 }
 
 /**
@@ -59,6 +60,6 @@ function open(request: object, { socket }: NodeRequest, next: () => void): void 
   const known = scopes.getStore()?.request;
   if (known && (known === request || known.raw === request)) return next();
   // Reading the address once keeps it known if the client disconnects before its event is recorded.
-  void socket.remoteAddress;
+  void socket?.remoteAddress;
   scopes.run({ request, visitor: {} }, next);
 }
