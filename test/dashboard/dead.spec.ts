@@ -75,6 +75,22 @@ const rows = async (page: Page) => {
       expect(await page.getByText('delivered', { exact: true }).count()).toBeGreaterThanOrEqual(15);
     });
 
+    it('are not searched by half a time, which would match all of them', async () => {
+      const { url } = await startWithDead(2);
+      const page = await visit(url, { hash: '#/dead?userId=u1' });
+      await page.getByText('1 counted (all)').waitFor();
+      await page.getByText('More fields').click();
+      await page.getByLabel('User').fill('');
+      await page.getByLabel('Accepted from').focus();
+      await page.keyboard.type('01312030'); // a day, without its time
+      await page.getByRole('button', { name: 'Search' }).click();
+      expect(await page.evaluate('document.activeElement.validity.badInput')).toBe(true);
+      expect(page.url()).toContain('userId=u1');
+      await page.getByLabel('Accepted from').fill('2030-01-31T12:00');
+      await page.getByRole('button', { name: 'Search' }).click();
+      await page.getByText('No dead deliveries match.').waitFor();
+    });
+
     it('are not replayed where their number has changed since', async () => {
       allowRefusals(409);
       const { url, relay, receiver } = await startWithDead(4);

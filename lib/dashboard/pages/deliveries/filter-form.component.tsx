@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
@@ -26,6 +26,7 @@ export interface FilterFormProps {
 /** Form for a search; an error is shown at its field. The search is part of the hash, so it can be shared as a link. */
 export function FilterForm({ page, filter, list: { error, reload } }: FilterFormProps) {
   const [draft, setDraft] = useState(filter);
+  const form = useRef<HTMLFormElement>(null);
   const key = JSON.stringify(filter);
   useEffect(() => setDraft(filter), [key]);
 
@@ -51,7 +52,11 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
       class="panel filter-form"
       role="search"
       noValidate
+      formRef={form}
       onSubmit={() => {
+        // An incomplete time has an empty value: the search would match more than the form shows.
+        const unread = [...form.current!.querySelectorAll('input')].find(({ validity }) => validity.badInput);
+        if (unread) return void unread.reportValidity();
         const given = { ...draft, from: timeOf('from'), to: timeOf('to') };
         const href = hrefOf(page, given);
         if (href === location.hash) reload();
