@@ -88,6 +88,18 @@ const figure = (page: Page, name: string) =>
       expect(await page.evaluate('document.activeElement.value')).toBe('hour');
     });
 
+    it('says that the relay does not answer, also while the connection stays open', async () => {
+      const { page } = await open(createAdapter());
+      await page.getByText('The queue has no deliveries.').waitFor();
+      await page.clock.install();
+      await page.route('**/relay/api/overview', () => undefined);
+      await page.waitForRequest('**/relay/api/overview');
+      await page.clock.fastForward(31_000);
+      await page.getByText('The relay did not answer; check that it is running, then try again.').waitFor();
+      await page.unroute('**/relay/api/overview');
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+    });
+
     it('stays quick with 2,000 destinations', async () => {
       const receiver = await Receiver.start();
       afterwards(() => receiver.stop());

@@ -14,6 +14,9 @@ interface RequestOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Time for an answer to `GET`, in ms: a page that waits longer would show old figures as current. */
+const ANSWER_TIME = 30_000;
+
 let onUnauthorized: (error: ApiError) => void = () => undefined;
 
 /** Sets the listener for answers with status 401. */
@@ -50,17 +53,24 @@ export async function request<T>(
   { query, body, signal }: RequestOptions = {},
 ): Promise<T> {
   const isChange = method !== 'GET';
+  const control = new AbortController();
+  const abort = () => control.abort();
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  const timer = isChange ? undefined : setTimeout(abort, ANSWER_TIME);
   const response = await fetch(toUrl(route, query), {
     method,
     ...(isChange && {
       headers: { 'Content-Type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),
     }),
-    ...(signal && { signal }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted) throw error;
-    throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it is running, then try again');
-  });
+    signal: control.signal,
+  })
+    .catch((error: unknown) => {
+      if (signal?.aborted) throw error;
+      throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it is running, then try again');
+    })
+    .finally(() => clearTimeout(timer));
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok && answer !== undefined) return answer as T;
   const error = toError(response, answer);
