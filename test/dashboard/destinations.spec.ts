@@ -258,6 +258,18 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect((await relay.deliveries({}))[0]).toMatchObject({ reason: 'destination removed' });
   });
 
+  it('that someone else removes are not shown as if they still existed', async () => {
+    allowRefusals(404);
+    const { page, relay, receiver } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    await page.goto(`${page.url()}/crm`);
+    await fact(page, 'Health').waitFor();
+    await relay.destinations.remove('crm');
+    await page.getByText('Destination "crm" does not exist.').waitFor();
+    expect(await fact(page, 'Health').count()).toBe(0);
+    expect(await button(page, 'Send test').count()).toBe(0);
+  });
+
   it('of the options, and in a read-only session, cannot be changed', async () => {
     allowRefusals(404);
     const { page, host } = await start({ hash: '#/destinations/Webhooks' });

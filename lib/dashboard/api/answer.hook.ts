@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './api.error.js';
 
 export interface Loaded<T> {
-  /** The last answer; kept while the next one is loading. */
+  /** The last answer; kept while the next one is loading, and if it fails, unless with 404. */
   answer: T | undefined;
   error: ApiError | undefined;
   /** Requests the answer again. */
@@ -34,7 +34,9 @@ export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: str
       (error: unknown) => {
         if (control.signal.aborted) return;
         isPending.current = false;
-        setState((before) => ({ ...(before?.key === key && before), key, error: error as ApiError }));
+        const fault = error as ApiError;
+        const isKept = fault.status !== 404; // what no longer exists must not look as if it did
+        setState((before) => ({ ...(isKept && before?.key === key && before), key, error: fault }));
       },
     );
     return () => control.abort();
