@@ -77,6 +77,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await fact(page, 'Previous write key').waitFor();
     expect([await post(host, first, [track('m2')]), await post(host, second, [track('m3')])]).toEqual([200, 200]);
     await button(page, 'Rotate write key').click();
+    await page.getByText('An earlier write key is still valid. Rotating again ends it at once').waitFor();
     await page.getByLabel('Overlap, in hours').fill('0');
     await page.getByLabel('New write key').fill(second);
     await button(page, 'Rotate').click();

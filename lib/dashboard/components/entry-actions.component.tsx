@@ -11,6 +11,8 @@ export interface EntryActionsProps {
   kind: EntryKind;
   entry: { name: string; origin: EntryOrigin };
   rotateLabel: string;
+  /** Time until which the secret before the current one is valid. */
+  previousUntil: number | undefined;
   /** What the removal means for the entry's messages or deliveries. */
   removal: ComponentChildren;
   /** Another change of the entry is in progress. */
@@ -21,7 +23,16 @@ export interface EntryActionsProps {
 }
 
 /** Buttons for the actions on a source or destination, with the dialogs for rotation and removal. */
-export function EntryActions({ kind, entry, rotateLabel, removal, isBusy, children, onChanged }: EntryActionsProps) {
+export function EntryActions({
+  kind,
+  entry,
+  rotateLabel,
+  previousUntil,
+  removal,
+  isBusy,
+  children,
+  onChanged,
+}: EntryActionsProps) {
   const { name } = entry;
   const [opened, setOpened] = useState<'rotate' | 'remove'>();
   const close = () => setOpened(undefined);
@@ -39,7 +50,15 @@ export function EntryActions({ kind, entry, rotateLabel, removal, isBusy, childr
         </Button>
       </div>
       {fixed && <p class="hint">{fixed} It cannot be changed here.</p>}
-      {opened === 'rotate' && <RotateDialog kind={kind} name={name} onRotated={onChanged} onClose={close} />}
+      {opened === 'rotate' && (
+        <RotateDialog
+          kind={kind}
+          name={name}
+          overlaps={previousUntil !== undefined}
+          onRotated={onChanged}
+          onClose={close}
+        />
+      )}
       {opened === 'remove' && (
         <RemoveDialog kind={kind} name={name} onClose={close}>
           {removal}

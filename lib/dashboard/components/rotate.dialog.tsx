@@ -14,16 +14,18 @@ export interface RotateDialogProps {
   kind: EntryKind;
   /** Name of the entry. */
   name: string;
+  /** Whether the overlap of an earlier rotation has not ended. */
+  overlaps: boolean;
   onRotated: () => void;
   onClose: () => void;
 }
 
 /** Replaces a secret or key, with an overlap, and shows the new one if it was generated. */
-export function RotateDialog({ kind, name, onRotated, onClose }: RotateDialogProps) {
+export function RotateDialog({ kind, name, overlaps, onRotated, onClose }: RotateDialogProps) {
   const [hours, setHours] = useState('24');
   const [given, setGiven] = useState('');
   const [generated, setGenerated] = useState<string>();
-  const { name: secret, overlap: advice, rotation } = SECRETS[kind];
+  const { name: secret, overlap: advice, earlier, rotation } = SECRETS[kind];
   const { action, field, answer } = rotation;
   const noun = secret.toLowerCase();
   const rotate = useChange(async () => {
@@ -41,6 +43,7 @@ export function RotateDialog({ kind, name, onRotated, onClose }: RotateDialogPro
   return (
     <FormDialog title={`Rotate the ${noun}?`} label="Rotate" change={rotate} error={rest} onClose={onClose}>
       <p>{advice}</p>
+      {overlaps && <p class="warning">{earlier}</p>}
       <TextField
         label="Overlap, in hours"
         value={hours}

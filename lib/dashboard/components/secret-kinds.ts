@@ -10,6 +10,9 @@ export const SECRETS = {
     /** What happens until the overlap of a rotation ends. */
     overlap:
       'Until the overlap ends, requests are signed with both secrets, so you can update the receiver at any time before then.',
+    /** What a rotation means for the secret that an earlier rotation replaced. */
+    earlier:
+      'An earlier secret still signs too. Rotating again ends it at once: receivers that still use it refuse all requests.',
     /** Name of a rotation in the API, of the new secret in its body, and of a generated one in its answer. */
     rotation: { action: 'rotate-secret', field: 'secret', answer: 'sharedSecret' },
   },
@@ -18,6 +21,8 @@ export const SECRETS = {
     use: 'Clients of this source send it with their messages.',
     overlap:
       'Until the overlap ends, messages with either key are accepted, so you can update clients at any time before then.',
+    earlier:
+      'An earlier write key is still valid. Rotating again ends it at once: clients that still use it are refused.',
     rotation: { action: 'rotate-key', field: 'key', answer: 'writeKey' },
   },
 } as const;

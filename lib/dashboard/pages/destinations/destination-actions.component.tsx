@@ -31,6 +31,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
         kind="destination"
         entry={destination}
         rotateLabel={signed ? 'Rotate secret' : 'Set secret'}
+        previousUntil={destination.previousSecretUntil}
         removal={<QueuedDeliveries destination={destination} />}
         isBusy={change.isBusy}
         onChanged={onChanged}

@@ -36,6 +36,7 @@ export function SourceView({ name }: { name: string }) {
             kind="source"
             entry={answer}
             rotateLabel="Rotate write key"
+            previousUntil={answer.previousKeyUntil}
             removal={
               <p>
                 From then on, messages with its write key are refused. Messages already accepted are still delivered.
