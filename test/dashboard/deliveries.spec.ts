@@ -220,6 +220,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     });
 
     it('say that their destination is paused, or not in use any more', async () => {
+      allowRefusals(404);
       const { page, relay, receiver, host } = await open(createAdapter(), {
         options: { registry: 'store', destinations: [] },
       });
@@ -240,6 +241,8 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await heading(page, 'crm').waitFor();
       await page.goBack();
       await page.locator('.timeline').getByText(pause).waitFor();
+      await relay.destinations.update('crm', { enabled: false });
+      await page.locator('.timeline').getByText('The destination is disabled').waitFor();
       await relay.destinations.remove('crm');
       await page.locator('.timeline').getByText('destination removed').waitFor();
       await page.getByRole('button', { name: 'Replay…' }).click();

@@ -2,11 +2,14 @@ import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import type { Destination } from '../destinations/destination.answer.js';
 
+/** Time between two readings of the destination, in ms. */
+const EVERY = 5_000;
+
 /** Says why the destination sends nothing now; renders nothing if it sends. */
 export function DestinationHold({ destination }: { destination: string }) {
   const load = (signal: AbortSignal) =>
     get<Destination>(path`destinations/${destination}`, { query: { figures: 'true' }, signal });
-  const { answer } = useAnswer(load, destination);
+  const { answer } = useAnswer(load, destination, EVERY);
   const text = answer && whyHeld(answer);
   return text === undefined ? null : <p class="warn-text">{text}</p>;
 }
