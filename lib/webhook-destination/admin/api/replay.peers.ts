@@ -31,7 +31,7 @@ export class ReplayPeers {
   open(): void {
     this.subscription = this.received$.pipe(filter(isAsk)).subscribe(({ replay, cancel }) => {
       const replayed = this.find(replay, cancel);
-      if (replayed) this.send({ replayed });
+      if (replayed) this.send({ replayed }).catch(() => undefined); // without the answer, `ask` times out
     });
   }
 
@@ -39,8 +39,8 @@ export class ReplayPeers {
     this.subscription?.unsubscribe();
   }
 
-  /** Resolves with undefined when no other process answers in time. */
-  ask(replay: string, cancel: boolean): Promise<ReplayProgress | undefined> {
+  /** Resolves with undefined when no other process answers in time; rejects when none can be asked. */
+  async ask(replay: string, cancel: boolean): Promise<ReplayProgress | undefined> {
     const answer$ = this.received$.pipe(
       map(({ replayed }) => replayed),
       filter(isProgress),
@@ -48,14 +48,13 @@ export class ReplayPeers {
       filter(({ id, state }) => id === replay && !(cancel && state === 'running')),
       timeout({ first: ANSWER_TIME, with: () => [undefined] }),
     );
-    const answer = firstValueFrom(answer$);
-    this.send({ replay, cancel });
+    const answer = firstValueFrom(answer$, { defaultValue: undefined }); // empty when the queue closes
+    await this.send({ replay, cancel });
     return answer;
   }
 
-  /** A lost message has no answer, so `ask` times out. */
-  private send(text: Ask | { replayed: ReplayProgress }): void {
-    this.channel.send(JSON.stringify(text)).catch(() => undefined);
+  private send(text: Ask | { replayed: ReplayProgress }): Promise<void> {
+    return this.channel.send(JSON.stringify(text));
   }
 }
 

@@ -3,6 +3,9 @@ import { RelayError } from '../../../client/relay.error.js';
 import { concealState } from '../../../common/concealed.value.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 
+/** How ioredis begins its error for a command without a connection; the rest names an option of its own. */
+const DISCONNECTED = "Stream isn't writeable";
+
 type Method = (...args: unknown[]) => unknown;
 
 /**
@@ -14,7 +17,10 @@ export function concealClient<T extends object>(object: T, store: string, isOpen
   const toError = (error: unknown): Error => {
     if (error instanceof RelayError && error.code !== 'timeout') return error;
     if (!isOpen()) return new ClosedError('the queue is closed');
-    return new QueueUnavailableError(`${store}: ${errorMessage(error)}`);
+    const reason = errorMessage(error);
+    return new QueueUnavailableError(
+      reason.startsWith(DISCONNECTED) ? `${store} cannot be reached` : `${store}: ${reason}`,
+    );
   };
   const methods = Object.entries(concealState(object) as Record<string, Method>).map(([name, method]) => {
     const call: Method = (...args) => {

@@ -79,11 +79,16 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         ['overview', {}],
         ['timeseries', {}],
         ['deliveries', {}],
+        ['replays/of-another-process', {}],
         ['destinations', { method: 'POST', body: destination }],
       ] as const) {
         const answer = await fetch(`${host}/relay/api/${path}`, { ...init, headers });
         expect(answer.headers.get('retry-after')).toBe('5');
-        expect([path, answer.status, await answer.json()]).toMatchObject([path, 503, { code: 'queue_unavailable' }]);
+        expect([path, answer.status, await answer.json()]).toMatchObject([
+          path,
+          503,
+          { code: 'queue_unavailable', message: expect.stringMatching(/^(Redis cannot be reached$|PostgreSQL: )/) },
+        ]);
       }
       expect(inspect([errors, logged], { depth: 10 })).not.toContain('S3cret');
     });
