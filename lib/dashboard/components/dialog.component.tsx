@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
+import { openDialogs } from './notice.state.js';
+import { Notices } from './notices.component.js';
+
 export interface DialogProps {
   title: string;
   children: ComponentChildren;
@@ -18,7 +21,9 @@ export function Dialog({ title, children, isBusy = false, onClose }: DialogProps
     const element = dialog.current!;
     const before = document.activeElement;
     element.showModal();
+    openDialogs.value++;
     return () => {
+      openDialogs.value--;
       element.close();
       if (before instanceof HTMLElement) before.focus();
     };
@@ -37,6 +42,7 @@ export function Dialog({ title, children, isBusy = false, onClose }: DialogProps
     >
       <h2 id={id}>{title}</h2>
       {children}
+      <Notices inDialog />
     </dialog>
   );
 }

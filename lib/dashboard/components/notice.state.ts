@@ -9,6 +9,9 @@ interface Notice {
 /** Time that a notice is shown, in ms. A notice of a failure stays until it is closed. */
 const SHOWN = 6_000;
 
+/** Number of open dialogs: while there are any, all else on the page is inert. */
+export const openDialogs = signal(0);
+
 export const notices = signal<Notice[]>([]);
 
 let count = 0;
