@@ -58,7 +58,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Escape'); // must not lose it
     await expectGoodLook(page, 'destination-secret');
     await dialog.getByRole('button', { name: 'Copy secret' }).click();
-    await page.getByText('Secret copied.').waitFor();
+    await dialog.getByText('Secret copied.').waitFor(); // outside of it, nothing can be read out or clicked
     // Without TLS there is no clipboard.
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined });
       document.addEventListener('copy', () => (copied = String(getSelection())))`);
@@ -66,7 +66,8 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await page.evaluate('copied')).toBe(secret);
     await page.evaluate('document.execCommand = () => false');
     await dialog.getByRole('button', { name: 'Copy secret' }).click();
-    await page.getByText('Secret could not be copied. Select the text and copy it.').waitFor();
+    await dialog.getByText('Secret could not be copied. Select the text and copy it.').waitFor();
+    await dialog.getByRole('button', { name: 'Close this notice' }).last().click();
     await button(page, 'I have stored it').click();
     await heading(page, 'crm').waitFor();
     await page.getByText('X-Tenant').waitFor();
@@ -256,6 +257,24 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByText('No destinations yet.').waitFor();
     await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
     expect((await relay.deliveries({}))[0]).toMatchObject({ reason: 'destination removed' });
+  });
+
+  it('keep a new secret on the page until it is stored, also when the session ends', async () => {
+    allowRefusals(401);
+    const { page, relay, receiver } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    await page.goto(`${page.url()}/crm`);
+    await button(page, 'Rotate secret').click();
+    await button(page, 'Rotate').click();
+    const dialog = page.getByRole('dialog', { name: 'New secret' });
+    const secret = await dialog.locator('code').textContent();
+    await page.context().clearCookies();
+    await page.getByText('Your session has ended. Sign in again to continue.').waitFor();
+    expect(await dialog.locator('code').textContent()).toBe(secret);
+    await button(page, 'I have stored it').click();
+    await signIn(page, TOKEN);
+    await button(page, 'Rotate secret').waitFor();
+    expect(await page.content()).not.toContain('whsec_');
   });
 
   it('that someone else removes are not shown as if they still existed', async () => {

@@ -23,7 +23,7 @@ async function correctUrl(page: Page, name: string, url: string): Promise<void> 
   const dialog = page.getByRole('dialog', { name: 'Send a test' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
   await dialog.getByRole('status').filter({ hasText: 'success' }).waitFor();
-  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.getByRole('button', { name: 'Close', exact: true }).click();
 }
 
 (withChromium ? describe : describe.skip).each(platforms)('An order that failed on $platform', ({ createAdapter }) => {

@@ -5,7 +5,7 @@ import { useChange } from '../api/change.hook.js';
 import { toFieldFaults } from '../api/field-faults.util.js';
 import { TextField } from './field.component.js';
 import { FormDialog } from './form.dialog.js';
-import { GeneratedSecret } from './generated-secret.dialog.js';
+import { showSecret } from './generated-secret.dialog.js';
 import { notify } from './notice.state.js';
 import { type EntryKind, SECRETS } from './secret-kinds.js';
 import { HOUR } from './span.util.js';
@@ -24,7 +24,6 @@ export interface RotateDialogProps {
 export function RotateDialog({ kind, name, overlaps, onRotated, onClose }: RotateDialogProps) {
   const [hours, setHours] = useState('24');
   const [given, setGiven] = useState('');
-  const [generated, setGenerated] = useState<string>();
   const { name: secret, overlap: advice, earlier, rotation } = SECRETS[kind];
   const { action, field, answer } = rotation;
   const noun = secret.toLowerCase();
@@ -34,11 +33,10 @@ export function RotateDialog({ kind, name, overlaps, onRotated, onClose }: Rotat
     const route = path`${`${kind}s`}/${name}/${action}`;
     const entry = await request<Record<string, string | undefined>>('POST', route, { body });
     notify(`The ${noun} has been rotated.`);
-    if (entry[answer] === undefined) onClose();
-    else setGenerated(entry[answer]);
+    onClose();
+    if (entry[answer] !== undefined) showSecret(kind, entry[answer]);
     onRotated();
   });
-  if (generated !== undefined) return <GeneratedSecret kind={kind} secret={generated} onClose={onClose} />;
   const { byField, rest } = toFieldFaults(rotate.error, ['overlap', field, answer]);
   return (
     <FormDialog title={`Rotate the ${noun}?`} label="Rotate" change={rotate} error={rest} onClose={onClose}>

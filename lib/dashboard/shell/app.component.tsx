@@ -1,7 +1,8 @@
+import { GeneratedSecret } from '../components/generated-secret.dialog.js';
+import { Notices } from '../components/notices.component.js';
 import { session } from './session.state.js';
 import { Shell } from './shell.component.js';
 import { SignIn } from './sign-in.component.js';
-import { Notices } from '../components/notices.component.js';
 
 /** The sign-in form, or the pages. */
 export function App() {
@@ -10,6 +11,7 @@ export function App() {
     <>
       {current.state === 'out' && <SignIn why={current.why} />}
       {current.state === 'in' && <Shell session={current} />}
+      <GeneratedSecret />
       <Notices />
     </>
   );

@@ -1,8 +1,6 @@
-import { useState } from 'preact/hooks';
-
 import { request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
-import { GeneratedSecret } from '../../components/generated-secret.dialog.js';
+import { showSecret } from '../../components/generated-secret.dialog.js';
 import { notify } from '../../components/notice.state.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
@@ -11,12 +9,12 @@ import { type Draft, EMPTY_DRAFT, toOptions } from './destination.draft.js';
 import { DestinationForm } from './destination-form.component.js';
 
 export function CreateDestination() {
-  const [created, setCreated] = useState<CreatedDestination>();
   const create = useChange(async (draft: Draft) => {
     const entry = await request<CreatedDestination>('POST', 'destinations', { body: toOptions(draft) });
     notify('The destination has been created.');
-    if (entry.sharedSecret === undefined) goTo(hrefOf('destinations', {}, entry.name));
-    else setCreated(entry);
+    const open = () => goTo(hrefOf('destinations', {}, entry.name));
+    if (entry.sharedSecret === undefined) open();
+    else showSecret('destination', entry.sharedSecret, open);
   });
   return (
     <>
@@ -27,13 +25,6 @@ export function CreateDestination() {
         change={create}
         onCancel={() => goTo(hrefOf('destinations'))}
       />
-      {created && (
-        <GeneratedSecret
-          kind="destination"
-          secret={created.sharedSecret!}
-          onClose={() => goTo(hrefOf('destinations', {}, created.name))}
-        />
-      )}
     </>
   );
 }

@@ -5,23 +5,21 @@ import { useChange } from '../../api/change.hook.js';
 import { toFieldFaults } from '../../api/field-faults.util.js';
 import { TextField } from '../../components/field.component.js';
 import { FormDialog } from '../../components/form.dialog.js';
-import { GeneratedSecret } from '../../components/generated-secret.dialog.js';
+import { showSecret } from '../../components/generated-secret.dialog.js';
 import { notify } from '../../components/notice.state.js';
 import type { CreatedSource } from '../../../webhook-destination/registry/registry-entry.interface.js';
 
 export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => void; onClose: () => void }) {
   const [name, setName] = useState('');
   const [writeKey, setWriteKey] = useState('');
-  const [generated, setGenerated] = useState<string>();
   const create = useChange(async () => {
     const body = { name, ...(writeKey !== '' && { writeKey }) };
     const entry = await request<CreatedSource>('POST', 'sources', { body });
     notify('The source has been created.');
     onCreated();
-    if (entry.writeKey === undefined) onClose();
-    else setGenerated(entry.writeKey);
+    onClose();
+    if (entry.writeKey !== undefined) showSecret('source', entry.writeKey);
   });
-  if (generated !== undefined) return <GeneratedSecret kind="source" secret={generated} onClose={onClose} />;
   const { byField, rest } = toFieldFaults(create.error, ['name', 'writeKey']);
   return (
     <FormDialog title="New source" label="Create" change={create} error={rest} onClose={onClose}>
