@@ -88,6 +88,15 @@ const figure = (page: Page, name: string) =>
       expect(await page.evaluate('document.activeElement.value')).toBe('hour');
     });
 
+    it('shows the last hour of the relay, whatever the clock of the browser', async () => {
+      const { page, host, relay, receiver } = await open(createAdapter(), { hash: '#/unknown' });
+      await relay.accept('wk_shop', messages(3));
+      await receiver.received(3);
+      await page.clock.install({ time: Date.now() + 2 * 60 * 60_000 });
+      await page.goto(`${host}/relay/#/overview`);
+      await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByRole('row').nth(1).waitFor();
+    });
+
     it('says that the relay does not answer, also while the connection stays open', async () => {
       const { page } = await open(createAdapter());
       await page.getByText('The queue has no deliveries.').waitFor();

@@ -40,7 +40,7 @@ function Answer({ overview, query }: { overview: Overview; query: URLSearchParam
       ) : (
         <CountsTable rows={rows} down={overview.down} />
       )}
-      <Series query={query} destinations={rows.map(({ destination }) => destination)} />
+      <Series now={overview.at} query={query} destinations={rows.map(({ destination }) => destination)} />
     </>
   );
 }

@@ -38,13 +38,20 @@ const LATENCIES: (ChartLine & { metric: Metric })[] = [
 /** Maximum number of destinations to choose from. */
 const MAX_NAMES = 200;
 
+export interface SeriesProps {
+  /** Time of the relay, in ms since the epoch: the clock of the browser may be wrong. */
+  now: number;
+  query: URLSearchParams;
+  destinations: string[];
+}
+
 /** The last hour or day, by the minute. */
-export function Series({ query, destinations }: { query: URLSearchParams; destinations: string[] }) {
+export function Series({ now, query, destinations }: SeriesProps) {
   const destination = query.get('destination') ?? '';
   const period = query.get('period') === 'day' ? 'day' : 'hour';
   const length = period === 'day' ? 24 * HOUR : HOUR;
   const load = (signal: AbortSignal) =>
-    get<Timeseries>('timeseries', { query: { destination, from: Date.now() - length }, signal });
+    get<Timeseries>('timeseries', { query: { destination, from: now - length }, signal });
   const { answer, error, reload } = useAnswer(load, `${period} ${destination}`, EVERY);
   const names = [...new Set([...(destination ? [destination] : []), ...destinations.slice(0, MAX_NAMES)])];
   const choose = (change: object) => replaceQuery({ destination, period, ...change });
