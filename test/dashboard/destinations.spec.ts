@@ -366,6 +366,8 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByText('100 shown').waitFor();
     await expectGoodLook(page, 'destinations');
     await page.getByLabel('Metadata', { exact: true }).fill('tenant');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.validity.valueMissing')).toBe(true); // a name alone finds nothing
     await page.getByLabel('Metadata value').fill('t4999');
     await page.keyboard.press('Enter');
     await page.getByText('2 shown (all)').waitFor();

@@ -99,8 +99,8 @@ function Filters(before: { field: string; value: string }) {
       }}
     >
       <TextField label="Name" value={name} onValue={setName} placeholder="exact" />
-      <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" />
-      <TextField label="Metadata value" value={value} onValue={setValue} />
+      <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
+      <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />
       <div>
         <Button type="submit">Find</Button>
       </div>
