@@ -168,6 +168,21 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(await messages(page)).toEqual(['identify', 'Order Completed']);
     });
 
+    it('are read again after a failure, without a click', async () => {
+      allowRefusals(502);
+      const { page, relay, receiver, host } = await open(createAdapter());
+      receiver.statuses = [503];
+      await relay.accept('wk_shop', [track('m1')]);
+      await waitFor(async () => (await relay.deliveries({ state: 'waiting' })).length === 1);
+      const [{ id } = { id: '' }] = await relay.deliveries({});
+      await page.goto(`${host}/relay/#/deliveries/${id}`);
+      await page.locator('.timeline').waitFor();
+      await page.route('**/relay/api/deliveries/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }));
+      await page.getByText('The answer (502) did not come from the admin API.').waitFor();
+      await page.unroute('**/relay/api/deliveries/*');
+      await page.getByRole('alert').waitFor({ state: 'detached' });
+    });
+
     it('say that there is none of an id', async () => {
       allowRefusals(404);
       const { page } = await open(createAdapter(), { hash: '#/deliveries/999' });

@@ -27,7 +27,8 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
   const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
   const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
   const state = answer?.state;
-  useEffect(() => setRunning(state === undefined ? !error : state === 'running'), [state, error]);
+  const isGone = error?.status === 404;
+  useEffect(() => setRunning(!isGone && (state ?? 'running') === 'running'), [state, isGone]);
   const cancel = async () => {
     try {
       await request('DELETE', path`replays/${id}`);

@@ -25,7 +25,8 @@ export function DeliveryView({ id }: { id: string }) {
   const load = (signal: AbortSignal) => get<Delivery>(path`deliveries/${id}`, { signal });
   const { answer, error, reload } = useAnswer(load, id, isOpen ? EVERY : undefined);
   const state = answer?.state;
-  useEffect(() => setOpen(!error && state !== 'delivered' && state !== 'dead'), [state, error]);
+  const isGone = error?.status === 404;
+  useEffect(() => setOpen(!isGone && state !== 'delivered' && state !== 'dead'), [state, isGone]);
   const name = answer?.event ?? answer?.type;
   return (
     <>
