@@ -277,6 +277,21 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await page.content()).not.toContain('whsec_');
   });
 
+  it('may have been changed without an answer, which the page says before the secret is rotated again', async () => {
+    allowRefusals(0);
+    const { page, relay, receiver } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    await page.goto(`${page.url()}/crm`);
+    await page.route('**/rotate-secret', async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await button(page, 'Rotate secret').click();
+    await button(page, 'Rotate').click();
+    await page.getByText('The relay did not answer, but may have received the request; check').waitFor();
+    await page.getByText('An earlier secret still signs too. Rotating again ends it at once').waitFor();
+  });
+
   it('that someone else removes are not shown as if they still existed', async () => {
     allowRefusals(404);
     const { page, relay, receiver } = await start({ options: { destinations: [] } });

@@ -17,6 +17,11 @@ interface RequestOptions {
 /** Time for an answer to `GET`, in ms: a page that waits longer would show old figures as current. */
 const ANSWER_TIME = 30_000;
 
+const NO_ANSWER = 'the relay did not answer; check that it is running, then try again';
+
+/** A rotation made twice would end the secret in use at once. */
+const MAYBE_DONE = 'the relay did not answer, but may have received the request; check before you try again';
+
 let onUnauthorized: (error: ApiError) => void = () => undefined;
 
 /** Sets the listener for answers with status 401. */
@@ -68,7 +73,7 @@ export async function request<T>(
   })
     .catch((error: unknown) => {
       if (signal?.aborted) throw error;
-      throw new ApiError(0, 'unreachable', 'the relay did not answer; check that it is running, then try again');
+      throw new ApiError(0, 'unreachable', isChange ? MAYBE_DONE : NO_ANSWER);
     })
     .finally(() => clearTimeout(timer));
   const answer: unknown = await response.json().catch(() => undefined);

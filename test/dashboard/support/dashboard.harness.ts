@@ -70,8 +70,8 @@ export function useDashboard() {
   function watch(page: Page, host: string): void {
     page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
     page.on('console', (message) => {
-      const [, status] = /^Failed to load resource: .* status of (\d+)/.exec(message.text()) ?? [];
-      if (status !== undefined && refusals.has(Number(status))) return;
+      const failed = /^Failed to load resource: (?:net::|.* status of (\d+))/.exec(message.text());
+      if (failed && refusals.has(Number(failed[1] ?? 0))) return;
       if (['error', 'warning'].includes(message.type())) faults.push(`${message.type()}: ${message.text()}`);
     });
     page.on('request', (request) => {
@@ -83,7 +83,7 @@ export function useDashboard() {
   return {
     afterwards,
     visit,
-    /** Statuses that requests of this test may be refused with: browsers log them as errors. */
+    /** Statuses that requests of this test may be refused with, 0 for none: browsers log them as errors. */
     allowRefusals: (...statuses: number[]) => statuses.forEach((status) => refusals.add(status)),
     /** Starts a relay and opens its dashboard. */
     open: async (adapter: AbstractHttpAdapter, { browser: options, hash, token, ...api }: OpenOptions = {}) => {
