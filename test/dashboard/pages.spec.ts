@@ -26,6 +26,7 @@ async function goTo(page: Page, name: string): Promise<void> {
 
     await goTo(page, 'Destinations');
     await button(page, 'New destination').click();
+    await page.getByRole('heading', { level: 1, name: 'New destination' }).waitFor(); // the list has a field Name, too
     await page.getByLabel('Name', { exact: true }).fill('crm');
     await page.getByLabel('URL 1').fill(receiver.url);
     await button(page, 'Create').click();
