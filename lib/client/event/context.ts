@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+
 import type { ContextEvent } from '../message/message.interface.js';
 import { parseTimestamp } from '../message/message.rules.js';
 import { RelayError } from '../relay.error.js';

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+
 import { isNonEmptyString } from '../value.util.js';
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
