@@ -132,7 +132,7 @@ export interface WebhookDestinationModuleOptions extends Partial<
   /** The destinations of messages. Default: required, unless `registry` is set. */
   destinations?: GivenDestination[];
   /**
-   * The routes that SDKs post to; `false` adds none of them.
+   * The routes that SDKs post to; with `false`, there are none.
    * @default { prefix: 'v1' }
    * @see docs/ingest.md, "Routes"
    */

@@ -22,6 +22,14 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
   const start = (settings: Parameters<typeof open>[1] = {}) =>
     open(createAdapter(), { hash: '#/destinations', ...settings, options: { registry: 'store', ...settings.options } });
 
+  /** Opens the page of crm, a stored destination, the only one. */
+  const openStored = async () => {
+    const { page, relay, receiver } = await start({ options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    await page.goto(`${page.url()}/crm`);
+    return { page, relay };
+  };
+
   it('are created by a form, with a secret that is shown once, and receive', async () => {
     allowRefusals(400, 409);
     const { page, relay, receiver, get } = await start();
@@ -261,9 +269,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
 
   it('keep a new secret on the page until it is stored, also when the session ends', async () => {
     allowRefusals(401);
-    const { page, relay, receiver } = await start({ options: { destinations: [] } });
-    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
-    await page.goto(`${page.url()}/crm`);
+    const { page } = await openStored();
     await button(page, 'Rotate secret').click();
     await button(page, 'Rotate').click();
     const dialog = page.getByRole('dialog', { name: 'New secret' });
@@ -279,9 +285,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
 
   it('may have been changed without an answer, which the page says before the secret is rotated again', async () => {
     allowRefusals(0);
-    const { page, relay, receiver } = await start({ options: { destinations: [] } });
-    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
-    await page.goto(`${page.url()}/crm`);
+    const { page } = await openStored();
     await page.route('**/rotate-secret', async (route) => {
       await route.fetch();
       await route.abort();
@@ -294,9 +298,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
 
   it('that someone else removes are not shown as if they still existed', async () => {
     allowRefusals(404);
-    const { page, relay, receiver } = await start({ options: { destinations: [] } });
-    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
-    await page.goto(`${page.url()}/crm`);
+    const { page, relay } = await openStored();
     await fact(page, 'Health').waitFor();
     await relay.destinations.remove('crm');
     await page.getByText('Destination "crm" does not exist.').waitFor();
