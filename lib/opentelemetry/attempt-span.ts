@@ -22,7 +22,7 @@ const attributesOf = foundOnce(({ shown }: RequestTarget): Attributes => {
   return { [REQUEST_METHOD]: 'POST', [SERVER_ADDRESS]: address, [SERVER_PORT]: port, [URL_FULL]: shown };
 }, new WeakMap());
 
-/** The span of one attempt, with a child span for each request. */
+/** The recorded span of one attempt, with a child span for each request. */
 export class OpenTelemetryAttempt implements AttemptSpan {
   /** `error.type` of the last request; undefined if it succeeded. */
   private errorType: string | undefined;
@@ -36,8 +36,6 @@ export class OpenTelemetryAttempt implements AttemptSpan {
   ) {}
 
   request(target: RequestTarget): RequestSpan {
-    // An unrecorded span has no child spans, but its trace is still propagated.
-    if (!this.span.isRecorded) return new UnrecordedRequest(this.span);
     const attributes = { ...attributesOf(target), ...(this.earlier > 0 && { [RESEND_COUNT]: this.earlier }) };
     const parent = this.span.activeIn(this.parent);
     const span = this.tracer.startSpan('POST', { kind: SpanKind.CLIENT, attributes }, parent);
@@ -60,11 +58,16 @@ export class OpenTelemetryAttempt implements AttemptSpan {
   }
 }
 
-class UnrecordedRequest implements RequestSpan {
-  constructor(private readonly attempt: GuardedSpan) {}
+/** An unrecorded attempt and its requests: they have no spans of their own, but its trace is still propagated. */
+export class UnrecordedAttempt implements AttemptSpan, RequestSpan {
+  constructor(private readonly span: GuardedSpan) {}
 
   get trace(): RequestSpan['trace'] {
-    return this.attempt.fields;
+    return this.span.fields;
+  }
+
+  request(): RequestSpan {
+    return this;
   }
 
   end(): void {

@@ -20,7 +20,7 @@ import {
   SOURCE,
   SYSTEM,
 } from './attributes.js';
-import { OpenTelemetryAttempt } from './attempt-span.js';
+import { OpenTelemetryAttempt, UnrecordedAttempt } from './attempt-span.js';
 import { GuardedTracer } from './guarded.tracer.js';
 import { bridge, SCOPE } from './metrics.bridge.js';
 import type { OpenTelemetryOptions } from './open-telemetry.options.js';
@@ -93,10 +93,9 @@ export class OpenTelemetry implements Telemetry {
       { kind: SpanKind.CONSUMER, links, attributes: attributesOf('process', 'process', destination) },
       parent,
     );
-    // Samplers have no use for these, and the SDK checks each attribute of a span before it asks them.
-    if (span.isRecorded) {
-      span.setAttributes({ [MESSAGE_ID]: messageId, [SOURCE]: source, [ATTEMPT]: attempts.length + 1 });
-    }
+    if (!span.isRecorded) return new UnrecordedAttempt(span);
+    // Only now: samplers have no use for these, and the SDK checks each attribute of a span before it asks them.
+    span.setAttributes({ [MESSAGE_ID]: messageId, [SOURCE]: source, [ATTEMPT]: attempts.length + 1 });
     return new OpenTelemetryAttempt(this.tracer, span, parent, attempts.length);
   }
 

@@ -14,12 +14,6 @@ import type {
 /** States of a delivery after an attempt. */
 const OUTCOMES = ['delivered', 'waiting', 'dead'];
 
-/** Host and port of a target: the same for each request to it. */
-const serverNameOf = foundOnce(({ shown }: RequestTarget) => {
-  const { address, port } = serverOf(shown);
-  return `${address}:${port}`;
-}, new WeakMap());
-
 /** Metrics of attempts and their requests. Passes each call on to the spans, if there are any. */
 export class AttemptMetrics {
   private readonly consumed = new Counter({
@@ -50,18 +44,33 @@ export class AttemptMetrics {
   readonly all: readonly Metric[] = [this.consumed, this.process, this.request, this.latency, this.attempts];
 
   // Each attempt updates five series, and finding a series by its attributes costs more than counting.
-  private readonly seriesOf = foundOnce((name: string) => ({
-    consumed: this.consumed.of(ofDestination(name)),
-    process: this.process.of(ofDestination(name)),
-    latency: this.latency.of({ destination: name }),
-    errors: BoundedNames.ofResults(),
-    // All from the first attempt, so that Prometheus sees the first of an outcome as an increase.
-    attempts: new Map(OUTCOMES.map((outcome) => [outcome, this.attempts.of({ destination: name, outcome })])),
-  }));
-  private readonly requestsTo = foundOnce((server: string) => ({
-    results: BoundedNames.ofResults(),
-    answered: foundOnce((status: number) => this.request.of(attributesOf(server, status, errorTypeOf(status)))),
-  }));
+  private readonly seriesOf = foundOnce((name: string) => {
+    const errors = BoundedNames.ofResults();
+    return {
+      consumed: this.consumed.of(ofDestination(name)),
+      succeeded: this.process.of(ofDestination(name)),
+      failed: (errorType: string) =>
+        this.process.of({ ...ofDestination(name), 'error.type': errors.valueOf(errorType) }),
+      latency: this.latency.of({ destination: name }),
+      // All from the first attempt, so that Prometheus sees the first of an outcome as an increase.
+      outcomes: new Map(OUTCOMES.map((outcome) => [outcome, this.attempts.of({ destination: name, outcome })])),
+    };
+  });
+  private readonly requestsTo = foundOnce((server: string) => {
+    const results = BoundedNames.ofResults();
+    const of = (status: number | undefined, error?: unknown) => {
+      const errorType = errorTypeOf(status, error);
+      const isOther = results.valueOf(String(status ?? errorType)) === OTHER_ERROR;
+      return this.request.of(
+        isOther ? attributesOf(server, undefined, errorType && OTHER_ERROR) : attributesOf(server, status, errorType),
+      );
+    };
+    return { answered: foundOnce((status: number) => of(status)), failed: (error: unknown) => of(undefined, error) };
+  });
+  private readonly requestsOf = foundOnce(({ shown }: RequestTarget) => {
+    const { address, port } = serverOf(shown);
+    return this.requestsTo(this.servers.valueOf(`${address}:${port}`));
+  }, new WeakMap());
 
   /** @param now the time by the queue's clock, in ms since the epoch */
   constructor(
@@ -71,39 +80,32 @@ export class AttemptMetrics {
 
   /** @param name value of the destination in attributes */
   begin({ acceptedAt }: AttemptedDelivery, name: string, span: AttemptSpan | undefined): AttemptSpan {
-    this.seriesOf(name).consumed.value++;
-    return new AttemptFigures(this, name, acceptedAt, performance.now(), span);
+    const series = this.seriesOf(name);
+    series.consumed.value++;
+    return new AttemptFigures(this, series, acceptedAt, performance.now(), span);
   }
 
   /**
    * @param duration in ms
    * @param errorType `error.type` of a failed attempt
    */
-  end(name: string, state: string, duration: number, acceptedAt: number, errorType = OTHER_ERROR): void {
-    const { process, latency, attempts, errors } = this.seriesOf(name);
-    attempts.get(state)!.value++;
+  end(series: DestinationSeries, state: string, duration: number, acceptedAt: number, errorType = OTHER_ERROR): void {
+    series.outcomes.get(state)!.value++;
     if (state === 'delivered') {
-      process.record(duration / 1_000);
-      latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
-    } else {
-      const shown = { ...ofDestination(name), 'error.type': errors.valueOf(errorType) };
-      this.process.of(shown).record(duration / 1_000);
-    }
+      series.succeeded.record(duration / 1_000);
+      series.latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
+    } else series.failed(errorType).record(duration / 1_000);
   }
 
   /** @param duration in ms */
   answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
-    const server = this.servers.valueOf(serverNameOf(target));
-    const { results, answered } = this.requestsTo(server);
-    const errorType = errorTypeOf(status, error);
-    const result = results.valueOf(String(status ?? errorType));
-    const series =
-      status === undefined || result === OTHER_ERROR
-        ? this.request.of(attributesOf(server, undefined, errorType && result))
-        : answered(status);
-    series.record(duration / 1_000);
+    const { answered, failed } = this.requestsOf(target);
+    (status === undefined ? failed(error) : answered(status)).record(duration / 1_000);
   }
 }
+
+/** The series that attempts to one destination update. */
+type DestinationSeries = ReturnType<AttemptMetrics['seriesOf']>;
 
 class AttemptFigures implements AttemptSpan {
   /** `error.type` of the last request; undefined if it succeeded. */
@@ -111,7 +113,7 @@ class AttemptFigures implements AttemptSpan {
 
   constructor(
     private readonly metrics: AttemptMetrics,
-    private readonly name: string,
+    private readonly series: DestinationSeries,
     private readonly acceptedAt: number,
     private readonly start: number,
     private readonly span: AttemptSpan | undefined,
@@ -122,7 +124,7 @@ class AttemptFigures implements AttemptSpan {
   }
 
   end(state: string): void {
-    this.metrics.end(this.name, state, performance.now() - this.start, this.acceptedAt, this.errorType);
+    this.metrics.end(this.series, state, performance.now() - this.start, this.acceptedAt, this.errorType);
     this.span?.end(state);
   }
 }
