@@ -5,10 +5,18 @@ export type Engine = 'memory' | 'sqlite';
 
 /** Events that one of the relays gets: recorded here, or posted by the bench. */
 export interface Burst {
-  /** Of the relay, in {@link SAMPLINGS}. */
+  /** Of the relay, in {@link TRACINGS}. */
   index: number;
   count: number;
 }
 
-/** The part of all traces that is recorded; undefined for a relay without the option `telemetry`. */
-export const SAMPLINGS = [undefined, 0.01, 1];
+/**
+ * What each relay has:
+ * - `none`: no option `telemetry`
+ * - `figures`: metrics without spans
+ * - `a span`: metrics, and for each attempt one call of the SDK at a sampling of 1 %, the least that tracing can cost
+ * - `1 %`, `100 %`: `openTelemetry()` at this sampling
+ */
+export const TRACINGS = ['none', 'figures', 'a span', '1 %', '100 %'] as const;
+
+export type Tracing = (typeof TRACINGS)[number];

@@ -1,7 +1,7 @@
-// Relays without tracing, and with some of all traces sampled. Arguments: way, engine, URL of the receiver.
+// Relays without tracing, with a part of it, and with all of it. Arguments: way, engine, URL of the receiver.
 import 'reflect-metadata';
 
-import { context, trace, type Tracer } from '@opentelemetry/api';
+import { context, ROOT_CONTEXT, SpanKind, trace, type Tracer } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   BatchSpanProcessor,
@@ -10,11 +10,11 @@ import {
   type SpanExporter,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace-node';
-import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { openTelemetry, type Telemetry } from 'nestjs-analytics-relay/opentelemetry';
 
 import { relay } from '../forward/relay.contender.js';
 import { createRelayRecording, measureRecording, type Recording } from '../inprocess/recording.js';
-import { type Burst, type Engine, SAMPLINGS, type Way } from './traced.interface.js';
+import { type Burst, type Engine, TRACINGS, type Tracing, type Way } from './traced.interface.js';
 
 /** Measures a burst; resolves with the CPU of all threads for each event, in us. */
 type Measure = (count: number) => Promise<number>;
@@ -49,9 +49,32 @@ function underSpans({ record, delivered }: Recording, tracer: Tracer): Recording
   };
 }
 
-async function create(way: Way, engine: Engine, receiver: string, sampling: number | undefined): Promise<Relay> {
-  const provider = createProvider(sampling ?? 0.01);
-  const telemetry = sampling === undefined ? undefined : openTelemetry({ tracerProvider: provider });
+function createTelemetry(tracing: Tracing, provider: NodeTracerProvider): Telemetry | undefined {
+  if (tracing === 'none') return undefined;
+  if (tracing === '1 %' || tracing === '100 %') return openTelemetry({ tracerProvider: provider });
+  const tracer = provider.getTracer('bench');
+  const attributes = {
+    'messaging.system': 'nestjs_analytics_relay',
+    'messaging.operation.name': 'process',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': 'Webhooks',
+  };
+  const request = () => undefined;
+  const noSpan = { request, end: () => {} };
+  return {
+    send: (_batch, send) => send(),
+    enqueue: (_deliveries, add) => add(),
+    attempt: () => {
+      if (tracing === 'figures') return noSpan;
+      const span = tracer.startSpan('process Webhooks', { kind: SpanKind.CONSUMER, attributes }, ROOT_CONTEXT);
+      return { request, end: () => span.end() };
+    },
+  };
+}
+
+async function create(way: Way, engine: Engine, receiver: string, tracing: Tracing): Promise<Relay> {
+  const provider = createProvider(tracing === '100 %' ? 1 : 0.01);
+  const telemetry = createTelemetry(tracing, provider);
   let sum = 0;
   if (way === 'in process') {
     const recording = underSpans(
@@ -82,7 +105,7 @@ async function create(way: Way, engine: Engine, receiver: string, sampling: numb
 const [way, engine, receiver] = process.argv.slice(2) as [Way, Engine, string];
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 const relays: Relay[] = [];
-for (const sampling of SAMPLINGS) relays.push(await create(way, engine, receiver, sampling));
+for (const tracing of TRACINGS) relays.push(await create(way, engine, receiver, tracing));
 process.on('message', ({ index, count }: Burst) => {
   void relays[index]!.measure(count).then((cpu) => process.send!(cpu));
 });
