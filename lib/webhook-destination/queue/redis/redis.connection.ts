@@ -89,7 +89,10 @@ export class RedisConnection {
     this.client.on('error', note);
     this.client.connect().catch(note);
     try {
-      await within(this.options.connectTimeout, once(this.client, 'ready'), 'the connection');
+      // A server without TLS waits for the rest of a command, so that nothing else tells why.
+      const isSecure = 'tls' in this.client.options && this.client.options.tls !== undefined;
+      const connection = isSecure ? 'the connection with TLS' : 'the connection';
+      await within(this.options.connectTimeout, once(this.client, 'ready'), connection);
     } catch (error) {
       // No cause: an error of ioredis holds the command, and so the password.
       throw new QueueUnavailableError(`bullmqQueue: Redis cannot be reached: ${errorMessage(last ?? error)}`);

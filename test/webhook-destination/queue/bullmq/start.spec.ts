@@ -174,6 +174,12 @@ await describeOnEach([redisStore], () => {
       expect(client.status).toBe('end');
     });
 
+    it('says that it waited for TLS, which a server without it never answers', async () => {
+      const connection = REDIS_URL.replace('redis:', 'rediss:');
+      const queue = bullmqQueue({ connection, connectTimeout: 300 })();
+      await expect(queue.open()).rejects.toThrow('Redis cannot be reached: the connection with TLS took longer than');
+    });
+
     it('takes the settings of a client that the application has, and leaves it alone', async () => {
       const place = redisStore.create();
       cleanUp(place.remove);
