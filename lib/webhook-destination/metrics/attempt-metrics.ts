@@ -56,17 +56,11 @@ export class AttemptMetrics {
       outcomes: new Map(OUTCOMES.map((outcome) => [outcome, this.attempts.of({ destination: name, outcome })])),
     };
   });
-  private readonly requestsTo = foundOnce((server: string) => {
-    const results = BoundedNames.ofResults();
-    const of = (status: number | undefined, error?: unknown) => {
-      const errorType = errorTypeOf(status, error);
-      const isOther = results.valueOf(String(status ?? errorType)) === OTHER_ERROR;
-      return this.request.of(
-        isOther ? attributesOf(server, undefined, errorType && OTHER_ERROR) : attributesOf(server, status, errorType),
-      );
-    };
-    return { answered: foundOnce((status: number) => of(status)), failed: (error: unknown) => of(undefined, error) };
-  });
+  private readonly requestsTo = foundOnce((server: string) => ({
+    server,
+    results: BoundedNames.ofResults(),
+    answered: foundOnce((status: number) => this.request.of(attributesOf(server, status, errorTypeOf(status)))),
+  }));
   private readonly requestsOf = foundOnce(({ shown }: RequestTarget) => {
     const { address, port } = serverOf(shown);
     return this.requestsTo(this.servers.valueOf(`${address}:${port}`));
@@ -99,8 +93,14 @@ export class AttemptMetrics {
 
   /** @param duration in ms */
   answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
-    const { answered, failed } = this.requestsOf(target);
-    (status === undefined ? failed(error) : answered(status)).record(duration / 1_000);
+    const { server, results, answered } = this.requestsOf(target);
+    const errorType = errorTypeOf(status, error);
+    const result = results.valueOf(String(status ?? errorType));
+    const series =
+      status === undefined || result === OTHER_ERROR
+        ? this.request.of(attributesOf(server, undefined, errorType && result))
+        : answered(status);
+    series.record(duration / 1_000);
   }
 }
 
