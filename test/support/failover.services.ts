@@ -88,10 +88,9 @@ export async function redisWithSentinel(afterwards: Afterwards): Promise<Failove
 export async function redisBehindAddress(afterwards: Afterwards): Promise<FailoverStore> {
   const { first, second, ask, caughtUp, promoted } = await redisPair(afterwards);
   const { port } = new URL(second.url);
-  const forwarder = await Forwarder.start(Number(new URL(first.url).port));
-  afterwards(() => forwarder.stop());
+  const forwarder = await Forwarder.start(afterwards, first.url);
   return {
-    options: { connection: `redis://127.0.0.1:${forwarder.port}`, prefix: 'relay' },
+    options: { connection: forwarder.url, prefix: 'relay' },
     caughtUp,
     lose: async () => {
       await ask(second.url, (redis) => redis.replicaof('NO', 'ONE'));
@@ -126,11 +125,9 @@ export async function postgresWithStandby(afterwards: Afterwards): Promise<Failo
     query(first.url, `SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync') AS found`),
   );
   const { port } = new URL(second.url);
-  const forwarder = await Forwarder.start(Number(new URL(first.url).port));
-  afterwards(() => forwarder.stop());
-  const connection = first.url.replace(/:\d+\//, `:${forwarder.port}/`);
+  const forwarder = await Forwarder.start(afterwards, first.url);
   return {
-    options: { backend: 'postgres', connection },
+    options: { backend: 'postgres', connection: forwarder.url },
     lose: () => first.kill(),
     promoted: async () => {
       await query(second.url, 'SELECT pg_promote()');

@@ -47,10 +47,8 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
 
     it('is down within 2 s after its connections fall silent, and up again by itself', async () => {
       const service = await startService();
-      const forwarder = await Forwarder.start(Number(new URL(service.url).port));
-      afterwards(() => forwarder.stop());
-      const connection = service.url.replace(/:\d+/, `:${forwarder.port}`);
-      const host = await start({ ...service.options, connection });
+      const forwarder = await Forwarder.start(afterwards, service.url);
+      const host = await start({ ...service.options, connection: forwarder.url });
       forwarder.mute();
       const { body } = await untilHealth(host, 503, LIMIT);
       expect(body.error).toMatchObject({ relay: { message: 'a write to the queue took longer than 1.5 s' } });

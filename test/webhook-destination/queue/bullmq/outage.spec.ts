@@ -132,11 +132,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('is found again when its connections fall silent without an end', async () => {
       const place = store.create();
       afterwards(place.remove);
-      const forwarder = await Forwarder.start(Number(new URL(store.url).port));
-      afterwards(() => forwarder.stop());
-      const url = new URL(store.url);
-      url.port = String(forwarder.port);
-      const queue = await openQueue(afterwards, bullmqQueue({ ...place.options, connection: url.href }));
+      const forwarder = await Forwarder.start(afterwards, store.url);
+      const queue = await openQueue(afterwards, bullmqQueue({ ...place.options, connection: forwarder.url }));
       const taken: string[] = [];
       queue.consume('Webhooks', 4).subscribe((lease) => {
         taken.push(lease.delivery.messageId);

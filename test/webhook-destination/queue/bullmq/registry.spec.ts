@@ -163,11 +163,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     });
 
     it('goes on after its connection fell silent', async () => {
-      const forwarder = await Forwarder.start(Number(new URL(store.url).port));
-      cleanUp(() => forwarder.stop());
-      const url = new URL(store.url);
-      url.port = String(forwarder.port);
-      const { heard } = await listen(await start(url.href));
+      const forwarder = await Forwarder.start(cleanUp, store.url);
+      const { heard } = await listen(await start(forwarder.url));
       forwarder.mute();
       await waitFor(() => heard.signals > 1);
       await isHeard(heard, () => change('a'));

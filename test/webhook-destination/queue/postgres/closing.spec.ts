@@ -72,10 +72,7 @@ await describeOnEach([postgresStore], (store) => {
       const silent = createServer();
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
       afterwards(() => silent.close());
-      const forwarder = await Forwarder.start(Number(new URL(POSTGRES_URL).port));
-      afterwards(() => forwarder.stop());
-      const url = new URL(POSTGRES_URL);
-      url.port = String(forwarder.port);
+      const forwarder = await Forwarder.start(afterwards, POSTGRES_URL);
       const sockets: Socket[] = [];
       const stream = () => {
         const socket = new Socket();
@@ -84,7 +81,7 @@ await describeOnEach([postgresStore], (store) => {
       };
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue({ ...options, connection: { connectionString: url.href, stream } })();
+      const queue = bullmqQueue({ ...options, connection: { connectionString: forwarder.url, stream } })();
       await queue.open();
       await queue.add([newDelivery('m0')]);
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));

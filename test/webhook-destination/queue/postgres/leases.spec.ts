@@ -7,6 +7,7 @@ import { firstValueFrom } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
+import { Forwarder } from '../../../support/forwarder.js';
 import { lockTable } from '../../../support/postgres-locks.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -24,15 +25,17 @@ await describeOnEach([postgresStore], (store) => {
     const open = () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const start = async () => {
-        return openQueue(afterwards, bullmqQueue(options));
-      };
+      const start = (connection = POSTGRES_URL) => openQueue(afterwards, bullmqQueue({ ...options, connection }));
       return { start, schema: options.prefix! };
     };
 
     it('of a process that stalled go to another one, and it goes on with new ones', async () => {
+      for (const level of ['log', 'error'] as const)
+        jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
       const { start, schema } = open();
-      const stalled = await start();
+      const forwarder = await Forwarder.start(afterwards, POSTGRES_URL);
+      const { target } = forwarder;
+      const stalled = await start(forwarder.url);
       await stalled.add(['m0', 'm1'].map(newDelivery));
       const leases: Lease[] = [];
       stalled.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
@@ -40,19 +43,22 @@ await describeOnEach([postgresStore], (store) => {
         (await stalled.counts()).every(({ state, count }) => state === 'delivering' && count === 2),
       );
       const leasedBefore = Date.now();
+      forwarder.cut();
       // As another process does where this one gave no sign of life in time.
       await queryPostgres(`DELETE FROM ${schema}.relay_process`);
       const other = await start();
       const taken: Lease[] = [];
-      other.consume('Webhooks', 2).subscribe((lease) => taken.push(lease));
+      const consumer = other.consume('Webhooks', 2).subscribe((lease) => taken.push(lease));
       await waitFor(() => taken.length === 2);
       expect(taken.map(({ delivery }) => delivery)).toMatchObject(
         ['m0', 'm1'].map((messageId) => ({ messageId, attempts: [] })),
       );
       for (const { delivery } of taken) expect(delivery.firstAttemptAt).toBeLessThanOrEqual(leasedBefore);
+      for (const { settle } of taken) expect(await settle(delivered())).toBe(true);
+      consumer.unsubscribe();
+      forwarder.target = target;
       await waitFor(async () => (await queryPostgres(`SELECT FROM ${schema}.relay_process`)).length === 2);
       expect(await leases[0]!.settle(delivered())).toBe(false);
-      for (const { settle } of taken) expect(await settle(delivered())).toBe(true);
 
       await stalled.add([newDelivery('m2')]);
       await waitFor(() => leases.length === 2);

@@ -106,9 +106,8 @@ await describeOnEach([postgresStore], (store) => {
     it('is followed by the connection that listens, though the former primary still answers', async () => {
       const [former, next] = await Promise.all([startServer(), startServer()]);
       await (await open(next.url)).close(); // creates the tables
-      const forwarder = await Forwarder.start(Number(new URL(former.url).port));
-      afterwards(() => forwarder.stop());
-      const queue = await open(former.url.replace(/:\d+\//, `:${forwarder.port}/`));
+      const forwarder = await Forwarder.start(afterwards, former.url);
+      const queue = await open(forwarder.url);
       const subscription = queue.registry!.changed$!.subscribe();
       afterwards(() => subscription.unsubscribe());
       const isListening = async (url: string) =>
