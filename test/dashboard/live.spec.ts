@@ -27,7 +27,7 @@ const setHidden = (page: Page, isHidden: boolean) =>
 (withChromium ? describe : describe.skip).each(platforms.slice(0, 1))(
   'Live events on $platform',
   ({ createAdapter }) => {
-    const { open } = useDashboard();
+    const { allowRefusals, open } = useDashboard();
 
     it('are shown as they happen, as text', async () => {
       const { page, relay, receiver } = await open(createAdapter(), {
@@ -90,6 +90,16 @@ const setHidden = (page: Page, isHidden: boolean) =>
       expect(await rows(page).count()).toBe(1);
       await page.getByRole('button', { name: 'Clear the list' }).click();
       await page.getByText('0 seen, the last 0 shown').waitFor();
+    });
+
+    it('are said to be interrupted, though paused, when the relay has ended', async () => {
+      allowRefusals(0);
+      const { app, page } = await open(createAdapter(), { hash: '#/live' });
+      await page.getByText(OPEN).waitFor();
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await page.getByText('Paused.').waitFor();
+      await app.close();
+      await page.getByText('Connecting…').waitFor();
     });
 
     it('are not read while the tab is hidden', async () => {

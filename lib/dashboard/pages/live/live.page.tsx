@@ -34,7 +34,7 @@ export default function LivePage({ route: { query } }: { route: Route }) {
       </PageHeading>
       <LiveFilters filter={filter} onFilter={replaceQuery} />
       <div class="live-state spread">
-        <p role="status">{isPaused ? 'Paused.' : toState(view)}</p>
+        <p role="status">{isPaused && view.isOpen ? 'Paused.' : toState(view)}</p>
         <p class="hint number">{toCounts(view)}</p>
       </div>
       {view.rows.length > 0 ? (
