@@ -94,11 +94,14 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     const duration = async (members: number) => {
       const names = Array.from({ length: members }, (_, index) => [index.toString(36), 0]);
       const integrations = { Webhooks: false, ...(Object.fromEntries(names) as object) };
-      const start = performance.now();
-      expect((await post(`${host}/v1/batch`, { integrations, batch })).status).toBe(200);
-      return performance.now() - start;
+      const durations: number[] = [];
+      for (let time = 0; time < 3; time++) {
+        const start = performance.now();
+        expect((await post(`${host}/v1/batch`, { integrations, batch })).status).toBe(200);
+        durations.push(performance.now() - start);
+      }
+      return Math.min(...durations);
     };
-    await duration(1);
     // Making them for each message took 100 times as long.
     expect(await duration(4_000)).toBeLessThan(10 * (await duration(1)));
     expect(receiver.webhooks).toEqual([]);

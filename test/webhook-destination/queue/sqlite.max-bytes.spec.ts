@@ -101,7 +101,7 @@ describe('The option maxBytes of sqliteQueue', () => {
     expect(lines(warn)).toHaveLength(1);
     expect(lines(log).filter((line) => line.includes('maxBytes'))).toHaveLength(1);
     expect(lines(error)).toEqual([]);
-  }, 60_000);
+  });
 
   it('counts no log that is long no more, and takes messages after a deletion', async () => {
     const folder = await temporaryFolder(afterwards);

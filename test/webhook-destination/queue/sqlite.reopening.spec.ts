@@ -104,7 +104,7 @@ describe('A relay whose SQLite thread has ended', () => {
     const ofQueue = lines.filter((line) => line.includes('[SqliteQueue]'));
     expect(ofQueue.join('\n')).toMatch(/opening it again[^]* is not a folder.*; trying again[^]*it is open again/);
     expect(ofQueue).toHaveLength(3);
-  }, 60_000);
+  });
 
   it('goes on under load, as often as it ends', async () => {
     const receiver = await createReceiver();
@@ -140,7 +140,7 @@ describe('A relay whose SQLite thread has ended', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(receiver.ids().sort()).toEqual(taken.sort());
     expect([...statuses].sort()).toEqual([200, 503]);
-  }, 60_000);
+  });
 });
 
 describe('A SQLite queue whose thread has ended', () => {

@@ -45,6 +45,6 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(await queue.list({})).toMatchObject([
         { state: 'delivered', firstAttemptAt: lease.delivery.firstAttemptAt },
       ]);
-    }, 120_000);
+    });
   });
 });

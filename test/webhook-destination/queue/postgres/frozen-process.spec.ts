@@ -42,6 +42,6 @@ await describeOnEach([postgresStore], (store) => {
       expect(sent).toEqual(['m0', 'm3']);
       child.kill('SIGKILL');
       await once(child, 'exit');
-    }, 120_000);
+    });
   });
 });

@@ -66,7 +66,7 @@ await describeOnEach([postgresStore], (store) => {
       expect(await leases[1]!.settle(delivered())).toBe(true);
       const states = (await other.list({})).map(({ messageId, state }) => [messageId, state]);
       expect(states).toEqual(['m2', 'm1', 'm0'].map((messageId) => [messageId, 'delivered']));
-    }, 60_000);
+    });
 
     it('that ended before their deliveries were stored are not used: these go out once', async () => {
       const { start, schema } = open();
@@ -87,7 +87,7 @@ await describeOnEach([postgresStore], (store) => {
       await waitFor(() => leases.length > 0);
       expect(await leases[0]!.settle(delivered())).toBe(true);
       expect(leases).toHaveLength(1);
-    }, 60_000);
+    });
 
     it('of living processes last though the clock of the server is set, those of an ended one do not', async () => {
       const { start, schema } = open();
@@ -106,7 +106,7 @@ await describeOnEach([postgresStore], (store) => {
       });
       expect(await queryPostgres(`SELECT FROM ${process}`)).toHaveLength(2);
       expect(await lease.settle(delivered())).toBe(true);
-    }, 60_000);
+    });
 
     it('are withdrawn by a purge of another process, where they are not handed out yet', async () => {
       const { start } = open();
