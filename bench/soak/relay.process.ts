@@ -10,8 +10,8 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
-import { SECRET, WRITE_KEY } from '../support/messages.js';
-import { type SoakDestination, type SoakPlan, toIndex } from './soak.plan.js';
+import { WRITE_KEY } from '../support/messages.js';
+import { secretOf, type SoakDestination, type SoakPlan, toIndex } from './soak.plan.js';
 
 /** What the process takes up. */
 export interface RelayFigures {
@@ -55,6 +55,12 @@ const retention = {
   messageIds: { age: plan.messageIds, count: 1_000_000 },
 };
 
+const queues = {
+  sqlite: () => sqliteQueue({ path: place, retention }),
+  redis: () => bullmqQueue({ connection: place, retention }),
+  postgres: () => bullmqQueue({ backend: 'postgres', connection: place, migrate: true, retention }),
+};
+
 class SoakApp {}
 const app = await NestFactory.create(
   {
@@ -62,11 +68,8 @@ const app = await NestFactory.create(
     imports: [
       WebhookDestinationModule.forRoot({
         sources: [{ name: 'shop', writeKey: WRITE_KEY }],
-        destinations: Object.entries(urls).map(([name, url]) => ({ name, urls: [url], sharedSecret: SECRET })),
-        queue:
-          plan.engine === 'sqlite'
-            ? sqliteQueue({ path: place, retention })
-            : bullmqQueue({ connection: place, retention }),
+        destinations: Object.entries(urls).map(([name, url]) => ({ name, urls: [url], sharedSecret: secretOf(name) })),
+        queue: queues[plan.engine](),
         delivery: {
           allowedNetworks: ['127.0.0.0/8'],
           concurrency: plan.concurrency,

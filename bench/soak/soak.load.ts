@@ -19,7 +19,8 @@ const HEADERS = {
 
 /** Posts messages at a steady rate, as SDKs do: in batches, and again until they are accepted. */
 export class SoakLoad {
-  private pool: Pool | undefined;
+  /** One for each relay. */
+  private readonly pools: Pool[] = [];
   private stopped = false;
   private posted = 0;
   /** Batches that were posted again. */
@@ -31,11 +32,11 @@ export class SoakLoad {
     private readonly size: number,
   ) {}
 
-  /** Has all that comes then posted there. */
-  aim(url: string): void {
-    const { pool } = this;
-    this.pool = new Pool(url, { connections: CONNECTIONS, headersTimeout: 15_000 });
-    void pool?.destroy();
+  /** Sets the address of a relay; batches are posted to any of them. */
+  aim(url: string, relay = 0): void {
+    const before = this.pools[relay];
+    this.pools[relay] = new Pool(url, { connections: CONNECTIONS, headersTimeout: 15_000 });
+    void before?.destroy();
   }
 
   /** Resolves once `stop` was called and all that was due until then is accepted. */
@@ -68,8 +69,9 @@ export class SoakLoad {
   }
 
   private async isAccepted(body: string): Promise<boolean> {
+    const pool = this.pools[Math.floor(Math.random() * this.pools.length)]!;
     try {
-      const response = await this.pool!.request({ path: '/v1/batch', method: 'POST', headers: HEADERS, body });
+      const response = await pool.request({ path: '/v1/batch', method: 'POST', headers: HEADERS, body });
       await response.body.dump();
       return response.statusCode === 200;
     } catch {

@@ -1,4 +1,4 @@
-export type SoakEngine = 'sqlite' | 'redis';
+export type SoakEngine = 'sqlite' | 'redis' | 'postgres';
 
 /** What a soak runs with; all times in ms. */
 export interface SoakPlan {
@@ -52,6 +52,9 @@ export function soakPlan(engine: SoakEngine, minutes: number, rate: number, kill
 export const DESTINATIONS = ['healthy', 'slow', 'flapping', 'dead'] as const;
 
 export type SoakDestination = (typeof DESTINATIONS)[number];
+
+/** Each destination has a secret of its own: a webhook that reaches another's receiver does not verify there. */
+export const secretOf = (destination: string): string => `bench-secret-${destination}`;
 
 const PREFIX = 'soak-';
 

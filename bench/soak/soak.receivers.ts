@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { verifySignature } from 'nestjs-analytics-relay';
+
 import type { SoakLedger } from './soak.ledger.js';
-import { DESTINATIONS, type SoakDestination } from './soak.plan.js';
+import { DESTINATIONS, secretOf, type SoakDestination } from './soak.plan.js';
 
 /** Time the slow receiver takes to answer, in ms. */
 const SLOWEST = 800;
@@ -38,12 +40,18 @@ export async function startReceivers(ledger: SoakLedger, flap: number): Promise<
     },
     dead: (_request, response) => response.writeHead(500).end(),
   };
-  const servers = DESTINATIONS.map((destination) => {
-    const server = createServer((request, response) => {
-      request.resume().on('end', () => answers[destination](request, response));
-    });
-    return server;
-  });
+  const servers = DESTINATIONS.map((destination) =>
+    createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        ledger.ask(destination, String(request.headers['x-message-id']));
+        const signature = request.headers['x-signature'] as string;
+        if (!verifySignature(Buffer.concat(chunks), signature, secretOf(destination))) ledger.forgedCount++;
+        answers[destination](request, response);
+      });
+    }),
+  );
   await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))));
   const url = (index: number) => `http://127.0.0.1:${(servers[index]!.address() as AddressInfo).port}/hook`;
   return {

@@ -69,10 +69,10 @@ export function printQuarters(samples: Sample[], plan: SoakPlan): void {
 export function printAccounts(ledger: SoakLedger): void {
   printTable(
     `${ledger.acceptedCount} messages accepted`,
-    ['destination', 'delivered', 'given up', 'missing', 'repeated'],
+    ['destination', 'delivered', 'given up', 'missing', 'repeated', 'given up without an attempt'],
     DESTINATIONS.map((destination) => {
-      const { delivered, givenUp, missing, repeated } = ledger.account(destination);
-      return [destination, ...[delivered, givenUp, missing, repeated].map(String)];
+      const { delivered, givenUp, missing, repeated, unattempted } = ledger.account(destination);
+      return [destination, ...[delivered, givenUp, missing, repeated, unattempted].map(String)];
     }),
   );
   for (const [reason, count] of ledger.reasons) console.log(`given up: ${count} x ${reason}`);
@@ -99,11 +99,12 @@ function mostRepeated({ engine, kills, concurrency }: SoakPlan): number {
 
 /** Nothing missing, and nothing repeated but what a kill explains; only flapping and dead receivers are given up on. */
 export function accountGoals(ledger: SoakLedger, plan: SoakPlan): Goal[] {
-  return DESTINATIONS.flatMap((destination) => {
-    const { delivered, givenUp, missing, repeated } = ledger.account(destination);
+  const accounts = DESTINATIONS.flatMap((destination) => {
+    const { delivered, givenUp, missing, repeated, unattempted } = ledger.account(destination);
     const wrong = { healthy: givenUp, slow: givenUp, flapping: 0, dead: delivered }[destination];
     return [
       { figure: `missing, ${destination}`, value: missing, atMost: 0 },
+      { figure: `given up without an attempt, ${destination}`, value: unattempted, atMost: 0 },
       { figure: `repeated, ${destination}`, value: repeated, atMost: mostRepeated(plan) },
       {
         figure: `${destination === 'dead' ? 'delivered' : 'given up'} by mistake, ${destination}`,
@@ -112,4 +113,5 @@ export function accountGoals(ledger: SoakLedger, plan: SoakPlan): Goal[] {
       },
     ];
   });
+  return [...accounts, { figure: 'webhooks that do not verify', value: ledger.forgedCount, atMost: 0 }];
 }

@@ -1,5 +1,5 @@
 // npm run bench:soak: a relay under load for a long time, with a healthy, a slow, a flapping and a dead destination.
-// --engine=sqlite|redis, --minutes=20, --rate=300, --kills=0. What grows or is lost makes it fail.
+// --engine=sqlite|redis|postgres, --minutes=20, --rate=300, --kills=0. What grows or is lost makes it fail.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Child } from '../support/child.js';
@@ -17,7 +17,7 @@ import { startStore } from './soak.store.js';
 const INTERVAL = 2_000;
 
 const engine = (option('engine') ?? 'sqlite') as SoakEngine;
-if (engine !== 'sqlite' && engine !== 'redis') throw new Error('--engine must be sqlite or redis');
+if (!['sqlite', 'redis', 'postgres'].includes(engine)) throw new Error('--engine must be sqlite, redis or postgres');
 const numberOf = (name: 'minutes' | 'rate' | 'kills', standard: number) => {
   const value = Number(option(name) ?? standard);
   if (!(value >= 0)) throw new Error(`--${name} must be a number`);
@@ -33,7 +33,7 @@ const receivers = await startReceivers(ledger, plan.flap);
 
 let relay: Child;
 const startRelay = async () => {
-  const args = [JSON.stringify(plan), JSON.stringify(receivers.urls), store.place];
+  const args = [JSON.stringify(plan), JSON.stringify(receivers.urls), store.place()];
   const [child, { url }] = await Child.start<{ url: string }>('../soak/relay.process', ...args);
   relay = child;
   load.aim(url);

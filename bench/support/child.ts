@@ -25,6 +25,11 @@ export class Child {
     return answer;
   }
 
+  /** Freezes the process (`SIGSTOP`), or has it go on (`SIGCONT`). */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.process.kill(signal);
+  }
+
   async stop(): Promise<void> {
     if (this.process.exitCode !== null) return;
     const end = once(this.process, 'exit');
