@@ -27,10 +27,12 @@ function isUpToDate() {
     'scripts/client-package.mjs',
     'scripts/dashboard.source.mjs',
     'scripts/worker.source.mjs',
-    'lib',
   ];
   // A folder changes where a file of it is removed.
-  const below = readdirSync(new URL('lib', root), { recursive: true }).map((path) => `lib/${path}`);
+  const below = ['lib', 'dashboard'].flatMap((folder) => [
+    folder,
+    ...readdirSync(new URL(folder, root), { recursive: true }).map((path) => `${folder}/${path}`),
+  ]);
   return [...files, ...below].every((path) => statSync(new URL(path, root)).mtimeMs < builtAt);
 }
 

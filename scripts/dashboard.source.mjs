@@ -16,8 +16,8 @@ const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 function optionsOf(root) {
   return {
     absWorkingDir: fileURLToPath(root),
-    entryPoints: { main: 'lib/dashboard/main.tsx' },
-    tsconfig: 'lib/dashboard/tsconfig.json',
+    entryPoints: { main: 'dashboard/main.tsx' },
+    tsconfig: 'dashboard/tsconfig.json',
     bundle: true,
     splitting: true,
     minify: true,
@@ -60,7 +60,7 @@ export async function watchDashboard(root) {
 function writeAssets(root, { outputFiles, metafile }) {
   const files = outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]);
   const nameOf = (end) => files.find(([name]) => name.startsWith('main-') && name.endsWith(end))[0];
-  const page = readFileSync(new URL('lib/dashboard/index.html', root), 'utf8')
+  const page = readFileSync(new URL('dashboard/index.html', root), 'utf8')
     .replace('main.tsx', `assets/${nameOf('.js')}`)
     .replace('main.css', `assets/${nameOf('.css')}`)
     .replace('<link rel="modulepreload" href="" />', preloadsOf(metafile, `assets/${nameOf('.js')}`).join('\n    '));

@@ -31,7 +31,7 @@ type Page = (host: string) => () => void;
 
 const headers = { Authorization: `Bearer ${TOKEN}` };
 
-/** A page as its code asks: the requests of `lib/dashboard/pages`. */
+/** A page as its code asks: the requests of `dashboard/pages`. */
 const pages: Record<'overview' | 'live', Page> = {
   overview(host) {
     const ask = (target: string) =>

@@ -1,0 +1,96 @@
+import { useEffect, useState } from 'preact/hooks';
+
+import type { ReplayProgress } from '../../../lib/webhook-destination/admin/api/replay.jobs.js';
+import { get, path, request } from '../../api/api.client.js';
+import { toSentence } from '../../api/api.error.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { Button } from '../../components/button.component.js';
+import { Facts } from '../../components/facts.component.js';
+import { notify } from '../../components/notice.state.js';
+import { PageHeading } from '../../components/page-heading.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { Problem } from '../../components/problem.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { FilterFacts } from './filter-facts.component.js';
+
+/** Time between two readings of the progress, in ms. */
+const EVERY = 500;
+
+const SKIPPED = ': replayed or removed by someone else in the meantime';
+
+/** Progress of a bulk replay. */
+export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
+  const [isRunning, setRunning] = useState(true);
+  const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
+  const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
+  const state = answer?.state;
+  const isGone = error?.status === 404;
+  useEffect(() => setRunning(!isGone && (state ?? 'running') === 'running'), [state, isGone]);
+  const cancel = async () => {
+    try {
+      await request('DELETE', path`replays/${id}`);
+      notify('The replay has been cancelled. Deliveries already replayed stay replayed.');
+    } catch (fault) {
+      notify(toSentence(fault), 'failed');
+    }
+    reload();
+  };
+  return (
+    <>
+      <PageHeading title="Replay">
+        {state === 'running' && (
+          <Button changes look="danger" onClick={() => void cancel()}>
+            Cancel the replay
+          </Button>
+        )}
+      </PageHeading>
+      <Problem error={error} onRetry={reload} />
+      {error?.code === 'replay_unknown' && (
+        <p class="hint">A replay is known until the process that started it ends.</p>
+      )}
+      {answer && <Progress progress={answer} />}
+      <section class="panel">
+        <h2>Replayed deliveries</h2>
+        <FilterFacts filter={filter} />
+        <p class="actions">
+          {/* A replayed delivery no longer has a reason. */}
+          <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See their current state</a>
+          <a href={hrefOf('dead')}>All dead deliveries</a>
+        </p>
+      </section>
+    </>
+  );
+}
+
+function Progress({ progress }: { progress: ReplayProgress }) {
+  const { state, total, done, left, skipped, startedAt, endedAt, error } = progress;
+  return (
+    <section class="panel" aria-label="Progress">
+      <progress max={Math.max(total, 1)} value={total === 0 ? 1 : total - left} aria-label="Replayed deliveries" />
+      <Facts
+        facts={[
+          [
+            'State',
+            <span role="status">
+              <StateBadge state={state} />
+            </span>,
+          ],
+          ['Replayed', `${done.toLocaleString()} of ${total.toLocaleString()}`, 'number'],
+          ['Left', left.toLocaleString(), 'number'],
+          ['Skipped', skipped.toLocaleString() + (skipped > 0 ? SKIPPED : ''), 'number'],
+          ['Started', <Time at={startedAt} />],
+          ['Ended', endedAt && <Time at={endedAt} />],
+        ]}
+      />
+      {state === 'cancelled' && left > 0 && <p>The remaining deliveries stay dead.</p>}
+      {error !== undefined && (
+        <p class="warn-text">
+          Error: <PlainText value={error} max={1_000} />
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks';
+
+import type { DestinationExplanation, Explanation } from '../../../lib/webhook-destination/message.explainer.js';
+import { countOf } from '../../components/count.util.js';
+import { EmptyState } from '../../components/empty-state.component.js';
+import { Facts } from '../../components/facts.component.js';
+import { JsonView } from '../../components/json-view.component.js';
+import { headerFacts } from '../../components/masked-value.component.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { ROUTE_REASONS } from '../../components/route-reasons.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+
+/** Whether the message is accepted, and what each destination would be sent. */
+export function ExplanationView({ explanation }: { explanation: Explanation }) {
+  const { accepted, fault, messageId, source, destinations, left } = explanation;
+  return (
+    <div class="explanation">
+      <section class="panel" aria-label="Acceptance">
+        <h2>
+          <StateBadge state={accepted ? 'accepted' : 'rejected'} />
+        </h2>
+        <Facts
+          facts={[
+            ['Why', toText(fault?.message)],
+            ['Field', toText(fault?.field)],
+            ['Code', toText(fault?.code)],
+            ['Source', toText(source)],
+            ['Message id', toText(messageId)],
+          ]}
+        />
+      </section>
+      {accepted && (
+        <section class="explanation" aria-label="Destinations">
+          <h2>{toCount(destinations)}</h2>
+          {destinations.length === 0 && <EmptyState title="The relay has no destinations." />}
+          {destinations.map((destination, index) => (
+            <DestinationView key={destination.destination} explained={destination} isOpenAtFirst={index === 0} />
+          ))}
+          {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are not shown.</p>}
+        </section>
+      )}
+    </div>
+  );
+}
+
+/** Returns the outcome as a sentence. */
+export function toSummary({ accepted, fault, destinations }: Explanation): string {
+  return accepted ? `Accepted. ${toCount(destinations)}.` : `Rejected: ${fault?.message ?? ''}.`;
+}
+
+function toCount(destinations: DestinationExplanation[]): string {
+  const receivers = destinations.filter(({ request }) => request?.body !== undefined);
+  return countOf(receivers.length, 'destination gets it', 'destinations get it');
+}
+
+const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
+
+interface DestinationViewProps {
+  explained: DestinationExplanation;
+  isOpenAtFirst: boolean;
+}
+
+/** Renders its content only while open, because 200 bodies would be slow. */
+function DestinationView({ explained, isOpenAtFirst }: DestinationViewProps) {
+  const { destination, selected, reason, request } = explained;
+  const [isOpen, setOpen] = useState(isOpenAtFirst && selected);
+  return (
+    <details class="panel" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <PlainText value={destination} /> <StateBadge {...toBadge(selected, request)} />
+        {reason && <span class="hint"> The destination {ROUTE_REASONS[reason]}.</span>}
+      </summary>
+      {isOpen && <RequestView explained={explained} />}
+    </details>
+  );
+}
+
+function toBadge(selected: boolean, request: DestinationExplanation['request']): { state: string; label: string } {
+  if (!selected) return { state: 'none', label: 'does not get it' };
+  return request?.body === undefined
+    ? { state: 'waiting', label: 'selected, but nothing is sent' }
+    : { state: 'delivered', label: 'gets it' };
+}
+
+function RequestView({ explained: { request, reason } }: { explained: DestinationExplanation }) {
+  if (!request) return <p>{reason && `The destination ${ROUTE_REASONS[reason]}.`}</p>;
+  return (
+    <div class="explanation">
+      <Facts
+        facts={[
+          [request.urls.length === 1 ? 'URL' : 'URLs', <Urls urls={request.urls} />],
+          ['Not sent', toText(request.note)],
+          ...headerFacts(request.headers, 2_000),
+        ]}
+      />
+      {request.body !== undefined && <JsonView name="Body" text={request.body} />}
+    </div>
+  );
+}
+
+function Urls({ urls }: { urls: string[] }) {
+  return urls.map((url) => (
+    <p key={url} class="mono">
+      <PlainText value={url} max={2_000} />
+    </p>
+  ));
+}

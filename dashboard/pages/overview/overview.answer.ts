@@ -1,0 +1,25 @@
+import type { DeliveryCount } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/admin/series/minute-counts.js';
+
+/** Answer of `GET overview`. */
+export interface Overview {
+  at: number;
+  counts: DeliveryCount[];
+  /** Number of deliveries still to be delivered. */
+  open: number;
+  oldestAcceptedAt: number | null;
+  recent: Record<Counter, number> & { minutes: number; latest: SeriesPoint | null };
+  /** Names of the destinations that are down. */
+  down: string[];
+  store: { keepsSeries: boolean };
+  process: { lostBeforeIngest: number; uptime: number };
+}
+
+/** Answer of `GET timeseries`. */
+export interface Timeseries {
+  from: number;
+  to: number;
+  /** Time between two points, in ms. */
+  interval: number;
+  points: SeriesPoint[];
+}

@@ -1,0 +1,122 @@
+import { useMemo } from 'preact/hooks';
+
+import { get } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { Chart, type ChartLine } from '../../components/chart.component.js';
+import { SelectField } from '../../components/field.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { Problem } from '../../components/problem.component.js';
+import { HOUR, toSpans } from '../../components/span.util.js';
+import { type Column, Table } from '../../components/table.component.js';
+import { Duration, Time } from '../../components/time.component.js';
+import { replaceQuery } from '../../shell/hash.router.js';
+import type { SeriesPoint } from '../../../lib/webhook-destination/admin/series/minute-counts.js';
+import type { Timeseries } from './overview.answer.js';
+import { addPoint, type Metric, toChartData } from './series.util.js';
+
+/** Time between two readings of the series, in ms. The relay writes it every 10 s. */
+const EVERY = 15_000;
+
+const PERIODS = [
+  ['hour', 'Last hour'],
+  ['day', 'Last day'],
+] as const;
+
+const COUNTS: (ChartLine & { metric: Metric })[] = [
+  { metric: 'accepted', label: 'Accepted', colour: '--muted', dash: [6, 4] },
+  { metric: 'delivered', label: 'Delivered', colour: '--good' },
+  { metric: 'failed', label: 'Failed attempts', colour: '--warn', dash: [3, 3] },
+  { metric: 'dead', label: 'Dead', colour: '--bad' },
+  { metric: 'rejected', label: 'Rejected', colour: '--accent', dash: [8, 3, 2, 3] },
+];
+
+const LATENCIES: (ChartLine & { metric: Metric })[] = [
+  { metric: 'p50', label: 'p50', colour: '--good', hasGaps: true },
+  { metric: 'p95', label: 'p95', colour: '--warn', dash: [6, 4], hasGaps: true },
+];
+
+/** Maximum number of destinations to choose from. */
+const MAX_NAMES = 200;
+
+export interface SeriesProps {
+  /** Time of the relay, in ms since the epoch: the clock of the browser may be wrong. */
+  now: number;
+  query: URLSearchParams;
+  destinations: string[];
+}
+
+/** The last hour or day, by the minute. */
+export function Series({ now, query, destinations }: SeriesProps) {
+  const destination = query.get('destination') ?? '';
+  const period = query.get('period') === 'day' ? 'day' : 'hour';
+  const length = period === 'day' ? 24 * HOUR : HOUR;
+  const load = (signal: AbortSignal) =>
+    get<Timeseries>('timeseries', { query: { destination, from: now - length }, signal });
+  const { answer, error, reload } = useAnswer(load, `${period} ${destination}`, EVERY);
+  const names = [...new Set([...(destination ? [destination] : []), ...destinations.slice(0, MAX_NAMES)])];
+  const choose = (change: object) => replaceQuery({ destination, period, ...change });
+  return (
+    <section class="panel">
+      <div class="panel-heading spread">
+        <h2>By the minute</h2>
+        <div class="filters">
+          <SelectField label="Period" value={period} options={PERIODS} onValue={(value) => choose({ period: value })} />
+          <SelectField
+            label="Destination"
+            value={destination}
+            options={[['', 'All'], ...names.map((name) => [name, toPlainText(name, 60)] as const)]}
+            onValue={(value) => choose({ destination: value })}
+          />
+        </div>
+      </div>
+      <Problem error={error} onRetry={reload} />
+      {answer && <Charts key={`${period} ${destination}`} answer={answer} length={length / 12} />}
+    </section>
+  );
+}
+
+/** @param length length of the spans in the tables, in ms */
+function Charts({ answer, length }: { answer: Timeseries; length: number }) {
+  const counts = useMemo(() => toChartData(answer, metricsOf(COUNTS)), [answer]);
+  const latencies = useMemo(() => toChartData(answer, metricsOf(LATENCIES)), [answer]);
+  const spans = useMemo(() => toSpans(answer.points, length, addPoint), [answer, length]);
+  return (
+    <>
+      <h3>Messages and deliveries</h3>
+      <div class="chart-and-table">
+        <Chart title="messages and deliveries by the minute" lines={COUNTS} unit="" data={counts} />
+        <Table
+          caption="Messages and deliveries by time"
+          rows={spans}
+          keyOf={({ at }) => String(at)}
+          columns={[SPAN, ...COUNTS.map(({ metric, label }) => countColumn(metric, label.replace(' attempts', '')))]}
+        />
+      </div>
+      <h3>Duration of attempts</h3>
+      <div class="chart-and-table">
+        <Chart title="duration of attempts by the minute" lines={LATENCIES} unit="ms" data={latencies} />
+        <Table
+          caption="Duration of attempts by time, in the slowest minute"
+          rows={spans}
+          keyOf={({ at }) => String(at)}
+          columns={[SPAN, ...LATENCIES.map(({ metric, label }) => latencyColumn(metric, label))]}
+        />
+      </div>
+    </>
+  );
+}
+
+const metricsOf = (lines: { metric: Metric }[]) => lines.map(({ metric }) => metric);
+
+const SPAN: Column<SeriesPoint> = {
+  title: 'From',
+  cell: ({ at }) => <Time at={at} look="minute" />,
+};
+
+function countColumn(metric: Metric, title: string): Column<SeriesPoint> {
+  return { title, isNumber: true, cell: ({ [metric]: count }) => (count ?? 0).toLocaleString() };
+}
+
+function latencyColumn(metric: Metric, label: string): Column<SeriesPoint> {
+  return { title: `${label}, highest`, isNumber: true, cell: ({ [metric]: ms }) => <Duration ms={ms} /> };
+}
