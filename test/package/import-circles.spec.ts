@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from '@jest/globals';
 import ts from 'typescript';
 
-const lib = fileURLToPath(new URL('../../lib/', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 interface Import {
   from: string;
@@ -21,16 +21,16 @@ function isTypeOnly(statement: ts.ImportDeclaration | ts.ExportDeclaration): boo
   return !!bindings && ts.isNamedImports(bindings) && bindings.elements.every((element) => element.isTypeOnly);
 }
 
-/** The static imports of a file that are files of lib/. */
+/** The static imports of a file that are files of the project. */
 function importsOf(from: string): Import[] {
-  const source = ts.createSourceFile(from, readFileSync(join(lib, from), 'utf8'), ts.ScriptTarget.Latest);
+  const source = ts.createSourceFile(from, readFileSync(join(root, from), 'utf8'), ts.ScriptTarget.Latest);
   return source.statements.flatMap((statement) => {
     if (!ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement)) return [];
     const { moduleSpecifier } = statement;
     if (!moduleSpecifier || !ts.isStringLiteral(moduleSpecifier) || !moduleSpecifier.text.startsWith('.')) return [];
     if (!moduleSpecifier.text.endsWith('.js')) return []; // styles
     const path = normalize(join(dirname(from), moduleSpecifier.text.replace(/js$/, 'ts')));
-    const to = existsSync(join(lib, `${path}x`)) ? `${path}x` : path;
+    const to = existsSync(join(root, `${path}x`)) ? `${path}x` : path;
     return [{ from, to, isTypeOnly: isTypeOnly(statement) }];
   });
 }
@@ -54,11 +54,14 @@ function closure(imports: Import[]): Map<string, Set<string>> {
   );
 }
 
-const imports = readdirSync(lib, { recursive: true, encoding: 'utf8' })
+const imports = ['lib', 'dashboard']
+  .flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  )
   .filter((file) => /\.(c?ts|tsx)$/.test(file) && !file.endsWith('.d.cts'))
   .flatMap(importsOf);
 
-it('lib/ has no circle of imports, except of types within one folder', () => {
+it('lib/ and dashboard/ have no circle of imports, except of types within one folder', () => {
   expect(imports.length).toBeGreaterThan(500);
   const reached = closure(imports);
   const reachedAtRunTime = closure(imports.filter((each) => !each.isTypeOnly));
