@@ -154,19 +154,6 @@ describe('dead, replay and stats', () => {
     expect(readdirSync(folder.path('.'))).toEqual(['relay.db']);
   });
 
-  it('read a file of an older layout, which stays one', async () => {
-    const { path } = await createFolder();
-    const { default: Database } = await import('libsql');
-    const db = new Database(path('relay.db'));
-    db.exec(readFileSync('test/webhook-destination/queue/layouts/layout-3.sql', 'utf8'));
-    db.close();
-    const before = readFileSync(path('relay.db'));
-    const { stdout } = await runCommand('stats', '--from', path('relay.db'));
-    // What was leased when its process ended waits.
-    expect(stdout).toMatch(/^Webhooks +0 +4 +0 +5 +1$/m);
-    expect(readFileSync(path('relay.db')).equals(before)).toBe(true);
-  });
-
   it('refuse a file that an application has open, and change nothing', async () => {
     const { path } = await createFolder();
     await openQueue(cleanUp, sqliteQueue({ path: path('relay.db') }));

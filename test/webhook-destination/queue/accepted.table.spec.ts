@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
 
 import { AcceptedTable } from '../../../lib/webhook-destination/queue/sqlite/accepted.table.js';
-import { migrate } from '../../../lib/webhook-destination/queue/sqlite/sqlite-layout.js';
+import { SCHEMA } from '../../../lib/webhook-destination/queue/sqlite/sqlite.schema.js';
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;
@@ -17,7 +17,7 @@ class Accepted {
     private readonly bound = { age: 24 * HOUR, count: 1_000 },
     readonly db = new Database(':memory:'),
   ) {
-    migrate(db, 0);
+    db.exec(SCHEMA);
     this.table = new AcceptedTable(db, bound);
   }
 

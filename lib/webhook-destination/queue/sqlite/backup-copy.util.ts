@@ -2,7 +2,7 @@ import Database from 'libsql';
 
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { isFaultOfPlace, reasonOf } from './sqlite-fault.util.js';
-import { layoutOf } from './sqlite-layout.js';
+import { isEmpty } from './sqlite-layout.js';
 import type { CopyCheck } from './sqlite-worker.interface.js';
 
 /** Maximum number of problems listed for a damaged file. */
@@ -17,7 +17,7 @@ export function checkCopy(path: string): CopyCheck {
   try {
     db = new Database(path);
     db.exec('PRAGMA locking_mode = EXCLUSIVE');
-    if (layoutOf(db) === 0) throw new QueueUnavailableError('the file does not contain a queue yet');
+    if (isEmpty(db)) throw new QueueUnavailableError('the file does not contain a queue yet');
     db.exec('PRAGMA journal_mode = DELETE');
     const rows = db.pragma(`integrity_check(${MAX_PROBLEMS})`) as { integrity_check: string }[];
     const problems = rows.map((row) => row.integrity_check).join('; ');

@@ -18,7 +18,7 @@ export function createFile(path: string): void {
   }
 }
 
-/** Removes permissions that an earlier version, or a copy, has granted to other users. */
+/** Removes permissions that a copy has granted to other users. */
 export function restrictAccess(path: string): void {
   for (const file of [path, `${path}-wal`]) {
     const stats = statSync(file, { throwIfNoEntry: false });

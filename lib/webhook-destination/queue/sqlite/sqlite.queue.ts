@@ -43,7 +43,7 @@ class SqliteOptions extends QueueOptions {
 /**
  * Creates the embedded queue: a SQLite file in WAL mode, synced at each commit, so that accepted messages survive a
  * crash. It needs no other service. `open` rejects when the file is already open, belongs to another application,
- * cannot be written, or has a newer layout; a file with an older layout is migrated.
+ * cannot be written, or has the layout of another version.
  * @throws {OptionsError} that names the option at fault
  */
 export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {

@@ -1,11 +1,12 @@
-import type Database from 'libsql';
-
-import { keepBodiesInBatches } from './bodies.migration.js';
-
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;
 
+/** Version of the layout, stored in the file's `user_version`. */
+export const LAYOUT = 1;
+
 /**
+ * Tables of a new file.
+ *
  * Deliveries accepted together are stored together in a row of `batch`, and their outcomes in a row of `outcome`: most
  * messages are delivered at the first attempt, and never get a row of their own. Only a delivery that must wait, is
  * dead, or was returned gets a row of `delivery`. Its body stays in the batch, the only place for bodies.
@@ -20,7 +21,9 @@ export const APPLICATION_ID = 0x4e415251;
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.
  * - `outcome.entries` is a list of `[position, attempt]` if delivered, or `[position]` if it has a row of its own.
  */
-const LAYOUT_3 = `
+export const SCHEMA = `
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${LAYOUT};
   CREATE TABLE batch (
     id INTEGER PRIMARY KEY,
     destination TEXT NOT NULL,
@@ -53,7 +56,7 @@ const LAYOUT_3 = `
     message_id TEXT NOT NULL,
     user_id TEXT,
     state TEXT NOT NULL CHECK (state IN ('queued', 'delivering', 'waiting', 'delivered', 'dead')),
-    body BLOB NOT NULL,
+    bytes INTEGER NOT NULL,
     accepted_at INTEGER NOT NULL,
     due_at INTEGER NOT NULL,
     first_attempt_at INTEGER,
@@ -65,20 +68,7 @@ const LAYOUT_3 = `
   CREATE INDEX delivery_due ON delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
   CREATE INDEX delivery_state ON delivery (state, destination);
   CREATE INDEX delivery_ended ON delivery (state, ended_at) WHERE ended_at IS NOT NULL;
-`;
-
-const LAYOUT_4 = `
-  PRAGMA application_id = ${APPLICATION_ID};
   CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
-`;
-
-const LAYOUT_5 = `
-  ALTER TABLE delivery ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
-  UPDATE delivery SET bytes = length(body);
-  ALTER TABLE delivery DROP COLUMN body;
-`;
-
-const LAYOUT_6 = `
   CREATE TABLE registry (
     revision INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('source', 'destination')),
@@ -86,9 +76,6 @@ const LAYOUT_6 = `
     document TEXT
   ) STRICT;
   CREATE UNIQUE INDEX registry_name ON registry (kind, name);
-`;
-
-const LAYOUT_7 = `
   CREATE TABLE series (
     series TEXT NOT NULL,
     minute INTEGER NOT NULL,
@@ -98,29 +85,3 @@ const LAYOUT_7 = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX series_minute ON series (minute);
 `;
-
-/** One step from a layout of the file to the next. */
-interface Migration {
-  /** The layout after this step, stored in the file's `user_version`. */
-  layout: number;
-  up(db: Database.Database): void;
-}
-
-/**
- * All layouts since the oldest readable one, in order. A new file runs every step, an older one those it lacks. To
- * change the layout, append a step, and keep a file of the new layout beside those of the older ones
- * (`test/apps/sqlite-layout.app.mjs` prints it). Never edit a released step.
- */
-export const MIGRATIONS: readonly [Migration, ...Migration[]] = [
-  { layout: 3, up: (db) => db.exec(LAYOUT_3) },
-  { layout: 4, up: (db) => db.exec(LAYOUT_4) },
-  {
-    layout: 5,
-    up: (db) => {
-      keepBodiesInBatches(db);
-      db.exec(LAYOUT_5);
-    },
-  },
-  { layout: 6, up: (db) => db.exec(LAYOUT_6) },
-  { layout: 7, up: (db) => db.exec(LAYOUT_7) },
-];
