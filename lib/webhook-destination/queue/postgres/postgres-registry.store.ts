@@ -4,19 +4,19 @@ import type { PostgresSignals } from './postgres-signals.js';
 
 /** The tables of the registry. Each change locks the row of the second one until it is committed. */
 export const REGISTRY_TABLES = `
-  CREATE TABLE IF NOT EXISTS relay_registry (
+  CREATE TABLE relay_registry (
     kind text NOT NULL,
     name text NOT NULL,
     revision bigint NOT NULL,
     document text,
     PRIMARY KEY (kind, name)
   );
-  CREATE UNIQUE INDEX IF NOT EXISTS relay_registry_revision ON relay_registry (revision);
-  CREATE TABLE IF NOT EXISTS relay_registry_last (
+  CREATE UNIQUE INDEX relay_registry_revision ON relay_registry (revision);
+  CREATE TABLE relay_registry_last (
     id boolean PRIMARY KEY DEFAULT true CHECK (id),
     revision bigint NOT NULL
   );
-  INSERT INTO relay_registry_last (revision) VALUES (0) ON CONFLICT DO NOTHING;
+  INSERT INTO relay_registry_last (revision) VALUES (0);
 `;
 
 /** The registry in PostgreSQL. */

@@ -5,12 +5,14 @@ import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { REGISTRY_TABLES } from './postgres-registry.store.js';
 import { SERIES_TABLE } from './postgres-series.store.js';
 
-/**
- * The steps from one layout to the next; the version of a layout is the number of steps that were run. A step runs with
- * the schema as its search path.
- */
-const STEPS: readonly string[] = [
-  `
+/** Version of the tables. */
+const LAYOUT = 1;
+
+/** Creates the tables in the schema that is the search path. */
+const TABLES = `
+  CREATE TABLE relay_layout (version integer NOT NULL);
+  INSERT INTO relay_layout VALUES (${LAYOUT});
+
   CREATE SEQUENCE relay_delivery_id;
   CREATE TABLE relay_delivery (
     id bigint PRIMARY KEY DEFAULT nextval('relay_delivery_id'),
@@ -29,6 +31,7 @@ const STEPS: readonly string[] = [
     attempts text COLLATE "C",
     failed_urls text COLLATE "C",
     trace text COLLATE "C",
+    recorded_by text COLLATE "C",
     body bytea NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
   ALTER TABLE relay_delivery ALTER body SET STORAGE EXTERNAL;
@@ -46,66 +49,63 @@ const STEPS: readonly string[] = [
 
   CREATE TABLE relay_process (
     token bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    alive_until timestamptz NOT NULL
+    renewed_at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
   ${REGISTRY_TABLES}
-  `,
-  SERIES_TABLE,
-  'ALTER TABLE relay_delivery ADD recorded_by text COLLATE "C"',
-];
+  ${SERIES_TABLE}
+`;
 
 /** Lock that a process holds while it migrates; others wait for it. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtext('nestjs-analytics-relay'), hashtext($1))`;
 
-const NEWER = 'those of a newer version of this package: install the newer version, or use another prefix';
-
-/** Creates or updates the schema and its tables. After an error, the connection must be closed. */
+/** Creates the schema and its tables, unless they exist. After an error, the connection must be closed. */
 export async function migrate(client: Client, schema: string): Promise<void> {
   try {
     await client.query('BEGIN');
     await client.query(LOCK, [schema]);
     const version = await readVersion(client, schema);
-    if (version > STEPS.length) throw new Error(`its tables are ${NEWER}`);
-    if (version < STEPS.length) await update(client, schema, version);
+    if (version === undefined) await create(client, schema);
+    else checkVersion(version, schema);
     await client.query('COMMIT');
   } catch (cause) {
+    if (cause instanceof QueueUnavailableError) throw cause;
     const fault = `bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`;
     throw new QueueUnavailableError(fault, { cause });
   }
 }
 
-async function update(client: Client, schema: string, version: number): Promise<void> {
+async function create(client: Client, schema: string): Promise<void> {
   const quoted = `"${schema}"`;
   // Even with IF NOT EXISTS, PostgreSQL requires the permission to create schemas.
   const { rows } = await client.query<{ name: string | null }>('SELECT to_regnamespace($1) AS name', [quoted]);
   if (rows[0]?.name == null) await client.query(`CREATE SCHEMA ${quoted}`);
   await client.query(`SET LOCAL search_path TO ${quoted}`);
-  if (version === 0) await client.query('CREATE TABLE relay_layout (version integer NOT NULL)');
-  for (const step of STEPS.slice(version)) await client.query(step);
-  await client.query(version === 0 ? 'INSERT INTO relay_layout VALUES ($1)' : 'UPDATE relay_layout SET version = $1', [
-    STEPS.length,
-  ]);
+  await client.query(TABLES);
 }
 
 /** @throws {QueueUnavailableError} when the tables are missing, or belong to another version */
 export async function checkMigrations(client: Client, schema: string): Promise<void> {
   const version = await readVersion(client, schema);
-  if (version === STEPS.length) return;
-  throw new QueueUnavailableError(`bullmqQueue: ${findMismatch(version, schema)}`);
+  if (version !== undefined) return checkVersion(version, schema);
+  throw new QueueUnavailableError(
+    `bullmqQueue: PostgreSQL holds no queue with the prefix "${schema}"; check prefix and URL. ` +
+      'To create it, set migrate: true, or run migrateBullmqQueue(options) once',
+  );
 }
 
-function findMismatch(version: number, schema: string): string {
-  if (version > STEPS.length) return `the tables in schema "${schema}" are ${NEWER}`;
-  const advice = 'set migrate: true, or run migrateBullmqQueue(options) once';
-  if (version > 0) return `the tables in schema "${schema}" are those of an older version: ${advice}`;
-  return `PostgreSQL holds no queue with the prefix "${schema}"; check prefix and URL. To create it, ${advice}`;
+function checkVersion(version: number, schema: string): void {
+  if (version === LAYOUT) return;
+  throw new QueueUnavailableError(
+    `bullmqQueue: the tables in schema "${schema}" have layout ${version}, from another version of this package; ` +
+      `this one has layout ${LAYOUT}: install the other version, or use another prefix`,
+  );
 }
 
-/** Returns the version of the layout; 0 if there are no tables. */
-async function readVersion(client: Client, schema: string): Promise<number> {
+/** Returns the version of the layout; undefined if there are no tables. */
+async function readVersion(client: Client, schema: string): Promise<number | undefined> {
   const table = `"${schema}".relay_layout`;
   const { rows: found } = await client.query<{ name: string | null }>('SELECT to_regclass($1) AS name', [table]);
-  if (found[0]?.name == null) return 0;
+  if (found[0]?.name == null) return undefined;
   const { rows } = await client.query<{ version: number }>(`SELECT version FROM ${table}`);
   return rows[0]?.version ?? 0;
 }

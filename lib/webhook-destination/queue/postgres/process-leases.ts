@@ -30,8 +30,6 @@ interface FreedRow {
 }
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now';
-/** Only processes of 0.1.0 compare it; here, each renewal only has to change the row. */
-const ALIVE_UNTIL = `clock_timestamp() + interval '${LEASE_TIME} ms'`;
 
 /**
  * The leases of one process. They carry the token of the row in `relay_process` that the process renews, and last as
@@ -92,7 +90,7 @@ export class ProcessLeases {
   async renew(): Promise<number | undefined> {
     const start = performance.now();
     const [alive] = await this.database.query<{ now: number }>(
-      `UPDATE ${this.process} SET alive_until = ${ALIVE_UNTIL} WHERE token = $1::bigint RETURNING ${NOW}`,
+      `UPDATE ${this.process} SET renewed_at = clock_timestamp() WHERE token = $1::bigint RETURNING ${NOW}`,
       [this.mark],
     );
     if (alive) this.hold(start);
@@ -131,7 +129,7 @@ export class ProcessLeases {
   private async join(owner: StoreOwner): Promise<void> {
     const start = performance.now();
     const [row] = await this.database.query<{ mark: string; now: number }>(
-      `INSERT INTO ${this.process} (alive_until) VALUES (${ALIVE_UNTIL}) RETURNING token::text AS mark, ${NOW}`,
+      `INSERT INTO ${this.process} DEFAULT VALUES RETURNING token::text AS mark, ${NOW}`,
     );
     this.setClock(row!.now);
     this.current = row!.mark;

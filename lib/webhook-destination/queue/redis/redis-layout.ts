@@ -7,7 +7,7 @@ const LAYOUT = 1;
 
 /**
  * Checks the layout of the keys under a prefix, and records it if there is none.
- * @throws {QueueUnavailableError} when a newer version has written them, or there are none and the queue must exist
+ * @throws {QueueUnavailableError} when they have another layout, or there are none and the queue must exist
  */
 export async function checkLayout(client: Client, { prefix, mustExist }: SharedQueueOptions): Promise<void> {
   const key = `${prefix}:{layout}`;
@@ -19,10 +19,10 @@ export async function checkLayout(client: Client, { prefix, mustExist }: SharedQ
   } else if (found === null) {
     // A full Redis refuses this; a later start records it.
     await client.set(key, LAYOUT, 'NX').catch(() => undefined);
-  } else if (Number(found) > LAYOUT) {
+  } else if (Number(found) !== LAYOUT) {
     throw new QueueUnavailableError(
-      `bullmqQueue: the keys with the prefix "${prefix}" have layout ${found}, from a newer version of this package; ` +
-        `this one reads layouts up to ${LAYOUT}: install the newer version, or use another prefix`,
+      `bullmqQueue: the keys with the prefix "${prefix}" have layout ${found}, from another version of this package; ` +
+        `this one has layout ${LAYOUT}: install the other version, or use another prefix`,
     );
   }
 }

@@ -42,7 +42,7 @@ export class RedisConnection {
 
   constructor(private readonly options: SharedQueueOptions) {}
 
-  /** Connects. Rejects when Redis cannot be reached in time, is too old, or holds data of a newer version. */
+  /** Connects. Rejects when Redis cannot be reached in time, is too old, or holds data of another layout. */
   async open(): Promise<void> {
     const { Redis } = await loadIoredis();
     this.client = createClient(this.options.connection, Redis);

@@ -100,7 +100,7 @@ await describeOnEach([postgresStore], (store) => {
       const [last] = (await queryPostgres(`SELECT max(token) AS token FROM ${process}`)) as { token: string }[];
       await waitFor(async () => {
         await queryPostgres(
-          `UPDATE ${process} SET alive_until = alive_until - interval '1 day' WHERE token < ${last!.token}`,
+          `UPDATE ${process} SET renewed_at = renewed_at - interval '1 day' WHERE token < ${last!.token}`,
         );
         return (await queryPostgres(`SELECT FROM ${process} WHERE token = ${last!.token}`)).length === 0;
       });
