@@ -10,6 +10,8 @@ import {
   type HTTPFetchFn,
   type HTTPResponse,
 } from 'nestjs-analytics-relay/client';
+import { useCleanUps } from '../support/clean-ups.js';
+import { Forwarder } from '../support/forwarder.js';
 import { collect, create, event, tracked } from './support/harness.js';
 
 const ok: HTTPResponse = { status: 200, statusText: 'OK' };
@@ -211,6 +213,43 @@ describe('keepAliveHttpClient', () => {
     }
     expect(collector.messages).toHaveLength(3);
     expect(collector.connections).toBe(1);
+  });
+
+  describe('where a NAT forgets idle connections without closing them', () => {
+    const afterwards = useCleanUps();
+
+    it('sends a retry on a new connection, so the batch is delivered although every idle one is dead', async () => {
+      const collector = await collect((response) => setTimeout(() => response.end('{}'), 5));
+      const nat = await Forwarder.start(afterwards, collector.url);
+      const analytics = create({
+        host: nat.url,
+        maxEventsInBatch: 1,
+        maxRetries: 1,
+        httpRequestTimeout: 200,
+        httpClient: keepAliveHttpClient(),
+      });
+      for (let i = 0; i < 8; i++) analytics.track(event());
+      await analytics.flush();
+      expect(collector.connections).toBe(8);
+      nat.mute();
+      expect((await tracked(analytics)).err).toBeUndefined();
+      expect(collector.connections).toBe(9);
+    });
+
+    it('closes a connection that was idle for 4 s, before the NAT can forget it', async () => {
+      const server = http.createServer({ keepAliveTimeout: 0 }, (request, response) => void request.pipe(response));
+      const closed = new Promise<void>((resolve) => {
+        server.on('connection', (socket) => socket.on('close', resolve));
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      afterwards(() => new Promise((resolve) => server.close(resolve)));
+      const host = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const analytics = create({ host, maxEventsInBatch: 1, httpClient: keepAliveHttpClient() });
+      expect((await tracked(analytics)).err).toBeUndefined();
+      const answeredAt = performance.now();
+      await closed;
+      expect(performance.now() - answeredAt).toBeGreaterThan(3_500);
+    }, 15_000);
   });
 
   it('uses another connection at once where the receiver closed the idle one', async () => {

@@ -85,6 +85,18 @@ describe('retries', () => {
     expect(waits()).toEqual([expected]);
   });
 
+  it('a clock that is set back during the pause of Retry-After does not prolong it', async () => {
+    const { analytics, times } = scripted([{ headers: { 'Retry-After': '7' } }, 200], { maxRetries: 0 });
+    const outcome = tracked(analytics);
+    await passTime(1_000);
+    jest.setSystemTime(Date.now() - 3_600_000);
+    await passTime(5_900);
+    expect(times).toHaveLength(1);
+    await passTime(200);
+    expect((await outcome).err).toBeUndefined();
+    expect(times).toHaveLength(2);
+  });
+
   it('Retry-After is found in headers as fetch gives them', async () => {
     const { analytics, waits } = scripted([{ headers: new Headers({ 'retry-after': '3' }) }, 200], { maxRetries: 0 });
     const outcome = tracked(analytics);

@@ -1,4 +1,5 @@
 import { RelayError } from '../relay.error.js';
+import { monotonicNow } from '../timer.limits.js';
 import type { Batch } from './batch.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
@@ -9,7 +10,7 @@ const MAX_POSTPONED = 20;
 
 /** Sends batches, and retries them after a retryable error. */
 export class BatchPublisher {
-  /** Milliseconds since the epoch before which the receiver wants no further attempt. */
+  /** Time of `monotonicNow` before which the receiver wants no further attempt. */
   private resumeAt = 0;
 
   constructor(
@@ -45,12 +46,12 @@ export class BatchPublisher {
   /** Whether the receiver set the time of the next attempt. The whole instance then waits. */
   private isPostponed({ retryAfter }: Refusal): boolean {
     if (retryAfter === undefined) return false;
-    this.resumeAt = Math.max(this.resumeAt, Date.now() + retryAfter);
+    this.resumeAt = Math.max(this.resumeAt, monotonicNow() + retryAfter);
     return true;
   }
 
   private async untilResumed(batch: Batch): Promise<void> {
-    for (let wait = this.resumeAt - Date.now(); wait > 0; wait = this.resumeAt - Date.now()) {
+    for (let wait = this.resumeAt - monotonicNow(); wait > 0; wait = this.resumeAt - monotonicNow()) {
       await this.sleep(batch, wait);
     }
   }

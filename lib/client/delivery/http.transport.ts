@@ -9,7 +9,7 @@ import { isRedirect, MAX_REDIRECTS, redirectTarget } from './redirect.util.js';
 import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
 import { lowerCaseNames } from './response-headers.util.js';
-import { isDelivered, isRetried, retryAfterDelay } from './retry-schedule.util.js';
+import { isDelivered, isRetried, retryAfterDelay, RETRY_HEADER } from './retry-schedule.util.js';
 
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
 
@@ -97,7 +97,7 @@ export class HttpTransport implements BatchTransport {
     let { url } = this.settings;
     let isAborted = false;
     for (let redirects = 0; ; redirects++) {
-      const headers = { ...this.#headers, ...(attempt > 0 && { 'X-Retry-Count': String(attempt) }) };
+      const headers = { ...this.#headers, ...(attempt > 0 && { [RETRY_HEADER]: String(attempt) }) };
       const request = new BatchRequest(url, headers, body, this.settings.httpRequestTimeout);
       onAbort(() => {
         isAborted = true;

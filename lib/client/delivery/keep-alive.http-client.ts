@@ -4,6 +4,13 @@ import { OptionsError } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import type { HTTPClient, HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
 import { MAX_RESPONSE_BYTES } from './response-body.util.js';
+import { RETRY_HEADER } from './retry-schedule.util.js';
+
+/**
+ * Milliseconds after which an idle connection is closed, as by `fetch`: a NAT or load balancer may forget it, and then
+ * swallows the next request.
+ */
+const MAX_IDLE = 4_000;
 
 /** Options of {@link keepAliveHttpClient}. */
 export interface KeepAliveOptions {
@@ -38,18 +45,23 @@ export function keepAliveHttpClient(options: KeepAliveOptions = {}): KeepAliveHT
   if (maxSockets !== Infinity && !(Number.isSafeInteger(maxSockets) && maxSockets > 0)) {
     throw new OptionsError('keepAliveHttpClient', ['maxSockets must be an integer, at least 1, or Infinity']);
   }
-  const settings = { keepAlive: true, maxSockets, scheduling: 'lifo' as const };
-  const plain = options.agent ?? new http.Agent(settings);
-  const secure = options.agent ?? new https.Agent(settings);
+  const settings = { keepAlive: true, maxSockets, timeout: MAX_IDLE, scheduling: 'lifo' as const };
+  const own = options.agent ? [] : [new http.Agent(settings), new https.Agent(settings)];
+  const [plain = options.agent!, secure = options.agent!] = own;
   return {
-    makeRequest: (request) =>
-      request.url.startsWith('https:')
+    makeRequest(request) {
+      // Where one connection is dead, the idle ones usually are as well. A retry therefore opens a new one.
+      if (request.headers[RETRY_HEADER]) own.forEach(closeIdle);
+      return request.url.startsWith('https:')
         ? exchange(https.request, secure, request)
-        : exchange(http.request, plain, request),
-    close: () => {
-      if (!options.agent) for (const agent of [plain, secure]) agent.destroy();
+        : exchange(http.request, plain, request);
     },
+    close: () => own.forEach((agent) => agent.destroy()),
   };
+}
+
+function closeIdle({ freeSockets }: http.Agent): void {
+  for (const sockets of Object.values(freeSockets)) sockets?.forEach((socket) => socket.destroy());
 }
 
 /** Makes one request and reads its whole response. */

@@ -5,6 +5,9 @@ const MAX_DELAY = 60_000;
 const MIN_RETRY_AFTER = 1_000;
 const MAX_RETRY_AFTER = 300_000;
 
+/** Header with the number of earlier attempts; absent from a first attempt. */
+export const RETRY_HEADER = 'X-Retry-Count';
+
 const RETRIED_4XX = new Set([408, 410, 429, 460]);
 const FINAL_5XX = new Set([501, 505, 511]);
 
