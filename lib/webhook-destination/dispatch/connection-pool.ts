@@ -5,7 +5,7 @@ import { RelayError } from '../../client/relay.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import { type ConnectionTransport, ReceiverConnection } from './receiver-connection.js';
 import type { SocketBudget } from './socket-budget.js';
-import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
+import type { TargetRequest, TargetResponse } from './webhook-transport.interface.js';
 
 /** A request for a pool. One of `answer` and `fail` is called once; neither may throw. */
 export interface PooledRequest {
@@ -14,7 +14,7 @@ export interface PooledRequest {
    * @param waited how much of the timeout has elapsed, in ms
    */
   prepare(waited: number): TargetRequest;
-  answer(response: WebhookResponse): void;
+  answer(response: TargetResponse): void;
   fail(error: unknown): void;
 }
 
@@ -138,7 +138,7 @@ export class ConnectionPool {
   /** Makes a request on a connection. Never rejects. */
   private async exchange(pending: PendingRequest, connection: ReceiverConnection): Promise<void> {
     let isUsable = true;
-    let response: WebhookResponse | undefined;
+    let response: TargetResponse | undefined;
     let fault: unknown;
     try {
       if (this.closed) throw new ClosedError('the connections were closed');

@@ -2,7 +2,7 @@ import type { buildConnector } from 'undici';
 
 import { ClosedError } from '../../common/relay.errors.js';
 import { untraced } from './untraced.js';
-import type { TargetRequest, TargetTransport, WebhookResponse } from './webhook-transport.interface.js';
+import type { TargetRequest, TargetTransport, TargetResponse } from './webhook-transport.interface.js';
 
 /** Creates the transport of one connection, which gets its socket from the connector. */
 export type ConnectionTransport = (connect: buildConnector.connector) => TargetTransport;
@@ -45,7 +45,7 @@ export class ReceiverConnection {
   }
 
   /** @see TargetTransport.post */
-  post(request: TargetRequest): Promise<WebhookResponse> {
+  post(request: TargetRequest): Promise<TargetResponse> {
     this.exchanges++;
     return this.transport.post(request);
   }

@@ -3,13 +3,13 @@ import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
-import { withoutInterim } from './interim.filter.js';
+import { AnswerReader, readingAnswers } from './answer.reader.js';
 import { unannounced } from './untraced.js';
 import {
   MAX_RESPONSE_BYTES,
   type TargetRequest,
+  type TargetResponse,
   type TargetTransport,
-  type WebhookResponse,
 } from './webhook-transport.interface.js';
 import type { WebhookTarget } from './webhook-target.js';
 
@@ -21,6 +21,9 @@ const CLOSED = new ClosedError('the connection was closed');
 
 /** The default transport: a keep-alive connection of undici. */
 export class UndiciTransport implements TargetTransport {
+  /** Reads the answers of the current connection. */
+  reader = new AnswerReader();
+  isClosed = false;
   private readonly client: Client;
 
   constructor(
@@ -30,39 +33,48 @@ export class UndiciTransport implements TargetTransport {
     // ConnectionPool sets one deadline for the exchange: undici's two timeouts would let a slowly dripping answer stay
     // open.
     this.client = new Client(target.origin, {
-      connect: withoutInterim(connect),
+      connect: readingAnswers(connect, (reader) => (this.reader = reader)),
       headersTimeout: 0,
       bodyTimeout: 0,
+      maxHeaderSize: MAX_RESPONSE_BYTES,
       keepAliveMaxTimeout: MAX_KEEP_ALIVE,
     });
   }
 
-  post({ headers, body }: TargetRequest): Promise<WebhookResponse> {
-    return new Promise((resolve, reject) => {
-      const exchange = new Exchange(resolve, reject);
-      unannounced(() => {
-        this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange);
-      });
-    });
+  post(request: TargetRequest): Promise<TargetResponse> {
+    return new Promise((resolve, reject) => this.dispatch(new Exchange(this, request, resolve, reject)));
+  }
+
+  dispatch(exchange: Exchange): void {
+    const { headers, body } = exchange.request;
+    unannounced(() => this.client.dispatch({ path: this.target.path, method: 'POST', headers, body }, exchange));
   }
 
   close(reason: Error = CLOSED): Promise<void> {
+    this.isClosed = true;
     return this.client.destroy(reason);
   }
 }
 
 /** Handles one request without storing what the receiver sends. */
 class Exchange implements Dispatcher.DispatchHandler {
-  private response: WebhookResponse = { status: 0 };
+  private response: TargetResponse = { status: 0 };
   private size = 0;
+  private isSent = false;
+  private isRepeated = false;
 
   constructor(
-    private readonly resolve: (response: WebhookResponse) => void,
+    private readonly transport: UndiciTransport,
+    readonly request: TargetRequest,
+    private readonly resolve: (response: TargetResponse) => void,
     private readonly reject: (error: Error) => void,
   ) {}
 
-  /** Without this method, undici would use the handler interface of its older versions. */
-  onRequestStart(): void {}
+  /** Called immediately before the request is written. */
+  onRequestStart(): void {
+    this.isSent = true;
+    this.transport.reader.begin();
+  }
 
   onResponseStart(
     _controller: Dispatcher.DispatchController,
@@ -83,7 +95,19 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.resolve(this.response);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.reject(error);
+  onResponseError(_controller: Dispatcher.DispatchController, fault: Error): void {
+    const { reader, isClosed } = this.transport;
+    // What it has read then belongs to the request before.
+    if (!this.isSent) reader.begin();
+    if (reader.answer) {
+      this.resolve({ ...reader.answer, fault });
+    } else if (reader.isReused && !this.isRepeated && !isClosed) {
+      // Some receivers close the connection after each answer without saying so. undici then opens another one.
+      this.isRepeated = true;
+      this.isSent = false;
+      queueMicrotask(() => this.transport.dispatch(this));
+    } else {
+      this.reject(fault);
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { RequestLimit } from './request-limit.js';
 import { classifyError, classifyStatus, type RetryOn } from './url-outcome.js';
 import type { WebhookHeaders } from './webhook-headers.js';
 import type { WebhookTarget } from './webhook-target.js';
-import type { TargetRequest, WebhookResponse } from './webhook-transport.interface.js';
+import type { TargetRequest, TargetResponse } from './webhook-transport.interface.js';
 
 /** One of a destination's URLs, with its connections. */
 export interface Route {
@@ -64,11 +64,13 @@ export class UrlRequest implements PooledRequest {
     return { headers: propagated ? { ...own, ...propagated } : own, body };
   }
 
-  answer({ status, headers }: WebhookResponse): void {
+  answer({ status, headers, fault }: TargetResponse): void {
     this.span?.end(status);
     const outcome = classifyStatus(status, this.owner.retryOn);
-    const retryAfter = outcome === 'success' ? undefined : parseRetryAfter(headers?.['retry-after'], Date.now());
-    this.end({ url: this.route.target.shown, outcome, status }, retryAfter);
+    const { shown: url } = this.route.target;
+    if (outcome === 'success') return this.end({ url, outcome, status });
+    const error = fault && { error: errorMessage(fault) };
+    this.end({ url, outcome, status, ...error }, parseRetryAfter(headers?.['retry-after'], Date.now()));
   }
 
   fail(error: unknown): void {

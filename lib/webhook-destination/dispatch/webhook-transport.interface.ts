@@ -48,10 +48,16 @@ export function isWebhookTransport(value: unknown): value is WebhookTransport {
 /** One POST to a given URL. */
 export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
 
+/** The answer of a URL. */
+export interface TargetResponse extends WebhookResponse {
+  /** Why it could not be read to its end. Its status counts all the same. */
+  fault?: Error;
+}
+
 /** Sends requests to one URL: one at a time, over its own connection. */
 export interface TargetTransport {
-  /** Resolves with any answer, including a redirect, once its body has ended; rejects if there is none. */
-  post(request: TargetRequest): Promise<WebhookResponse>;
+  /** Resolves with any answer, including a redirect, once its body has ended; rejects if no status has arrived. */
+  post(request: TargetRequest): Promise<TargetResponse>;
   /** Drops the connection; a pending request rejects, and no more requests are sent. */
   close(reason?: Error): Promise<void>;
 }

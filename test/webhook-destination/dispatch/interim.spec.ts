@@ -1,68 +1,17 @@
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
-import { InterimFilter } from '../../../lib/webhook-destination/dispatch/interim.filter.js';
+import { AnswerReader } from '../../../lib/webhook-destination/dispatch/answer.reader.js';
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { type Answer, RawReceiver, write } from '../../support/raw-receiver.js';
 import { Relay } from '../../support/relay.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const FINAL = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\nX-Blank: \r\n\r\n';
-
-/** How a receiver answers a request. */
-type Answer = (socket: Socket, index: number) => void | Promise<void>;
-
-const write =
-  (text: string): Answer =>
-  (socket) =>
-    void socket.write(text, 'latin1');
-
-/** Answers requests with bytes. */
-class RawReceiver {
-  readonly requests: string[] = [];
-  connections = 0;
-  readonly sockets = new Set<Socket>();
-
-  private constructor(
-    private readonly server: Server,
-    private readonly scheme: string,
-  ) {}
-
-  static async start(answer: Answer, certificate?: Certificate): Promise<RawReceiver> {
-    const server = certificate ? createTlsServer(certificate) : createServer();
-    const receiver = new RawReceiver(server, certificate ? 'https' : 'http');
-    server.on(certificate ? 'secureConnection' : 'connection', (socket: Socket) => {
-      receiver.connections++;
-      receiver.sockets.add(socket.setNoDelay(true).on('error', () => undefined));
-      socket.once('close', () => receiver.sockets.delete(socket));
-      let bytes = '';
-      socket.on('data', (chunk: Buffer) => {
-        bytes += chunk.toString();
-        const [head = '', body] = bytes.split('\r\n\r\n');
-        if (body?.length !== Number(/content-length: (\d+)/i.exec(head)?.[1])) return;
-        receiver.requests.push(bytes);
-        bytes = '';
-        void answer(socket, receiver.requests.length - 1);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return receiver;
-  }
-
-  get url(): string {
-    return `${this.scheme}://127.0.0.1:${(this.server.address() as AddressInfo).port}/hook`;
-  }
-
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-}
 
 describe('Interim answers', () => {
   const cleanUp = useCleanUps();
@@ -123,9 +72,9 @@ describe('Interim answers', () => {
     const bytes = Buffer.from(CONTINUE + HINTS + CONTINUE + FINAL);
     for (let first = 0; first <= bytes.length; first++) {
       for (let second = first; second <= bytes.length; second++) {
-        const filter = new InterimFilter();
+        const reader = new AnswerReader();
         const parts = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
-        const left = Buffer.concat(parts.map((part) => filter.take(part))).toString();
+        const left = Buffer.concat(parts.map((part) => reader.take(part))).toString();
         if (left !== FINAL) throw new Error(`split at ${first} and ${second}: ${left}`);
       }
     }
