@@ -1,5 +1,5 @@
 // Builds the package twice, as ES modules and as CommonJS: which one is loaded is the consumer's choice. The client of
-// both is also a package of its own.
+// both is also a package of its own, and is compiled for older versions of Node.
 // With --if-changed only where something of it has changed since: several scripts in a row need the same build.
 // With --watch it then builds the dashboard again after each change, until it is stopped.
 import { spawn } from 'node:child_process';
@@ -14,6 +14,8 @@ import { writeWorkerSource } from './worker.source.mjs';
 
 const root = new URL('..', import.meta.url);
 const CONFIGS = ['tsconfig.esm.json', 'tsconfig.cjs.json'];
+const CLIENT_CONFIG = 'tsconfig.client.json';
+const COMMON_JS = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--outDir', 'dist/cjs'];
 /** Written last, so that a build that was cut short is none, with the time of its begin: what changes meanwhile is not in it. */
 const stamp = new URL('dist/cjs/package.json', root);
 
@@ -22,6 +24,7 @@ function isUpToDate() {
   const files = [
     'tsconfig.json',
     ...CONFIGS,
+    CLIENT_CONFIG,
     'package-lock.json',
     'scripts/build.mjs',
     'scripts/client-package.mjs',
@@ -36,10 +39,10 @@ function isUpToDate() {
   return [...files, ...below].every((path) => statSync(new URL(path, root)).mtimeMs < builtAt);
 }
 
-async function compile(config) {
+async function compile(config, ...options) {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   const [status] = await once(
-    spawn(process.execPath, [tsc, '-p', config], { cwd: fileURLToPath(root), stdio: 'inherit' }),
+    spawn(process.execPath, [tsc, '-p', config, ...options], { cwd: fileURLToPath(root), stdio: 'inherit' }),
     'exit',
   );
   return status;
@@ -48,7 +51,10 @@ async function compile(config) {
 if (!process.argv.includes('--if-changed') || !isUpToDate()) {
   const begin = new Date();
   rmSync(new URL('dist', root), { recursive: true, force: true });
-  const failed = (await Promise.all(CONFIGS.map(compile))).find((status) => status !== 0);
+  const statuses = await Promise.all(CONFIGS.map((config) => compile(config)));
+  // Last, because each build above has the client as well.
+  statuses.push(...(await Promise.all([compile(CLIENT_CONFIG), compile(CLIENT_CONFIG, ...COMMON_JS)])));
+  const failed = statuses.find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
   await Promise.all([writeWorkerSource(root), writeDashboard(root)]);
   writeClientPackage(root);

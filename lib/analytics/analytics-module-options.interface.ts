@@ -23,6 +23,15 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    */
   httpClient?: HTTPFetchFn | HTTPClient | undefined;
   /**
+   * What `AnalyticsService` does with a message that breaks a rule: `'throw'` throws a `ValidationError`, `'log'` logs a
+   * warning. A message without a user is always logged outside an HTTP request. Both are counted and passed to the
+   * callback when they are logged.
+   *
+   * @default 'throw'
+   * @see docs/contexts.md, "Messages that are refused"
+   */
+  onInvalid?: 'throw' | 'log' | undefined;
+  /**
    * Milliseconds that the shutdown waits for queued events to be delivered. Events that are not delivered by then are
    * dropped, and their number is logged.
    *

@@ -1,6 +1,7 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 
+import { closeLast, modulesOf, refuseRequestScope } from '../common/application-modules.util.js';
 import { concealOptions } from '../common/concealed.value.js';
 import { refuseImport } from '../common/import-refusal.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
@@ -12,13 +13,17 @@ import type { AnalyticsModuleExtras } from './instance.options.js';
 
 /**
  * Provides `AnalyticsService`, with a separate instance for each `name`. When the application closes, queued events are
- * delivered first.
+ * delivered after all other modules have closed.
  */
 @Module({})
 export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit {
+  private readonly modules: ModulesContainer;
+
   /** @internal @throws {OptionsError} if the module is only imported without options, or twice under one name. */
-  constructor(@Inject(ModulesContainer) private readonly modules: ModulesContainer) {
+  constructor(@Inject(ModuleRef) moduleRef: ModuleRef) {
     super();
+    const modules = (this.modules = modulesOf(moduleRef));
+    closeLast(modules, ANALYTICS_OPTIONS);
     const rule = findImportFault(modules);
     if (rule !== undefined) refuseImport(modules, 'AnalyticsModule', rule);
   }
@@ -36,8 +41,9 @@ export class AnalyticsModule extends AnalyticsModuleBase implements OnModuleInit
     return concealOptions(super.forRootAsync(options), ANALYTICS_OPTIONS);
   }
 
-  /** Connects the decorators. Called by Nest. */
+  /** Connects the decorators. Called by Nest. @throws {OptionsError} if the options depend on a request. */
   onModuleInit(): Promise<void> {
+    refuseRequestScope(this.modules, 'AnalyticsModule', ANALYTICS_OPTIONS);
     return connectDecoratedProviders(this.modules);
   }
 }

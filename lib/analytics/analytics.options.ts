@@ -21,6 +21,9 @@ class ModuleOptions extends CheckedAmbientOptions {
   @Must('be a number of milliseconds above 0', isPositiveNumber)
   shutdownTimeout: number = 10_000;
 
+  @Must("be 'throw' or 'log'", (value) => value === 'throw' || value === 'log')
+  onInvalid: 'throw' | 'log' = 'throw';
+
   @MustNest('be an object')
   trackingPlan: PlanOptions = new PlanOptions();
 

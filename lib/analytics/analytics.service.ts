@@ -20,12 +20,14 @@ import {
 import { bindCallback } from '../client/event/user-code.caller.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
+import { Concealed } from '../common/concealed.value.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { findProviders } from '../common/providers.util.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
-import { MessageCompleter } from './context/message.completer.js';
+import { scopeOfCall } from './context/context-scope.js';
+import { isAboutNobody, MessageCompleter } from './context/message.completer.js';
 import { currentRecorder } from './context/recorded-by.util.js';
 import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
@@ -39,6 +41,11 @@ import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking
  */
 const IN_PROCESS_FLUSH_INTERVAL = 0;
 
+const AFTER_REQUEST =
+  '. The HTTP request in whose async context the code runs has ended, so its user is not used. If a pool or queue calls ' +
+  'this code, wrap the callback in AsyncResource.bind; if it is work that goes on after the response, use ' +
+  'AnalyticsContext.run({ userId }, ...)';
+
 /**
  * `Analytics` as a provider: completes messages with the ambient identity and context, delivers queued events before
  * the application closes, and logs undelivered events.
@@ -46,7 +53,7 @@ const IN_PROCESS_FLUSH_INTERVAL = 0;
 @Injectable()
 export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new LimitedLogger('AnalyticsService');
-  readonly #options: CheckedAnalyticsOptions;
+  private readonly options: Concealed<CheckedAnalyticsOptions>;
   private readonly completer: MessageCompleter;
   private readonly plan: PlanEnforcer;
   private isConnected: boolean;
@@ -81,7 +88,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     this.metrics = metrics;
     this.ownClient = ownClient;
     telemetry?.observe?.(metrics.all);
-    this.#options = options;
+    this.options = new Concealed(options);
     const { identity, anonymous, context } = options; // without the write key, so that inspection never shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
@@ -120,7 +127,8 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const definition = definitionOf((event as object | undefined)?.constructor);
     if (!definition) {
       const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';
-      throw new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
+      const error = new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
+      return this.refuse('track', fields, error, bindCallback(callback));
     }
     this.recordComplete('track', { ...fields, event: definition.name, properties: event }, callback);
   }
@@ -164,17 +172,34 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.#options.shutdownTimeout }).then(() => this.ownClient.close());
+    this.drained ??= this.closeAndFlush({ timeout: this.options.reveal().shutdownTimeout }).then(() => this.ownClient.close());
     return this.drained;
   }
 
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     const recordedBy = this.isInProcess ? currentRecorder() : undefined;
     const bound = bindCallback(callback); // here, because the completed message is recorded outside the scope
-    this.completer.complete(type, message, (complete, context) => {
-      const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-      this.record(type, complete, bound, { refusal, recordedBy, context });
-    });
+    try {
+      this.completer.complete(type, message, (complete, context) => {
+        const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
+        this.record(type, complete, bound, { refusal, recordedBy, context });
+      });
+    } catch (error) {
+      this.refuse(type, message, error, bound);
+    }
+  }
+
+  /** Throws the error of a message that breaks a rule, or logs it: see the option `onInvalid`. */
+  private refuse(type: MessageType, message: unknown, error: unknown, callback: Callback | undefined): void {
+    const { onInvalid, disable } = this.options.reveal();
+    const { origin, isAfterRequest } = scopeOfCall();
+    const isNobodyKnown = !origin?.response && isAboutNobody(type, message, error);
+    if (PlanEnforcer.isViolation(error) || (onInvalid === 'throw' && !isNobodyKnown)) throw error;
+    this.lost++;
+    if (!disable) this.metrics.drop(error);
+    const hint = isNobodyKnown && isAfterRequest ? AFTER_REQUEST : '';
+    this.logger.once(`${currentRecorder() ?? type} was not recorded: ${errorMessage(error)}${hint}`);
+    if (callback) queueMicrotask(() => void this.userCode.call(() => callback(error)));
   }
 
   /** Checks a track event. A violation that is thrown also counts as a lost event. */
@@ -184,7 +209,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     } catch (error) {
       if (PlanEnforcer.isViolation(error)) {
         this.lost++;
-        if (!this.#options.disable) this.metrics.drop(error);
+        if (!this.options.reveal().disable) this.metrics.drop(error);
       }
       throw error;
     }
@@ -194,7 +219,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
-    const { host, flushInterval, writeKey } = this.#options;
+    const { host, flushInterval, writeKey } = this.options.reveal();
     const ingests = host == null ? findProviders<InProcessIngest>(this.moduleRef, IN_PROCESS_INGEST) : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
@@ -207,7 +232,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   }
 
   private warnOfUnknownKey(sources: string[]): void {
-    const { name, disable } = this.#options;
+    const { name, disable } = this.options.reveal();
     if (disable) return;
     const subject = name === DEFAULT_INSTANCE ? '' : `AnalyticsModule ${JSON.stringify(name)}: `;
     this.logger.warn(

@@ -4,6 +4,7 @@ export { AnalyticsModule } from './analytics.module.js';
 export { AnalyticsService } from './analytics.service.js';
 export { type AnalyticsToken, getAnalyticsToken, InjectAnalytics } from './analytics.tokens.js';
 export { type AmbientFields, AnalyticsContext, type AmbientContext } from './context/analytics-context.js';
+export { AnalyticsScope } from './context/analytics-scope.decorator.js';
 export { AnalyticsContextInterceptor } from './context/analytics-context.interceptor.js';
 export type { AmbientId, AmbientIdentity, IdentityResolver } from './context/ambient-identity.js';
 export type { AmbientOptions, ContextOptions } from './context/ambient.options.js';

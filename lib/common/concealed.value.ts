@@ -6,14 +6,11 @@ let count = 0;
 export class Concealed<T> {
   /** Distinguishes modules that Nest identifies by their JSON (`moduleIdGeneratorAlgorithm: 'deep-hash'`). */
   readonly id = ++count;
-  readonly #value: T;
+  /** A closure holds the value, because a private field cannot be read through a proxy of the object. */
+  readonly reveal: () => T;
 
   constructor(value: T) {
-    this.#value = value;
-  }
-
-  reveal(): T {
-    return this.#value;
+    this.reveal = () => value;
   }
 }
 

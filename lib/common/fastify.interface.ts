@@ -8,9 +8,12 @@ export interface FastifyInstance {
     hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, next: () => void) => void,
   ): void;
   addHook(name: 'onRegister', hook: (instance: FastifyInstance) => void): void;
+  addHook(name: 'onRoute', hook: (route: { handler: FastifyHandler }) => void): void;
   /** Adds middleware. Present once a middleware engine is loaded; each encapsulated instance has its own. */
   use?: (...args: unknown[]) => unknown;
 }
+
+type FastifyHandler = (this: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
 
 export interface FastifyRequest {
   raw: IncomingMessage;

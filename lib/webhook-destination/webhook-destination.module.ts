@@ -1,6 +1,7 @@
-import { type DynamicModule, Inject, Module, type NestModule } from '@nestjs/common';
-import { ApplicationConfig, ModulesContainer } from '@nestjs/core';
+import { type DynamicModule, Inject, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
+import { ApplicationConfig, ModuleRef } from '@nestjs/core';
 
+import { closeLast, modulesOf, refuseRequestScope } from '../common/application-modules.util.js';
 import { concealOptions } from '../common/concealed.value.js';
 import { findAbsence } from '../common/options.rules.js';
 import type { AdminApi } from './admin/api/admin-api.js';
@@ -15,20 +16,26 @@ import { ADMIN_API, MODULE_OPTIONS } from './webhook-destination.tokens.js';
 
 /** Provides an endpoint that accepts messages from SDKs, and a dispatcher that forwards them as signed webhooks. */
 @Module({ providers: [{ provide: ADMIN_API, useValue: undefined }] }) // for an import without options
-export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule {
+export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule, OnModuleInit {
   /** @internal @throws {OptionsError} if the application imports the module only without options. */
   constructor(
-    @Inject(ADMIN_API) private readonly api: AdminApi | undefined,
+    @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
     @Inject(ApplicationConfig) private readonly config: ApplicationConfig,
-    @Inject(ModulesContainer) modules: ModulesContainer,
   ) {
     super();
+    const modules = modulesOf(moduleRef);
+    closeLast(modules, MODULE_OPTIONS);
     checkModuleImports(modules);
+  }
+
+  /** Called by Nest. @throws {OptionsError} if the options depend on a request. */
+  onModuleInit(): void {
+    refuseRequestScope(modulesOf(this.moduleRef), 'WebhookDestinationModule', MODULE_OPTIONS);
   }
 
   /** Called by Nest before it registers the application's routes. */
   async configure(): Promise<void> {
-    await this.api?.mount(this.config);
+    await this.moduleRef.get<AdminApi | undefined>(ADMIN_API)?.mount(this.config);
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { DynamicModule, Provider } from '@nestjs/common';
-import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
+import { modulesOf } from '../common/application-modules.util.js';
 import { Concealed } from '../common/concealed.value.js';
 import { toOptions } from '../common/options.rules.js';
 import { AdminGate } from './admin/admin.gate.js';
@@ -26,9 +27,9 @@ const relayProviders: Provider[] = [
   RelaySteps,
   {
     provide: RetentionSweeper,
-    useFactory: ({ queue }: RelaySteps, options: CheckedOptions, modules: ModulesContainer) =>
-      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules),
-    inject: [RelaySteps, CHECKED_OPTIONS, ModulesContainer],
+    useFactory: ({ queue }: RelaySteps, options: CheckedOptions, moduleRef: ModuleRef) =>
+      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modulesOf(moduleRef)),
+    inject: [RelaySteps, CHECKED_OPTIONS, ModuleRef],
   },
   RelayLifecycle,
   WebhookDestinationService,

@@ -2,12 +2,13 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Observable } from 'rxjs';
 
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { scopes } from './context-scope.js';
+import { currentScope, scopes } from './context-scope.js';
 
 /**
- * Opens a scope for a handler that is not called by an HTTP request. The scope's `request` is the client of a gateway,
- * or the transport context of a microservice; `identity` can read there what a guard has set. HTTP requests, including
- * those of GraphQL, already have a scope and keep it.
+ * Opens a scope for a handler that is not called by an HTTP request: of a gateway, a microservice, a GraphQL
+ * subscription, or any other transport. The scope's `request` is the client of a gateway, the transport context of a
+ * microservice, the context of a GraphQL operation (or its `req`), and the handler's first argument on any other
+ * transport; `identity` can read there what a guard has set. HTTP requests already have a scope and keep it.
  *
  * @example
  * ```ts
@@ -20,15 +21,19 @@ import { scopes } from './context-scope.js';
 export class AnalyticsContextInterceptor implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = requestOf(context);
+    const origin = currentScope()?.origin;
     // Another scope may be open: clients of brokers call back in the scope that connected them.
-    if (!request || scopes.getStore()?.request === request) return next.handle();
+    const isOpen = origin?.request === request || (context.getType<string>() === 'graphql' && origin?.response);
+    if (isOpen) return next.handle();
     const method = `${context.getClass().name}.${context.getHandler().name}`;
-    return new Observable((subscriber) => scopes.run({ request, method }, () => next.handle().subscribe(subscriber)));
+    const scope = { origin: { request }, method };
+    return new Observable((subscriber) => scopes.run(scope, () => next.handle().subscribe(subscriber)));
   }
 }
 
-function requestOf(context: ExecutionContext): AnalyticsRequest | undefined {
-  const type = context.getType();
-  if (type === 'ws') return context.switchToWs().getClient();
-  return type === 'rpc' ? context.switchToRpc().getContext() : undefined;
+function requestOf(context: ExecutionContext): AnalyticsRequest {
+  const [first, second, third] = context.getArgs<(AnalyticsRequest | undefined)[]>();
+  const type = context.getType<string>();
+  const given = type === 'rpc' ? second : type === 'graphql' ? ((third?.req as AnalyticsRequest) ?? third) : first;
+  return typeof given === 'object' && given !== null ? given : {};
 }

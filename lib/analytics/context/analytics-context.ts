@@ -1,7 +1,8 @@
 import type { ExtraContext } from '../../client/index.js';
 import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { type ContextScope, scopes } from './context-scope.js';
+import { type ContextScope, currentScope, scopes } from './context-scope.js';
+import { openScope } from './opened-scope.util.js';
 
 /** Fields added to messages that do not set them. */
 export interface AmbientFields extends AmbientIdentity {
@@ -23,7 +24,8 @@ export interface AmbientContext {
 
 /**
  * The ambient identity and context: fields added to messages that do not set them. A scope is open in every HTTP
- * request and in every call of a decorated method; elsewhere, `run` opens one.
+ * request, until its response has been sent, and in every call of a decorated method; elsewhere, `run`,
+ * `@AnalyticsScope()` or `AnalyticsContextInterceptor` opens one.
  *
  * @example
  * ```ts
@@ -34,13 +36,15 @@ export interface AmbientContext {
 export const AnalyticsContext = {
   /**
    * Runs a function, and everything it starts, in a new scope: the surrounding scope with these fields. If `fields`
-   * identify a different person, the ids of the surrounding scope no longer apply.
+   * identify a different person, the ids of the surrounding scope no longer apply. An Observable or an async generator
+   * that the function returns runs in the scope, too.
    *
    * @returns The function's return value.
    * @throws {ArgumentError} if an id is neither a string nor a number; the error names it.
    */
   run<T>(fields: AmbientFields, fn: () => T): T {
-    return scopes.run(withFields(scopes.getStore() ?? {}, fields), fn);
+    const scope = currentScope() ?? {};
+    return openScope({ ...scope, ...changedBy(fields, scope), isRun: true }, fn);
   },
 
   /**
@@ -51,26 +55,27 @@ export const AnalyticsContext = {
    * @throws {ArgumentError} if an id is neither a string nor a number; the error names it.
    */
   set(fields: AmbientFields): boolean {
-    const scope = scopes.getStore();
-    const changed = withFields(scope ?? {}, fields);
-    if (scope) Object.assign(scope, changed);
+    const scope = currentScope();
+    const changes = changedBy(fields, scope ?? {});
+    if (scope) Object.assign(scopes.getStore()!, changes); // `scope` may be a copy
     return scope !== undefined;
   },
 
   /** Returns the values set by `run` and `set`, and the request; undefined outside a scope. */
   get(): AmbientContext | undefined {
-    const scope = scopes.getStore();
+    const scope = currentScope();
     if (!scope) return undefined;
-    const { named, request, groupId, context } = scope;
+    const { named, origin, groupId, context } = scope;
     const { userId, anonymousId } = resolveIds(named);
-    return { userId, anonymousId, groupId, context, request };
+    return { userId, anonymousId, groupId, context, request: origin?.request };
   },
 };
 
-function withFields(scope: ContextScope, fields: AmbientFields): ContextScope {
+/** Returns the changes that `fields` make to a scope. */
+export function changedBy(fields: AmbientFields, scope: ContextScope): Partial<ContextScope> {
   const userId = toMessageId('userId', fields.userId);
   const anonymousId = toMessageId('anonymousId', fields.anonymousId);
   const groupId = toMessageId('groupId', fields.groupId) ?? scope.groupId;
   const context = fields.context ? { ...scope.context, ...fields.context } : scope.context;
-  return { ...scope, named: addIds({ userId, anonymousId }, scope.named), groupId, context };
+  return { named: addIds({ userId, anonymousId }, scope.named), groupId, context };
 }

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 
-import type { AnalyticsRequest } from './analytics-request.interface.js';
+import type { ScopeOrigin } from './context-scope.js';
 
 /** Value of the cookie in which the browser SDK stores the `anonymousId` of a visitor. */
 const COOKIE = /(?:^|;)\s*ajs_anonymous_id\s*=([^;]*)/;
 
-/** Visitor who makes an HTTP request without a known user. All scopes within the request share it. */
-export interface AnonymousVisitor {
-  anonymousId?: string | undefined;
-}
-
-/** Returns the visitor's `anonymousId`: the browser SDK's, or a random one; the same on every call. */
-export function anonymousIdOf(visitor: AnonymousVisitor, { headers }: AnalyticsRequest): string {
-  return (visitor.anonymousId ??= anonymousIdOfCookie(headers?.cookie) ?? randomUUID());
+/** Returns the `anonymousId` of a request's visitor: the browser SDK's, or a random one; the same on every call. */
+export function anonymousIdOf(origin: ScopeOrigin): string {
+  return (origin.anonymousId ??= anonymousIdOfCookie(origin.request.headers?.cookie) ?? randomUUID());
 }
 
 function anonymousIdOfCookie(cookies: string | string[] | undefined): string | undefined {

@@ -4,23 +4,54 @@ import type { ExtraContext } from '../../client/index.js';
 import { processWide } from '../../common/process-wide.util.js';
 import type { NamedIds } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import type { AnonymousVisitor } from './anonymous-visitor.js';
+
+/** The request that scopes belong to. A scope and the scopes within it share one. */
+export interface ScopeOrigin {
+  /** On Fastify, Node's own request until middleware has run. */
+  request: AnalyticsRequest;
+  /** Set for HTTP requests only. */
+  readonly response?: { readonly closed?: boolean; readonly writableEnded?: boolean };
+  /** The visitor who makes an HTTP request without a known user. */
+  anonymousId?: string | undefined;
+}
 
 /** Ids and context of the events that are recorded in one request, job or call. */
 export interface ContextScope {
   named?: NamedIds | undefined;
-  /** On Fastify, Node's own request until middleware has run. */
-  request?: AnalyticsRequest | undefined;
+  readonly origin?: ScopeOrigin | undefined;
   /** The decorated method, while it records an event, or the handler of a gateway or microservice. */
   method?: string | undefined;
-  /** Set in the scope of an HTTP request and in the scopes within it. */
-  readonly visitor?: AnonymousVisitor | undefined;
   groupId?: string | undefined;
   context?: ExtraContext | undefined;
+  /** Whether `AnalyticsContext.run` opened the scope. Its fields then outlive the request. */
+  readonly isRun?: boolean;
+  /** Whether the code runs in the async context of an HTTP request that has ended. */
+  readonly isAfterRequest?: boolean;
 }
 
-/** The scope of the running code. */
+/** The scope of the running code, even if its request has ended. Read it through `currentScope`. */
 export const scopes = processWide('context-scopes', () => new AsyncLocalStorage<ContextScope | undefined>());
+
+/**
+ * Returns the scope of the running code. The scope of an HTTP request ends with its response: code that is found in it
+ * later may well belong to another request, called back by a pool or queue. A decorated call that began in time is
+ * still recorded in it.
+ */
+export function currentScope(): ContextScope | undefined {
+  const scope = scopes.getStore();
+  if (!scope?.origin || scope.method || !hasEnded(scope.origin)) return scope;
+  return scope.isRun ? { ...scope, origin: undefined, isAfterRequest: true } : undefined;
+}
+
+/** Returns the scope of the running code, or else a new one. */
+export function scopeOfCall(): ContextScope {
+  return currentScope() ?? { isAfterRequest: scopes.getStore() !== undefined };
+}
+
+/** An aborted request goes on until its handler answers. */
+function hasEnded({ response }: ScopeOrigin): boolean {
+  return response?.closed === true && response.writableEnded === true;
+}
 
 /** Runs a function in a scope, without opening it again if it is already open. */
 export function runInScope<T>(scope: ContextScope | undefined, run: () => T): T {

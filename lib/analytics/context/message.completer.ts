@@ -7,7 +7,7 @@ import { addIds, type MessageIds, resolveIds, toMessageId } from './ambient-iden
 import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { anonymousIdOf } from './anonymous-visitor.js';
-import { type ContextScope, runInScope, scopes } from './context-scope.js';
+import { type ContextScope, runInScope, scopeOfCall } from './context-scope.js';
 import { contextOf } from './request-context.util.js';
 
 type Message = MessageIds & { groupId?: string | undefined; [field: string]: unknown };
@@ -31,7 +31,7 @@ export class MessageCompleter {
    */
   complete(type: MessageType, message: unknown, record: (complete: unknown, context?: ExtraContext) => void): void {
     if (!isPlainObject(message)) return record(message); // which the message's own rules refuse
-    const scope = scopes.getStore() ?? {};
+    const scope = scopeOfCall();
     const groupId = groupIdOf(message) || scope.groupId;
     const complete = this.withIds(type, message, scope);
     if (type === 'group') complete.groupId = groupId;
@@ -47,18 +47,17 @@ export class MessageCompleter {
     return complete;
   }
 
-  private ambientContext({ request, context }: ContextScope, groupId: string | undefined): ExtraContext {
-    const ambient = request ? contextOf(request, this.options.context) : {};
+  private ambientContext({ origin, context }: ContextScope, groupId: string | undefined): ExtraContext {
+    const ambient = origin ? contextOf(origin.request, this.options.context) : {};
     if (groupId) ambient.groupId = groupId;
     return Object.assign(ambient, context);
   }
 
-  private idsFor(type: MessageType, message: Message, { named, request, visitor }: ContextScope): MessageIds {
+  private idsFor(type: MessageType, message: Message, { named, origin }: ContextScope): MessageIds {
     if (message.userId && message.anonymousId) return message;
-    const ids = resolveIds(addIds(message, named), request && this.idsOf(request));
-    if (ids.userId || ids.anonymousId || type === 'alias' || !this.options.anonymous || !visitor || !request)
-      return ids;
-    return { anonymousId: anonymousIdOf(visitor, request) };
+    const ids = resolveIds(addIds(message, named), origin && this.idsOf(origin.request));
+    if (ids.userId || ids.anonymousId || type === 'alias' || !this.options.anonymous || !origin?.response) return ids;
+    return { anonymousId: anonymousIdOf(origin) };
   }
 
   /** Returns the ids of the `identity` option, or none if it fails. */
@@ -80,4 +79,10 @@ export class MessageCompleter {
 function groupIdOf({ groupId }: Record<string, unknown>): string | null | undefined {
   if (groupId == null || typeof groupId === 'string') return groupId;
   throw new ValidationError({ field: 'groupId', code: 'group_id_not_string', message: 'groupId must be a string' });
+}
+
+/** Whether a message was refused because neither it nor the ambient identity names a user. */
+export function isAboutNobody(type: MessageType, message: unknown, error: unknown): boolean {
+  const { code, field } = (error ?? {}) as Partial<ValidationError>;
+  return code === 'no_user_anon_id' || (type === 'alias' && field === 'userId' && !(message as Message).userId);
 }

@@ -1,4 +1,4 @@
-import { scopes } from './context-scope.js';
+import { currentScope, scopes } from './context-scope.js';
 
 /** Runs code that records an event of a decorated method; the open scope names the method meanwhile. */
 export function recordAs(method: string, record: () => void): void {
@@ -15,8 +15,8 @@ export function recordAs(method: string, record: () => void): void {
 
 /** Returns the method, or else the route, that is recording an event; undefined if neither is known. */
 export function currentRecorder(): string | undefined {
-  const scope = scopes.getStore();
-  return scope?.method ?? (scope?.request && routeOf(scope.request as RoutedRequest));
+  const scope = currentScope();
+  return scope?.method ?? (scope?.origin && routeOf(scope.origin.request as RoutedRequest));
 }
 
 /** The parts of an Express or Fastify request that identify its route. */

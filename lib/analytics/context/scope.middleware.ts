@@ -1,16 +1,24 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import type { FastifyInstance, FastifyRequest } from '../../common/fastify.interface.js';
-import { scopes } from './context-scope.js';
+import { processWide } from '../../common/process-wide.util.js';
+import { type ContextScope, scopes } from './context-scope.js';
 
-interface NodeRequest {
-  /** Undefined in some serverless runtimes. */
-  socket?: { remoteAddress?: string | undefined };
-}
+type Register = (...args: unknown[]) => unknown;
+type Next = (error?: unknown) => unknown;
+
+/** Adapters whose requests have scopes. */
+const mounted = processWide('scoped-adapters', () => new WeakSet<object>());
+
+/** By Node's request. */
+const ofRequests = processWide('request-scopes', () => new WeakMap<IncomingMessage, ContextScope>());
 
 /**
- * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers. Several instances
- * share the scope: the first one opens it.
+ * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers. Middleware may
+ * continue in the async context of another request, as in a callback of a connection pool, so the request's scope is
+ * entered again before each middleware and each handler.
  */
 export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
   // Nest's testing module creates the adapter after the providers.
@@ -19,47 +27,87 @@ export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
 }
 
 function mount({ httpAdapter }: HttpAdapterHost): void {
-  const platform = httpAdapter?.getType();
+  if (!httpAdapter || mounted.has(httpAdapter)) return;
+  mounted.add(httpAdapter);
+  const platform = httpAdapter.getType();
   if (platform === 'express') {
-    httpAdapter.use(openInMiddleware);
+    mountOnExpress(httpAdapter.getInstance<ExpressApplication>());
   } else if (platform === 'fastify') {
-    const fastify = httpAdapter.getInstance<FastifyInstance>();
-    // Hooks run in the order in which they were added, and NestFactory loads the middleware engine before any provider
-    // exists.
-    openBeforeMiddleware(fastify);
-    fastify.addHook('onRegister', openBeforeMiddleware);
-    fastify.addHook('onRequest', openInHook);
+    mountOnFastify(httpAdapter.getInstance<FastifyInstance>());
   }
 }
 
-/**
- * Opens the scope in a middleware before the application's first one. Without any middleware, the engine then costs
- * nothing.
- */
-function openBeforeMiddleware(fastify: FastifyInstance): void {
+/** The methods through which all others of an Express application add middleware and routes. */
+interface ExpressApplication {
+  use: Register;
+  route: Register;
+}
+
+/** Adds a layer that enters the scope before each middleware and before the first of consecutive routes. */
+function mountOnExpress(app: ExpressApplication): void {
+  const { use, route } = app;
+  let isEntered = false;
+  app.use = function (this: ExpressApplication, ...args) {
+    const isForErrors = args.some((handler) => typeof handler === 'function' && handler.length === 4);
+    use.call(app, isForErrors ? enterAfterError : enter);
+    isEntered = false;
+    return use.apply(this, args);
+  };
+  app.route = function (this: ExpressApplication, ...args) {
+    if (!isEntered) use.call(app, enter);
+    isEntered = true;
+    return route.apply(this, args);
+  };
+}
+
+function mountOnFastify(fastify: FastifyInstance): void {
+  // Hooks run in the order in which they were added, and NestFactory loads the middleware engine before any provider
+  // exists.
+  enterBeforeMiddleware(fastify);
+  fastify.addHook('onRegister', enterBeforeMiddleware);
+  fastify.addHook('onRequest', (request, reply, next) => runInScopeOf(request.raw, reply.raw, next, request));
+  fastify.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function (request, reply) {
+      return runInScopeOf(request.raw, reply.raw, () => handler.call(this, request, reply), request);
+    };
+  });
+}
+
+/** Without any middleware, the engine costs nothing. */
+function enterBeforeMiddleware(fastify: FastifyInstance): void {
   const use = Object.prototype.hasOwnProperty.call(fastify, 'use') ? fastify.use : undefined;
   if (!use) return;
   fastify.use = function (this: FastifyInstance, ...args) {
-    fastify.use = use;
-    use.call(fastify, openInMiddleware);
+    use.call(fastify, enter);
     return use.apply(this, args);
   };
 }
 
-function openInMiddleware(request: NodeRequest, _response: unknown, next: () => void): void {
-  open(request, request, next);
+function enter(request: IncomingMessage, response: ServerResponse, next: Next): void {
+  runInScopeOf(request, response, () => next());
 }
 
-function openInHook(request: FastifyRequest, _reply: unknown, next: () => void): void {
-  const scope = scopes.getStore();
-  if (scope?.request === request.raw) scope.request = request;
-  open(request, request.raw, next);
+function enterAfterError(error: unknown, request: IncomingMessage, response: ServerResponse, next: Next): void {
+  runInScopeOf(request, response, () => next(error));
 }
 
-function open(request: object, { socket }: NodeRequest, next: () => void): void {
-  const known = scopes.getStore()?.request;
-  if (known && (known === request || known.raw === request)) return next();
-  // Reading the address once keeps it known if the client disconnects before its event is recorded.
-  void socket?.remoteAddress;
-  scopes.run({ request, visitor: {} }, next);
+/** Runs a function in the scope of a request, or in the scope within it that is already open. */
+function runInScopeOf<T>(
+  raw: IncomingMessage,
+  response: ServerResponse,
+  run: () => T,
+  request: IncomingMessage | FastifyRequest = raw,
+): T {
+  let scope = ofRequests.get(raw);
+  if (!scope) {
+    scope = { origin: { request, response } };
+    ofRequests.set(raw, scope);
+    // Reading the address once keeps it known if the client disconnects before its event is recorded. There is no
+    // socket in some serverless runtimes.
+    void (raw.socket as typeof raw.socket | undefined)?.remoteAddress;
+  }
+  const origin = scope.origin!;
+  if (request !== raw) origin.request = request;
+  return scopes.getStore()?.origin === origin ? run() : scopes.run(scope, run);
 }

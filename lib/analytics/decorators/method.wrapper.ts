@@ -1,4 +1,4 @@
-import { runInScope, scopes } from '../context/context-scope.js';
+import { runInScope, scopeOfCall } from '../context/context-scope.js';
 import type { CallContext } from './record-options.interface.js';
 import { type Ended, followResult } from './result.follower.js';
 
@@ -15,10 +15,10 @@ export function wrapMethod(method: Method, onEndFor: (target: object | undefined
   const wrapped: Method = function (...args) {
     const onEnd = onEndFor(this);
     if (!onEnd) return method.apply(this, args);
-    const scope = scopes.getStore() ?? {};
+    const scope = scopeOfCall();
     // A stream may end while another request's code runs.
     const end = (ended: Ended) =>
-      runInScope(scope, () => onEnd({ args, target: this, request: scope.request, result: undefined, ...ended }));
+      runInScope(scope, () => onEnd({ args, target: this, request: scope.origin?.request, result: undefined, ...ended }));
     return runInScope(scope, () => {
       let result: unknown;
       try {
@@ -36,7 +36,7 @@ export function wrapMethod(method: Method, onEndFor: (target: object | undefined
 /**
  * Copies properties and metadata, because Nest reads routes, guards and parameters there, in any order of decorators.
  */
-function disguise(wrapped: Method, method: Method): Method {
+export function disguise(wrapped: Method, method: Method): Method {
   for (const name of Reflect.ownKeys(method)) {
     if (name !== 'prototype') Object.defineProperty(wrapped, name, Object.getOwnPropertyDescriptor(method, name)!);
   }

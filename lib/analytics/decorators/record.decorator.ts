@@ -3,6 +3,7 @@ import { foundOnce } from '../../common/found-once.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
+import { opensScope } from '../context/analytics-scope.decorator.js';
 import { recordAs } from '../context/recorded-by.util.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated-methods.registry.js';
@@ -33,6 +34,9 @@ export function recordCall<Options extends RecordOptions>(
       const rule =
         'an analytics decorator needs an instance method, not a property, arrow function, getter, setter or static method';
       throw new OptionsError(subject, [rule]);
+    }
+    if (opensScope(descriptor.value as object)) {
+      throw new OptionsError(subject, ['@AnalyticsScope() must be above the other analytics decorators']);
     }
     if (!ENDS.includes(on)) throw new OptionsError(subject, ["on must be 'success', 'error' or 'both'"]);
     const toFields = checkedMapper(subject, fields);

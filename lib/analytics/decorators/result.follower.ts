@@ -70,7 +70,7 @@ const OBSERVABLE_MEMBERS = new Set(
 );
 
 /** Excludes Subjects, other subclasses and those with fields: they have further members, and may not end with the call. */
-function isPlainObservable(value: object): value is Observable<unknown> {
+export function isPlainObservable(value: object): value is Observable<unknown> {
   if (!isObservable(value) || !Object.prototype.hasOwnProperty.call(Object.getPrototypeOf(value), 'pipe')) return false;
   return Object.getOwnPropertyNames(value).every((name) => OBSERVABLE_MEMBERS.has(name));
 }

@@ -34,10 +34,7 @@ interface SignedRequest {
  */
 @Injectable()
 export class WebhookSignatureGuard implements CanActivate {
-  /** Secrets that verify the Standard Webhooks headers; `#plain` has those that verify `X-Signature`. */
-  readonly #standard: string[];
-  readonly #plain: string[];
-  readonly #options: StandardWebhookOptions;
+  private readonly verify: (rawBody: Buffer | undefined, headers: SignedRequest['headers']) => boolean;
   private readonly faults = new LimitedLogger(WebhookSignatureGuard.name);
 
   /**
@@ -50,10 +47,21 @@ export class WebhookSignatureGuard implements CanActivate {
     @Optional() options: StandardWebhookOptions = {},
   ) {
     const all = checkSecrets(secrets);
-    this.#standard = all.filter((secret) => toStandardKey(secret) !== undefined);
-    this.#plain = all.filter((secret) => !isStandardSecret(secret));
-    this.#options = options;
     if (options.tolerance !== undefined) checkTolerance(WebhookSignatureGuard.name, options.tolerance);
+    const standard = all.filter((secret) => toStandardKey(secret) !== undefined);
+    const plain = all.filter((secret) => !isStandardSecret(secret));
+    // A closure conceals the secrets, also where the guard is used through a proxy.
+    this.verify = (rawBody, headers) => {
+      if (headers['webhook-signature'] !== undefined && standard.length > 0) {
+        return verifyStandardWebhook(rawBody, headers, standard, options);
+      }
+      if (plain.length === 0) {
+        if (headers['x-signature'] !== undefined) this.faults.once(NO_STANDARD_HEADERS);
+        return false;
+      }
+      const signatures = [headers['x-signature'], headers['x-signature-previous']];
+      return signatures.some((signature) => verifySignature(rawBody, signature, plain));
+    };
   }
 
   /** @throws {UnauthorizedException} when the signature is missing, wrong or too old. */
@@ -62,18 +70,6 @@ export class WebhookSignatureGuard implements CanActivate {
     if (!rawBody) this.faults.once('A request has no rawBody: create the application with { rawBody: true }');
     if (this.verify(rawBody, headers)) return true;
     throw new UnauthorizedException('the signature is missing, wrong or too old');
-  }
-
-  private verify(rawBody: Buffer | undefined, headers: SignedRequest['headers']): boolean {
-    if (headers['webhook-signature'] !== undefined && this.#standard.length > 0) {
-      return verifyStandardWebhook(rawBody, headers, this.#standard, this.#options);
-    }
-    if (this.#plain.length === 0) {
-      if (headers['x-signature'] !== undefined) this.faults.once(NO_STANDARD_HEADERS);
-      return false;
-    }
-    const signatures = [headers['x-signature'], headers['x-signature-previous']];
-    return signatures.some((signature) => verifySignature(rawBody, signature, this.#plain));
   }
 }
 
