@@ -7,6 +7,9 @@ import { type ConnectionTransport, ReceiverConnection } from './receiver-connect
 import type { SocketBudget } from './socket-budget.js';
 import type { TargetRequest, TargetResponse } from './webhook-transport.interface.js';
 
+/** How long a deadline waits for answers if the process was paused when it passed, in ms; at most as long as the pause. */
+const MAX_GRACE = 250;
+
 /** A request for a pool. One of `answer` and `fail` is called once; neither may throw. */
 export interface PooledRequest {
   /**
@@ -167,12 +170,17 @@ export class ConnectionPool {
   private startTime(pending: PendingRequest): void {
     pending.startedAt = performance.now();
     pending.deadline = setTimeout(() => {
-      const fault = `timeout: no complete answer within ${this.timeout} ms`;
-      const error = new RelayError('webhook_timeout', fault);
-      pending.expired = true;
-      if (pending.connection) void this.end(pending.connection, error);
-      pending.request.fail(error);
+      // After a pause of the process, timers fire before the answers that have arrived meanwhile are read.
+      const late = performance.now() - pending.startedAt - this.timeout;
+      pending.deadline = setTimeout(() => this.expire(pending), Math.min(late, MAX_GRACE));
     }, this.timeout);
+  }
+
+  private expire(pending: PendingRequest): void {
+    const error = new RelayError('webhook_timeout', `timeout: no complete answer within ${this.timeout} ms`);
+    pending.expired = true;
+    if (pending.connection) void this.end(pending.connection, error);
+    pending.request.fail(error);
   }
 
   /** Uses a connection for the next request, or keeps it idle. */

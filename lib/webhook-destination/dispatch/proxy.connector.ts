@@ -62,14 +62,13 @@ async function tunnel(
   const client: Dispatcher = new Client(proxy.origin, {
     // undici would use the request's Host header, which names the receiver, as the TLS server name of the proxy.
     connect: (options, callback) => connect({ ...options, servername: undefined }, callback),
-    headersTimeout: 0,
+    headersTimeout: timeout,
   });
   try {
     const { statusCode, socket } = await client.connect({
       origin: proxy.origin,
       path: authority,
       headers: proxy.headersFor(authority),
-      signal: AbortSignal.timeout(timeout),
     });
     if (statusCode >= 200 && statusCode < 300) return socket as Socket;
     socket.destroy();
