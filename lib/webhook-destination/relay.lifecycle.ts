@@ -118,6 +118,8 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     const open = (await this.steps.queue.counts()).filter(isOpen);
     const count = open.reduce((sum, row) => sum + row.count, 0);
     if (count === 0) return;
+    const fault = await this.steps.queue.check?.().then(() => undefined, errorMessage);
+    if (fault !== undefined) return this.logger.error(`Deliveries still queued: ${count}. They may be lost: ${fault}`);
     this.logger.warn(
       `Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`,
     );

@@ -1,6 +1,7 @@
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import { OptionsError, sqliteQueue } from 'nestjs-analytics-relay';
@@ -43,6 +44,31 @@ describe('The SQLite queue, where its file cannot be', () => {
     const { path } = await createFolder();
     mkdirSync(path('relay.db'));
     expect(await faultOf(path('relay.db'))).toBe(`SQLite queue ${path('relay.db')}: it is a folder; use a file in it`);
+  });
+
+  (process.platform === 'win32' ? it.skip : it)(
+    'refuses a device, a socket and a pipe, and keeps their modes',
+    async () => {
+      const { path } = await createFolder();
+      const server = createServer().listen(path('socket'));
+      cleanUp(() => void server.close());
+      await once(server, 'listening');
+      execFileSync('mkfifo', ['-m', '644', path('pipe')]);
+      symlinkSync('/dev/null', path('link'));
+      for (const special of ['/dev/null', path('link'), path('socket'), path('pipe')]) {
+        const { mode } = statSync(special);
+        expect(await faultOf(special)).toBe(`SQLite queue ${special}: it is not a file; use another path`);
+        expect(statSync(special).mode).toBe(mode);
+      }
+    },
+  );
+
+  it('leaves the mode of a folder in place of its file', async () => {
+    const { path } = await createFolder();
+    mkdirSync(path('relay.db'));
+    chmodSync(path('relay.db'), 0o755);
+    expect(await faultOf(path('relay.db'))).toMatch('it is a folder');
+    expect(statSync(path('relay.db')).mode & 0o777).toBe(0o755);
   });
 
   it.each(['relay.db', 'data/relay.db'])('names a file in place of a folder of its path: %s', async (rest) => {

@@ -5,6 +5,15 @@ import { dirname } from 'node:path';
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
+/**
+ * @throws {Error} for a device, a folder, a socket or a pipe, whose mode must not change, and which may block when opened
+ */
+export function checkKind(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || stats.isFile()) return;
+  throw new Error(stats.isDirectory() ? 'it is a folder; use a file in it' : 'it is not a file; use another path');
+}
+
 /** Creates the file and the folders above it if they are missing; existing ones stay as they are. */
 export function createFile(path: string): void {
   createFolder(dirname(path));
@@ -31,9 +40,10 @@ export function restrictAccess(path: string): void {
   }
 }
 
-/** Returns a number that changes when the file is replaced; undefined if there is no file. */
-export function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
+/** Returns a text that changes when the file is replaced; undefined if there is no file. */
+export function identityOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }
 
 /** Returns when a file was last written, by the queue's time then, in ms since the epoch. */

@@ -49,7 +49,6 @@ function findFault(path: string): string | undefined {
     parent = folder;
   }
   const isThere = codeOf(() => statSync(path)) === undefined;
-  if (isThere && isFolder(path)) return 'it is a folder; use a file in it';
   const checks: [target: string, mode: number, action: string][] = [
     [parent, W_OK | X_OK, `write to the folder ${parent}`],
   ];

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 
 import Database from 'libsql';
 
-import { createFile, inodeOf, lastWriteOf, setLastWrite } from './file-access.util.js';
+import { checkKind, createFile, identityOf, lastWriteOf, setLastWrite } from './file-access.util.js';
 import { rewriteLayout } from './sqlite-layout.js';
 import { SqliteLog } from './sqlite-log.js';
 import { SqlitePages } from './sqlite-pages.js';
@@ -10,6 +10,11 @@ import type { SqliteWorkerData } from './sqlite-worker.interface.js';
 
 /** Lag from which on the system clock counts as set back, in ms. */
 const MIN_LEAD = 100;
+
+/** Why a queue accepts nothing new although its file is open. */
+const NOT_IN_PLACE =
+  'the file was removed or replaced while it is open. New messages are refused. Messages accepted before are delivered ' +
+  'until the application ends, and the rest is then lost. Move the file and its -wal back, or start the application again';
 
 /** The open file of a queue: its transactions, its size, and the time of its last write. */
 export class SqliteFile {
@@ -23,15 +28,22 @@ export class SqliteFile {
   now: number;
   /** Whether the file has reached `maxBytes`. */
   isFull = false;
+  /** Identity of the open file. */
+  readonly identity: string | undefined;
   private readonly log: SqliteLog;
-  private readonly inode: number | undefined;
+  /** Identity of the open write-ahead log, known after the first transaction. */
+  private logIdentity: string | undefined;
 
   constructor(private readonly data: SqliteWorkerData) {
-    const { path, isReadOnly, now } = data;
+    const { path, isReadOnly, now, identity } = data;
+    checkKind(path);
+    if (identity !== undefined && identityOf(path) !== identity) {
+      throw new Error('the file was removed or replaced; move it back, or start the application again');
+    }
     if (!isReadOnly) createFile(path);
     this.db = new Database(path);
     this.path = realpathSync(path);
-    this.inode = inodeOf(this.path);
+    this.identity = identityOf(this.path);
     this.now = now;
     this.setBack = lastWriteOf(this.path) - now;
     this.log = new SqliteLog(this.db, this.path);
@@ -53,12 +65,19 @@ export class SqliteFile {
     }
     this.log.empty();
     this.saveTime();
+    this.logIdentity ??= identityOf(`${this.path}-wal`);
+  }
+
+  /** Returns why the next start would not find what is written now; undefined if it would. */
+  findLoss(): string | undefined {
+    const isInPlace = identityOf(this.path) === this.identity && identityOf(`${this.path}-wal`) === this.logIdentity;
+    return isInPlace || this.data.isReadOnly ? undefined : NOT_IN_PLACE;
   }
 
   /** Writes to the file, so that faults show; returns whether it has reached `maxBytes`. */
   check(): boolean {
-    if (inodeOf(this.path) !== this.inode)
-      throw new Error('the file was removed or replaced; start the application again');
+    const loss = this.findLoss();
+    if (loss !== undefined) throw new Error(loss);
     rewriteLayout(this.db);
     return this.isFull;
   }

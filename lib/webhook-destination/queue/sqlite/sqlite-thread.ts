@@ -5,7 +5,7 @@ import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors
 import type { NewBatchRow } from './delivery-rows.js';
 import { explainThreadError } from './sqlite.driver.cjs';
 import type {
-  SqliteAnswer,
+  SqliteAnswers,
   SqliteCall,
   SqliteOperation,
   SqliteParts,
@@ -51,15 +51,22 @@ export class SqliteThread {
   private lastPostAt = -Infinity;
   private lastCallId = 0;
 
-  /** @param onFault called with the reason when the thread ends without `close` */
+  /** Why the next start would not find what is written now; undefined if it would. */
+  private loss: string | undefined;
+
+  /**
+   * @param onFault called with the reason when the thread ends without `close`
+   * @param onLoss called when the file is no longer in its place, with the reason, or is back
+   */
   constructor(
     private readonly path: string,
     private readonly onFault: (reason: string) => void,
+    private readonly onLoss: (reason: string | undefined) => void,
   ) {}
 
-  /** Starts the thread, unless it is running; resolves once the file is open. */
-  async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'driver'>): Promise<void> {
-    if (this.isOpen) return;
+  /** Starts the thread; resolves with the identity of the file, once it is open. */
+  async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'driver'>): Promise<string | undefined> {
+    if (this.isOpen) return data.identity;
     const { path } = this;
     const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     const worker = startWorker({ ...data, path, lock: memory }, (reason) => queueMessage(path, reason));
@@ -69,7 +76,7 @@ export class SqliteThread {
     this.worker = worker;
     this.failure = undefined;
     worker.unref();
-    worker.on('message', (answers: SqliteAnswer[]) => this.receive(answers));
+    worker.on('message', (answers: SqliteAnswers) => this.receive(answers));
     worker.on('error', (error) => {
       const reason = explainThreadError(error);
       this.fail(this.isOpen ? `its thread has ended (${reason})` : reason);
@@ -82,8 +89,9 @@ export class SqliteThread {
       });
     });
     try {
-      await this.call('thread', 'open');
+      const identity = await this.call('thread', 'open');
       this.isOpen = true;
+      return identity;
     } catch (error) {
       await this.close().catch(() => undefined);
       this.failure = error as Error;
@@ -150,11 +158,13 @@ export class SqliteThread {
     } catch (error) {
       // One faulty call must not fail the others.
       if (calls.length > 1) for (const call of calls) this.send([call]);
-      else this.receive([{ id: calls[0]!.id, error: errorMessage(error) }]);
+      else this.receive({ answers: [{ id: calls[0]!.id, error: errorMessage(error) }], loss: this.loss });
     }
   }
 
-  private receive(answers: SqliteAnswer[]): void {
+  private receive({ answers, loss }: SqliteAnswers): void {
+    if (loss !== this.loss) this.onLoss(loss);
+    this.loss = loss;
     for (const { id, result, error } of answers) {
       const call = this.pending.get(id);
       this.pending.delete(id);

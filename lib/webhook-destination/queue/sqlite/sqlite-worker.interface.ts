@@ -13,6 +13,8 @@ export interface SqliteFileOptions {
 /** Start parameters of the thread. */
 export interface SqliteWorkerData extends SqliteFileOptions {
   path: string;
+  /** Identity of the file that was open before; undefined if any file may be opened. */
+  identity: string | undefined;
   /** Ids of deliveries whose leases continue. */
   leased: number[];
   /** The queue's time, in ms since the epoch. */
@@ -40,8 +42,12 @@ export interface CopyCheck {
 /** Parts of the thread whose methods can be called. */
 export interface SqliteParts extends Pick<SqliteDatabase, 'file' | 'figures' | 'registry' | 'series' | 'walk'> {
   queue: SqliteDatabase;
-  /** `open` returns once the file is open; `close` ends the thread. */
-  thread: Record<'open' | 'close', () => void>;
+  thread: {
+    /** Returns the identity of the file, once it is open. */
+    open: () => string | undefined;
+    /** Ends the thread. */
+    close: () => void;
+  };
 }
 
 /** A method of a part. */
@@ -56,6 +62,13 @@ export interface SqliteCall {
   part: keyof SqliteParts;
   operation: string;
   args: unknown[];
+}
+
+/** The answers to a group of calls. */
+export interface SqliteAnswers {
+  answers: SqliteAnswer[];
+  /** Why the next start would not find what is written now; undefined if it would. */
+  loss: string | undefined;
 }
 
 /** The answer to a call: its result, or why it failed. */

@@ -47,6 +47,8 @@ export class SqliteStore implements DeliveryStore {
   private readonly path: string;
   private readonly thread: SqliteThread;
   private owner: StoreOwner | undefined;
+  /** Identity of the open file: only that file is opened again. */
+  private identity: string | undefined;
   /** Whether the last insert was refused because the file has reached `maxBytes`. */
   private isFull = false;
   private readonly reopening = new StoreReopening(
@@ -59,21 +61,31 @@ export class SqliteStore implements DeliveryStore {
     private readonly options: SqliteFileOptions,
   ) {
     this.path = resolve(path);
-    this.thread = new SqliteThread(this.path, (reason) => {
-      this.logger.error(`${reason}; opening it again`);
-      this.reopening.start();
-    });
+    this.thread = new SqliteThread(
+      this.path,
+      (reason) => {
+        this.logger.error(`${reason}; opening it again`);
+        this.reopening.start();
+      },
+      (loss) => {
+        if (loss === undefined)
+          this.logger.log(queueMessage(this.path, 'the file is back, so new messages are accepted'));
+        else this.logger.error(queueMessage(this.path, loss));
+      },
+    );
   }
 
   async open(owner: StoreOwner): Promise<void> {
     await this.reopening.stop();
     this.owner = owner;
+    this.identity = undefined;
     await this.startThread();
   }
 
-  private startThread(): Promise<void> {
+  private async startThread(): Promise<void> {
     const leased = this.owner?.leased().map(Number) ?? [];
-    return this.thread.start({ ...this.options, leased, now: this.owner?.now() ?? Date.now() });
+    const { options, identity } = this;
+    this.identity = await this.thread.start({ ...options, identity, leased, now: this.owner?.now() ?? Date.now() });
   }
 
   private async reopen(): Promise<void> {

@@ -6,6 +6,7 @@ import { reasonOf } from './sqlite-fault.util.js';
 import type {
   CopyCheckData,
   SqliteAnswer,
+  SqliteAnswers,
   SqliteCall,
   SqliteParts,
   SqliteWorkerData,
@@ -22,7 +23,7 @@ function open(): void {
   try {
     const queue = new SqliteDatabase(data);
     const { file, figures, registry, series, walk } = queue;
-    const thread = { open: () => undefined, close: () => undefined }; // what they do is not part of a transaction
+    const thread = { open: () => file.identity, close: () => undefined }; // what they do is not part of a transaction
     parts = { queue, file, figures, registry, series, walk, thread };
   } catch (error) {
     openFailure = error as Error;
@@ -56,6 +57,22 @@ function run(calls: SqliteCall[]): SqliteAnswer[] {
   }
 }
 
+/** Operations that store what is acknowledged to others. */
+const ADDING = ['insert', 'write'];
+
+/** Runs calls, and refuses those that add something if the file is not in its place, before or after the commit. */
+function answer(calls: SqliteCall[]): SqliteAnswers {
+  const lossBefore = parts?.file.findLoss();
+  const ran = run(lossBefore === undefined ? calls : calls.filter(({ operation }) => !ADDING.includes(operation)));
+  const loss = parts?.file.findLoss();
+  const refusal = lossBefore ?? loss;
+  if (refusal === undefined) return { answers: ran, loss };
+  const added = calls.filter(({ operation }) => ADDING.includes(operation));
+  const refused = new Set(added.map(({ id }) => id));
+  const answers = [...ran.filter(({ id }) => !refused.has(id)), ...added.map(({ id }) => ({ id, error: refusal }))];
+  return { answers, loss };
+}
+
 /** Group commit: calls that arrive while one group is written become durable together. */
 function serve(): void {
   const lock = new ThreadLock(data.lock);
@@ -64,7 +81,7 @@ function serve(): void {
     const calls = collect(first);
     const isLast = calls.some(({ operation }) => operation === 'close');
     lock.acquire();
-    const answers = run(calls);
+    const answers = answer(calls);
     if (isLast) parts?.file.close();
     lock.release();
     port.postMessage(answers);
