@@ -44,11 +44,12 @@ export class RelayHealth {
       dead !== undefined && this.findDead(dead),
     ];
     try {
-      const [{ isFull, freeDisk = Infinity }, ...found] = await Promise.all([written, ...figures]);
+      const [{ isFull, freeDisk = Infinity, unreadable }, ...found] = await Promise.all([written, ...figures]);
       const down = this.countDown();
       const impairments = [
         down > 0 && `destinations down: ${down}`,
         ...found,
+        unreadable > 0 && `dead deliveries that cannot be read: ${unreadable}; purge them once you know why`,
         isFull && 'the queue is full: it has reached maxBytes',
         freeDisk < leastFree && `free disk space: ${freeDisk} bytes (bound: ${leastFree} bytes)`,
       ];

@@ -118,6 +118,15 @@ export class WebhookDestinationService {
     return this.steps.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);
   }
 
+  /**
+   * Removes deliveries with bodies and attempts: the one with this id, or all that match the query. Only dead ones are
+   * removed unless the query has a `state`. Resolves with the number of deliveries.
+   */
+  purge(idOrQuery: string | DeliveryQuery): Promise<number> {
+    const query = typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery;
+    return this.steps.queue.purge({ state: 'dead', ...query });
+  }
+
   /** Returns the number of deliveries for each destination and state. */
   stats(): Promise<DeliveryCount[]> {
     return this.steps.queue.counts();

@@ -160,10 +160,10 @@ describe.each(platforms)('RelayHealthIndicator on $platform', ({ createAdapter }
       relay: { status: 'down', message: 'a write to the queue took longer than 1.5 s' },
     });
     expect([answer.status, answer.duration < LIMIT, checks]).toEqual([503, true, 1]);
-    release({ isFull: false, freeDisk: undefined });
+    release({ isFull: false, freeDisk: undefined, unreadable: 0 });
     const pending = askHealth(host);
     await waitFor(() => checks === 2);
-    release({ isFull: false, freeDisk: undefined });
+    release({ isFull: false, freeDisk: undefined, unreadable: 0 });
     expect((await pending).status).toBe(200);
   });
 

@@ -63,6 +63,12 @@ export type DeliveryOutcome =
  */
 export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
 
+/**
+ * Dead-letter reason of a delivery that is set aside because its stored data is damaged or missing. What can be read of
+ * it is listed; other texts are empty. A replay reads it again.
+ */
+export const UNREADABLE = 'the stored delivery cannot be read';
+
 /** A delivery leased for one attempt. Only one lease exists at a time, until it is settled or the process ends. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
@@ -150,10 +156,12 @@ export interface QueueCondition {
   isFull: boolean;
   /** Free space on the queue's disk, in bytes; undefined if the queue is not on a disk of this machine. */
   freeDisk: number | undefined;
+  /** Number of dead deliveries with the reason {@link UNREADABLE}. */
+  unreadable: number;
 }
 
 /** Condition of a queue without a size limit that is not on a disk of this machine. */
-export const UNLIMITED: Readonly<QueueCondition> = { isFull: false, freeDisk: undefined };
+export const UNLIMITED: Readonly<QueueCondition> = { isFull: false, freeDisk: undefined, unreadable: 0 };
 
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time.

@@ -115,7 +115,7 @@ export class SqliteStore implements DeliveryStore {
   async check(): Promise<QueueCondition> {
     const isFull = await this.thread.call('file', 'check');
     const { bavail, bsize } = await statfs(this.path);
-    return { isFull, freeDisk: bavail * bsize };
+    return { isFull, freeDisk: bavail * bsize, unreadable: 0 };
   }
 
   oldest(): Promise<OldestDelivery[]> {
