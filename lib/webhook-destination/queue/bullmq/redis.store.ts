@@ -109,16 +109,16 @@ export class RedisStore {
     const isFresh = (queue: DestinationJobs) => (job: NewJob) => !seen.has(this.seenKey(queue, job.jobId));
     const fresh = seen.size === 0 ? all : all.map(({ queue, jobs }) => ({ queue, jobs: jobs.filter(isFresh(queue)) }));
     await Promise.all(fresh.map((list) => this.addTo(list)));
-    const ended = this.due.announce(this.client.pipeline(), destinations);
+    const ended = this.client.pipeline();
     // After the jobs: until then, a repeated message finds its job.
     const until = Date.now() + memory;
     for (const key of [...keys, ...repeats]) if (!seen.has(key)) ended.set(key, '', 'PXAT', until);
-    await run(ended);
+    await this.due.announce(ended, destinations);
   }
 
   /** Notifies all processes that a destination has due deliveries. */
   async announce(destination: string): Promise<void> {
-    await run(this.due.announce(this.client.pipeline(), [destination]));
+    await this.due.announce(this.client.pipeline(), [destination]);
   }
 
   /** Rejects when Redis takes no writes. */

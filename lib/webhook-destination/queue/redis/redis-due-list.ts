@@ -51,9 +51,10 @@ export class RedisDueList {
     return commands.zadd(this.key, 'LT', ...destinations.flatMap((name) => [now, name]));
   }
 
-  /** As {@link add}, with a command that notifies all processes. */
-  announce(commands: ChainableCommander, destinations: string[]): ChainableCommander {
-    return this.add(commands, destinations).publish(...this.signals.dueMessage(destinations));
+  /** Runs commands, schedules a check of these destinations now, and notifies all processes. */
+  async announce(commands: ChainableCommander, destinations: string[]): Promise<void> {
+    const all = this.add(commands, destinations).publish(...this.signals.dueMessage(destinations));
+    toResults((await all.exec())?.slice(0, -1)); // without the signal, the others find them by polling
   }
 
   /** Schedules a check of a destination at `moment`, in ms since the epoch, unless an earlier one is scheduled. */
@@ -91,7 +92,12 @@ export class RedisDueList {
  * @throws {Error} of the first command that failed
  */
 export async function run(commands: ChainableCommander): Promise<unknown[]> {
-  const results = (await commands.exec()) ?? [];
-  for (const [error] of results) if (error) throw error;
-  return results.map(([, result]) => result);
+  return toResults(await commands.exec());
+}
+
+function toResults(answers: [error: Error | null, result: unknown][] | null = []): unknown[] {
+  return (answers ?? []).map(([error, result]) => {
+    if (error) throw error;
+    return result;
+  });
 }

@@ -36,7 +36,7 @@ const WRITE = `
     redis.call('HDEL', KEYS[1], id)
     redis.call('ZADD', KEYS[3], revision, id)
   end
-  redis.call('PUBLISH', channel, '')
+  redis.pcall('PUBLISH', channel, '') -- a signal that fails does not end the change halfway
   return revision`;
 
 const SWEEP = `

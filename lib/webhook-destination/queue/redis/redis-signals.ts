@@ -5,11 +5,7 @@ import type { RedisConnection } from './redis.connection.js';
 
 /** Signals between processes, on a connection separate from the commands. */
 export class RedisSignals extends StoreSignals {
-  readonly channels = {
-    registry: this.connection.key('{registry}', 'changed'),
-    due: this.connection.key('due'),
-    peer: this.connection.key('peer'),
-  };
+  readonly channels = this.connection.channels;
 
   /** @param id of this process, whose own signals are ignored */
   constructor(
@@ -33,7 +29,7 @@ export class RedisSignals extends StoreSignals {
     const { client } = this.connection;
     const nodes = 'nodes' in client ? client.nodes() : [client];
     const node = nodes[Math.floor(Math.random() * nodes.length)] ?? (client as Redis);
-    const connection = node.duplicate({ lazyConnect: true, retryStrategy: () => null });
+    const connection = node.duplicate({ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null });
     connection.on('error', () => undefined).on('end', onEnd);
     connection.on('message', (channel: string, message: string) => {
       if (channel === this.channels.registry) return onSignal('registry', []);

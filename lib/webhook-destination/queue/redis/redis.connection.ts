@@ -9,7 +9,6 @@ import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import { loadIoredis } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkRedis } from './redis-checks.js';
-import { checkLayout } from './redis-layout.js';
 
 /** Timeout of a Redis command, in ms. */
 const COMMAND_TIMEOUT = 5_000;
@@ -42,7 +41,12 @@ export class RedisConnection {
 
   constructor(private readonly options: SharedQueueOptions) {}
 
-  /** Connects. Rejects when Redis cannot be reached in time, is too old, or holds data of another layout. */
+  /** Channels of the signals between processes. */
+  get channels() {
+    return { registry: this.key('{registry}', 'changed'), due: this.key('due'), peer: this.key('peer') };
+  }
+
+  /** Connects. Rejects when Redis cannot be reached in time, or does not suit the queue. */
   async open(): Promise<void> {
     const { Redis } = await loadIoredis();
     this.client = createClient(this.options.connection, Redis);
@@ -51,8 +55,8 @@ export class RedisConnection {
     this.client.on('ready', () => this.outage.end());
     try {
       await this.connect();
-      await checkRedis(this.client);
-      await checkLayout(this.client, this.options);
+      const keys = [this.key('due'), this.key('destinations'), this.key('{layout}')];
+      await checkRedis(this.client, this.options, keys, Object.values(this.channels));
       this.heartbeat = setInterval(() => this.checkConnection(), COMMAND_TIMEOUT).unref();
     } catch (error) {
       await this.close();

@@ -5,8 +5,9 @@ import { concat, defer, filter, map, mergeAll, Observable, retry, share, Subject
 import { parseJson } from '../../../common/value.util.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 
-/** Wait before reconnecting, in ms. */
+/** Wait before reconnecting, in ms; after each failure in succession as much longer, up to the maximum. */
 const RECONNECT_DELAY = 250;
+const MAX_RECONNECT_DELAY = 2_000;
 
 /** Time between checks that the connection still answers, in ms: a host may vanish without closing it. */
 const CHECK_INTERVAL = 5_000;
@@ -49,7 +50,11 @@ export abstract class StoreSignals implements PeerChannel {
   private readonly closed = new Subject<void>();
   private isListening = false;
   private readonly shared$ = this.listen().pipe(
-    retry({ delay: () => sleep(RECONNECT_DELAY, undefined, { ref: false }) }),
+    retry({
+      resetOnSuccess: true,
+      delay: (_error, count) =>
+        sleep(Math.min(RECONNECT_DELAY * count, MAX_RECONNECT_DELAY), undefined, { ref: false }),
+    }),
     takeUntil(this.closed),
     share(),
   );
