@@ -20,6 +20,7 @@ export {
   ArgumentError,
   ClosedError,
   PackageError,
+  PartlyAcceptedError,
   QueueUnavailableError,
   UnknownWriteKeyError,
 } from './common/relay.errors.js';

@@ -1,3 +1,4 @@
+import { errorMessage } from '../client/error.util.js';
 import { RelayError } from '../client/relay.error.js';
 
 /** @internal Code while the queue accepts nothing. */
@@ -37,6 +38,28 @@ export class QueueUnavailableError extends RelayError {
 
   constructor(message: string, { code = QUEUE_UNAVAILABLE, cause }: { code?: string; cause?: unknown } = {}) {
     super(code, message, cause === undefined ? undefined : { cause });
+  }
+}
+
+/**
+ * Thrown by `accept()` when the queue stores a part of the messages and then fails. Its code is `partly_accepted`;
+ * `cause` is the error of the queue. A repeated call with the same messages stores the others, as far as they have a
+ * `messageId`.
+ */
+export class PartlyAcceptedError extends QueueUnavailableError {
+  override readonly name = 'PartlyAcceptedError';
+
+  /** @param accepted number of messages that are certainly stored for all their destinations */
+  constructor(
+    readonly accepted: number,
+    total: number,
+    cause: unknown,
+  ) {
+    const state = `at least ${accepted} of ${total} messages are stored, but not all (${errorMessage(cause)})`;
+    super(`${state}; repeat the call: messages with a messageId are not stored twice`, {
+      code: 'partly_accepted',
+      cause,
+    });
   }
 }
 

@@ -9,7 +9,7 @@ import { toDelivery } from './queue/delivery.factory.js';
 import { type Delivery, type DeliveryQueue, type DeliveryRecord } from './queue/delivery-queue.interface.js';
 import { timeOf } from './queue/steady-clock.js';
 import { findRouteReason, type RoutableMessage, type RouteReason } from './routing/destination.router.js';
-import { toWebhookBodies } from './routing/webhook-body.util.js';
+import { toWebhookBody } from './routing/webhook-body.util.js';
 
 /** Maximum number of destinations in an explanation. */
 const MAX_DESTINATIONS = 200;
@@ -77,9 +77,8 @@ export class MessageExplainer {
     if (fault) return { source: name, accepted: false, fault, destinations: [], left: 0 };
     const accepted = new AcceptedMessage(posted, Date.now());
     const { messageId, userId } = accepted;
-    const [body] = toWebhookBodies([accepted]);
-    const acceptedAt = timeOf(this.queue);
-    const given = { destination: '', source: name, messageId, userId, body: body!, acceptedAt };
+    const body = toWebhookBody(accepted);
+    const given = { destination: '', source: name, messageId, userId, body, acceptedAt: timeOf(this.queue) };
     const delivery = toDelivery(given, messageId);
     const explained = await this.routes(name, accepted, { delivery });
     return { source: name, accepted: true, messageId, ...explained };

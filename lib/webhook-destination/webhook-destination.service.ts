@@ -22,6 +22,9 @@ import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
 
+/** Maximum number of messages in one call of `accept`: all are in memory until the last is stored. */
+const MAX_ACCEPTED = 100_000;
+
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
 export class WebhookDestinationService {
@@ -58,14 +61,20 @@ export class WebhookDestinationService {
   }
 
   /**
-   * Accepts messages as `POST /v1/batch` does. Resolves once the valid messages are stored durably in the queue; the
-   * result names the invalid ones. Rejects, with no message accepted, if no source has the write key or the queue
-   * accepts no messages.
+   * Accepts up to 100,000 messages as `POST /v1/batch` does. Resolves once the valid messages are stored durably in the
+   * queue; the result names the invalid ones. Many messages are stored in portions, between which other work goes on.
+   * Rejects, with no message accepted, if no source has the write key or the queue accepts no messages.
    *
+   * @param messages must not be changed until the call has ended
    * @param sentAt when the sender posted the messages, by its own clock
+   * @throws {PartlyAcceptedError} if the queue stores some portions and then fails; the call can be repeated
    */
   async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
     if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
+    if (messages.length > MAX_ACCEPTED) {
+      const rule = `messages must not contain more than ${MAX_ACCEPTED} messages; this call has ${messages.length}`;
+      throw new ArgumentError(rule);
+    }
     const source = await this.sourceOf(writeKey);
     const posted = messages.map((message) => new ParsedMessage(message));
     return this.steps.acceptor.accept(source, posted, sentAt);

@@ -1,12 +1,10 @@
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import type { MessageAcceptor } from '../ingest/message.acceptor.js';
-import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
+import { Portion } from '../ingest/portion.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { checkDeletion } from './deletion-request.js';
-
-/** Approximate number of notifications added to the queue at once. */
-const PORTION = 500;
 
 /** Result of a deletion. */
 export interface DeletionResult {
@@ -22,35 +20,38 @@ export class UserDeletion {
     private readonly sources: { readonly names: string[] },
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
-    private readonly acceptor: Pick<MessageAcceptor, 'enqueue'>,
+    private readonly acceptor: Pick<MessageAcceptor, 'store'>,
   ) {}
 
   /**
-   * Resolves once the notifications are durably queued and the users' deliveries are removed. If it rejects, the
-   * request must be repeated.
+   * Removes the users' deliveries, then queues the notifications, which may exceed the size limit of the queue. Resolves
+   * once both are durable. If it rejects, the request must be repeated. A repeated one sends all its notifications;
+   * earlier ones stay in the queue until they are sent, as this process may end before it has queued the new ones.
    *
    * @throws {RequestError} that names the invalid field
    */
   async request(request: unknown): Promise<DeletionResult> {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
-    // Later than everything accepted so far: a notification is also a delivery of the user, and `purge` must spare it.
-    const acceptedAt = timeOf(this.queue) + 1;
     const trace = activeTraceText();
-    let portion: NewDelivery[] = [];
+    const acceptedBefore = timeOf(this.queue) + 1;
+    const purged = await this.queue.purge({ userId: userIds, source: sources, acceptedBefore }, true);
+    let portion = new Portion();
     let notifications = 0;
-    const add = async () => {
-      await this.acceptor.enqueue(portion);
-      notifications += portion.length;
-      portion = [];
+    const store = async () => {
+      await this.acceptor.store(portion, { isBegun: true, beyondLimit: true });
+      notifications += portion.deliveries.length;
+      portion = new Portion();
     };
     for (const userId of userIds) {
       for (const source of sources ?? this.sources.names) {
-        portion.push(...this.router.routeDeletion(source, userId, Date.now(), acceptedAt, trace));
-        if (portion.length >= PORTION) await add();
+        const notices = this.router.routeDeletion(source, userId, Date.now(), timeOf(this.queue), trace);
+        for (const notice of notices) {
+          portion.add(notice);
+          if (portion.isFull) await store();
+        }
       }
     }
-    await add();
-    const purged = await this.queue.purge({ userId: userIds, source: sources, acceptedBefore: acceptedAt });
+    await store();
     return { notifications, purged };
   }
 }

@@ -1,27 +1,45 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { Subject } from 'rxjs';
 
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
-import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
+import { PartlyAcceptedError, QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../metrics/relay-metrics.js';
-import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
+import { MAX_MESSAGES } from './batch.parser.js';
 import type { AcceptResult, RejectedMessage } from './ingest.result.js';
+import { Portion } from './portion.js';
 import type { PostedMessage } from './posted-message.interface.js';
+import { StoringLimit } from './storing.limit.js';
 
-/** Messages of one request, once the valid ones are in the queue. */
-export interface Acceptance {
+/** Number of messages that are checked and routed together. */
+const CHECKED = 256;
+
+/** Messages of one request, once the valid ones are in the queue. A large request has several acceptances. */
+export interface Acceptance extends Pick<Portion, 'deliveries'> {
   source: string;
+  /** The messages that are now stored for all their destinations; their deliveries may be in earlier acceptances. */
   messages: AcceptedMessage[];
-  deliveries: NewDelivery[];
   rejected: RejectedMessage[];
+  /** Returns the names of the destinations of a message. */
+  destinationsOf(message: AcceptedMessage): string[];
+}
+
+/** Messages of a request that are handled before the event loop serves others. */
+class Step {
+  readonly portion = new Portion();
+  readonly messages: AcceptedMessage[] = [];
+  readonly rejected: RejectedMessage[] = [];
 }
 
 /** Checks the messages of a known source, routes them, and adds them to the queue. */
 export class MessageAcceptor {
   /** Emits accepted messages; costs nothing without subscribers. */
   readonly accepted$ = new Subject<Acceptance>();
+  private readonly limit = new StoringLimit();
 
   constructor(
     private readonly router: DestinationRouter,
@@ -30,37 +48,82 @@ export class MessageAcceptor {
   ) {}
 
   /**
-   * Resolves once the valid messages are stored durably in the queue; the result names the others.
-   * Rejects, with no message accepted, if the queue cannot store them.
+   * Resolves once the valid messages are stored durably in the queue; the result names the others. Many deliveries are
+   * stored in portions. Rejects if the queue cannot store them.
    *
    * @param sentAt when the sender posted the messages, by its own clock
+   * @throws {PartlyAcceptedError} if portions are stored and another one cannot be; otherwise no message is accepted
    */
   async accept(source: string, posted: PostedMessage[], sentAt?: unknown): Promise<AcceptResult> {
-    const receivedAt = Date.now();
     const rejected: RejectedMessage[] = [];
-    const messages: AcceptedMessage[] = [];
-    for (let index = 0; index < posted.length; index++) {
-      const fault = findPostedFault(posted[index]!);
-      if (fault) {
-        rejected.push({ index, ...fault });
-        this.metrics?.reject(fault.code);
-      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
-    }
-    // Messages of other SDKs get the trace of their request.
-    const deliveries = this.router.route(source, messages, timeOf(this.queue), activeTraceText());
+    let accepted = 0;
+    let portions = 0;
+    let turnEnd: Promise<unknown> | undefined;
     try {
-      await this.enqueue(deliveries);
+      for (const { portion, ...checked } of this.steps(source, posted, sentAt)) {
+        await turnEnd;
+        turnEnd = setImmediate(); // usually over by the time that the portion is stored
+        await this.store(portion, { isBegun: portions > 0 });
+        portions++;
+        accepted += checked.messages.length;
+        for (const message of checked.rejected) rejected.push(message);
+        if (!this.accepted$.observed) continue;
+        const destinationsOf = (message: AcceptedMessage) => this.router.destinationsOf(source, message);
+        this.accepted$.next({ source, ...checked, deliveries: portion.deliveries, destinationsOf });
+      }
     } catch (error) {
       this.metrics?.reject(QUEUE_UNAVAILABLE);
-      throw error;
+      if (portions === 0) throw error;
+      throw new PartlyAcceptedError(accepted, posted.length, error);
     }
-    if (this.accepted$.observed) this.accepted$.next({ source, messages, deliveries, rejected });
-    return { accepted: posted.length - rejected.length, rejected };
+    return { accepted, rejected };
   }
 
-  /** Adds deliveries to the queue. Resolves once they are stored durably. */
-  enqueue(deliveries: NewDelivery[]): Promise<void> {
-    const add = () => this.queue.add(deliveries);
-    return this.metrics ? this.metrics.enqueue(deliveries, add) : add();
+  /**
+   * Adds a portion to the queue, once there is room in memory. Resolves when it is stored durably.
+   *
+   * @param isBegun whether a portion of the same request is stored already
+   * @param beyondLimit as in `DeliveryQueue.add`
+   */
+  async store({ deliveries, bytes }: Portion, { isBegun = false, beyondLimit = false }): Promise<void> {
+    if (deliveries.length === 0) return;
+    const add = () => this.queue.add(deliveries, beyondLimit);
+    await this.limit.take(bytes, isBegun);
+    try {
+      await (this.metrics ? this.metrics.enqueue(deliveries, add) : add());
+    } finally {
+      this.limit.release(bytes);
+    }
+  }
+
+  /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
+  private *steps(source: string, posted: PostedMessage[], sentAt: unknown): Generator<Step, void> {
+    const receivedAt = Date.now();
+    const acceptedAt = timeOf(this.queue);
+    const trace = activeTraceText(); // for messages of other SDKs: the trace of their request
+    let step = new Step();
+    for (let start = 0; start < posted.length; start += CHECKED) {
+      const messages: AcceptedMessage[] = [];
+      const rejected: RejectedMessage[] = [];
+      for (let index = start; index < Math.min(start + CHECKED, posted.length); index++) {
+        const fault = findPostedFault(posted[index]!);
+        if (fault) {
+          rejected.push({ index, ...fault });
+          this.metrics?.reject(fault.code);
+        } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
+      }
+      for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
+        step.portion.add(delivery);
+        if (!step.portion.isFull) continue;
+        yield step;
+        step = new Step();
+      }
+      step.messages.push(...messages);
+      step.rejected.push(...rejected);
+      if (step.messages.length + step.rejected.length < MAX_MESSAGES) continue;
+      yield step;
+      step = new Step();
+    }
+    yield step;
   }
 }

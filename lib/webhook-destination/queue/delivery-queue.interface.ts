@@ -133,9 +133,17 @@ export interface DeliveryCount {
   count: number;
 }
 
-/** Whether the counted deliveries are open: queued, delivering or waiting. */
-export function isOpen({ state }: DeliveryCount): boolean {
+/** Whether a delivery, or those counted, are open: queued, delivering or waiting. */
+export function isOpen({ state }: { state: DeliveryState }): boolean {
   return state !== 'delivered' && state !== 'dead';
+}
+
+/** How the body of every delete notification begins, and that of no message. */
+export const NOTICE_START = '{"type":"delete",';
+
+/** Whether a delivery is a delete notification that is still to be sent. */
+export function isOpenNotice({ body, state }: { body: Buffer; state: DeliveryState }): boolean {
+  return isOpen({ state }) && body.toString('latin1', 0, NOTICE_START.length) === NOTICE_START;
 }
 
 /** The oldest open delivery of a destination. */
@@ -180,8 +188,10 @@ export interface DeliveryQueue {
    * Stores deliveries, all or none; resolves once they are durable. Rejects when the engine cannot write.
    * A delivery with the destination, source and messageId of an earlier one is skipped for as long as the queue
    * remembers that message: a sender that received no response sends the message again.
+   *
+   * @param beyondLimit whether they are stored even if the queue has reached its size limit; for delete notifications
    */
-  add(deliveries: NewDelivery[]): Promise<void>;
+  add(deliveries: NewDelivery[], beyondLimit?: boolean): Promise<void>;
   /**
    * Emits leases of the destination's due deliveries, oldest first, with at most `concurrency` of them unsettled.
    * An engine may emit more while it records outcomes. After a crash, deliveries with no recorded outcome are due
@@ -226,8 +236,12 @@ export interface DeliveryQueue {
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes matching dead deliveries due now and starts a new retry window for each. Resolves with their number. */
   replay(query: DeliveryQuery): Promise<number>;
-  /** Removes matching deliveries in any state, with bodies and attempts; resolves with their number. */
-  purge(query: DeliveryQuery): Promise<number>;
+  /**
+   * Removes matching deliveries in any state, with bodies and attempts; resolves with their number.
+   *
+   * @param keepsNotices whether delete notifications that are queued, delivering or waiting stay
+   */
+  purge(query: DeliveryQuery, keepsNotices?: boolean): Promise<number>;
   /** Removes records of delivered and dead deliveries past their retention; resolves with their number. */
   sweep(): Promise<number>;
   /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */

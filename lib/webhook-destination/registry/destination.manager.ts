@@ -6,7 +6,7 @@ import { DestinationOptions } from '../dispatch/destination.options.js';
 import { AcceptedMessage, findPostedFault } from '../ingest/accepted-message.js';
 import { ParsedMessage } from '../ingest/parsed-message.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
-import { toWebhookBodies } from '../routing/webhook-body.util.js';
+import { toWebhookBody } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 import { detach, type EntryDocuments, toLiveDestination } from './entry.document.js';
 import { EntryManager, type ShownEntry } from './entry.manager.js';
@@ -155,7 +155,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const fault = findPostedFault(posted);
     if (fault) throw new ArgumentError(`message: ${fault.message}`);
     const accepted = new AcceptedMessage(posted, Date.now());
-    return this.send(destination, toWebhookBodies([accepted])[0]!, accepted.messageId);
+    return this.send(destination, toWebhookBody(accepted), accepted.messageId);
   }
 
   /**

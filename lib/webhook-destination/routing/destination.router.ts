@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 import { EventFilter } from './event-filter.js';
 import type { RoutingOptions } from './routing.options.js';
-import { type MessageJson, toDeleteBody, toWebhookBodies } from './webhook-body.util.js';
+import { type MessageJson, toDeleteBody, toWebhookBody } from './webhook-body.util.js';
 
 /** The parts of an accepted message that routing and webhook bodies use. */
 export interface RoutableMessage extends MessageJson {
@@ -18,6 +18,9 @@ export interface RoutableMessage extends MessageJson {
   /** Returns the message's value for a name, or for `All`, in `integrations`; null and undefined count as unset. */
   integration(name: string): unknown;
 }
+
+/** Number of messages whose deliveries come destination by destination: a store keeps those of one together. */
+const GROUP = 256;
 
 /** Why a destination does not receive a message. */
 export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integrations';
@@ -73,26 +76,37 @@ export class DestinationRouter {
     this.forgetServed(destination.sources);
   }
 
+  /** Returns the names of the destinations that receive a message. */
+  destinationsOf(source: string, message: RoutableMessage): string[] {
+    return this.servedBy(source).flatMap((destination) => (takes(destination, message) ? destination.name : []));
+  }
+
   /**
-   * Creates one delivery for each message and each destination that receives it.
+   * Creates one delivery for each message and each destination that receives it, as they are iterated. The deliveries
+   * of a message share its body.
    *
    * @param ambient the trace of messages without one of their own
    */
-  route(source: string, messages: RoutableMessage[], acceptedAt: number, ambient?: string): NewDelivery[] {
+  *route(
+    source: string,
+    messages: RoutableMessage[],
+    acceptedAt: number,
+    ambient?: string,
+  ): Generator<NewDelivery, void> {
     const served = this.servedBy(source);
-    const taken = messages.filter((message) => served.some((destination) => takes(destination, message)));
-    const bodies = toWebhookBodies(taken);
-    const deliveries: NewDelivery[] = [];
-    for (let index = 0; index < taken.length; index++) {
-      const { messageId, userId, recordedBy, trace = ambient } = taken[index]!;
-      const body = bodies[index]!;
+    for (let start = 0; start < messages.length; start += GROUP) {
+      const group = messages.slice(start, start + GROUP);
+      const bodies: Buffer[] = [];
       for (const destination of served) {
-        if (!takes(destination, taken[index]!)) continue;
-        const { name } = destination;
-        deliveries.push({ destination: name, source, messageId, userId, body, acceptedAt, trace, recordedBy });
+        for (let index = 0; index < group.length; index++) {
+          const message = group[index]!;
+          if (!takes(destination, message)) continue;
+          const body = (bodies[index] ??= toWebhookBody(message));
+          const { messageId, userId, recordedBy, trace = ambient } = message;
+          yield { destination: destination.name, source, messageId, userId, body, acceptedAt, trace, recordedBy };
+        }
       }
     }
-    return deliveries;
   }
 
   /**

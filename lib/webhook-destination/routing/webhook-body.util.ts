@@ -55,26 +55,19 @@ const TEMPLATES = Object.fromEntries(
 ) as Record<MessageType, Template>;
 
 /**
- * Creates the JSON bodies of webhooks. A body has `context`, `anonymousId`, `name` and `category` if the message has
- * them, and no transport fields: no write key, messageId or `integrations`. All bodies share one buffer.
+ * Creates the JSON body of a webhook. It has `context`, `anonymousId`, `name` and `category` if the message has them,
+ * and no transport fields: no write key, messageId or `integrations`.
  *
  * @see docs/specification.md, "Webhook bodies"
  */
-export function toWebhookBodies(messages: MessageJson[]): Buffer[] {
-  const texts = messages.map(toText);
-  const bytes = Buffer.from(texts.join(''), 'latin1');
-  let end = 0;
-  return texts.map((text) => bytes.subarray(end, (end += text.length)));
-}
-
-function toText(message: MessageJson): string {
+export function toWebhookBody(message: MessageJson): Buffer {
   const { head, fields } = TEMPLATES[message.type];
   let text = head;
   for (const [field, before] of fields) {
     const value = message.json(field);
     if (value !== undefined) text += before + value;
   }
-  return `${text}}`;
+  return Buffer.from(`${text}}`, 'latin1');
 }
 
 /** Creates the JSON of a delete notification: only these three fields, and no version. */

@@ -20,7 +20,7 @@ const incoming = (message: Message) => new AcceptedMessage(new ParsedMessage(mes
 
 function takers(destinations: Partial<RoutingOptions>[], message: Partial<Message> = {}, source = 'shop'): string[] {
   const router = new DestinationRouter(destinations.map(destination));
-  return router.route(source, [incoming({ ...track, ...message })], 1).map(({ destination: name }) => name);
+  return [...router.route(source, [incoming({ ...track, ...message })], 1)].map(({ destination: name }) => name);
 }
 
 describe('Routing', () => {
@@ -30,7 +30,7 @@ describe('Routing', () => {
       '{"version":1,"type":"track","userId":"u1","event":"Ordered","timestamp":"2026-01-02T03:04:05.678Z"}',
     );
     const common = { source: 'shop', messageId: 'm1', userId: 'u1', body, acceptedAt: 7 };
-    expect(router.route('shop', [incoming(track)], 7)).toEqual([
+    expect([...router.route('shop', [incoming(track)], 7)]).toEqual([
       { destination: 'A', ...common },
       { destination: 'B', ...common },
     ]);
@@ -117,7 +117,7 @@ describe('Routing', () => {
       destination({ name: 'A', sources: ['shop'] }),
     ]);
     const takersNow = (source = 'shop') =>
-      router.route(source, [incoming(track)], 1).map(({ destination: name }) => name);
+      [...router.route(source, [incoming(track)], 1)].map(({ destination: name }) => name);
     expect([takersNow(), takersNow('app')]).toEqual([['Every', 'A'], ['Every']]);
     router.put(destination({ name: 'A', sources: ['app'] }));
     expect([takersNow(), takersNow('app')]).toEqual([['Every'], ['Every', 'A']]);
@@ -138,7 +138,7 @@ describe('Routing', () => {
 
   it('takes a source that is named twice for one', () => {
     const router = new DestinationRouter([destination({ name: 'A', sources: ['shop', 'shop'] })]);
-    const routed = () => router.route('shop', [incoming(track)], 1).map(({ destination: name }) => name);
+    const routed = () => [...router.route('shop', [incoming(track)], 1)].map(({ destination: name }) => name);
     expect(routed()).toEqual(['A']);
     router.remove('A');
     expect(routed()).toEqual([]);

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 
 import { AcceptedMessage } from '../../../lib/webhook-destination/ingest/accepted-message.js';
 import { ParsedMessage } from '../../../lib/webhook-destination/ingest/parsed-message.js';
-import { toDeleteBody, toWebhookBodies } from '../../../lib/webhook-destination/routing/webhook-body.util.js';
+import { toDeleteBody, toWebhookBody } from '../../../lib/webhook-destination/routing/webhook-body.util.js';
 
 const timestamp = '2026-01-02T03:04:05.678Z';
 const common = { messageId: 'm1', timestamp, userId: 'u1' };
 const context = { ip: '203.0.113.7', device: { model: 'X', type: 'ios' }, library: { name: 'l', version: '1' } };
 const body = (message: object) =>
   JSON.parse(
-    toWebhookBodies([new AcceptedMessage(new ParsedMessage({ ...common, ...message }), 1)]).toString(),
+    toWebhookBody(new AcceptedMessage(new ParsedMessage({ ...common, ...message }), 1)).toString(),
   ) as unknown;
 
 describe('The body of a webhook', () => {

@@ -30,15 +30,10 @@ export const LIVE_FILTERS = ['kind', 'source', 'destination', 'messageId', 'type
 export type LiveFilter = Partial<Record<(typeof LIVE_FILTERS)[number], string>>;
 
 /** Converts an acceptance to live events. */
-export function toMessageEvents({ source, messages, deliveries, rejected }: Acceptance, at: number): LiveEvent[] {
-  const byMessage = new Map<string, string[]>();
-  for (const { messageId, destination } of deliveries) {
-    const names = byMessage.get(messageId);
-    if (names) names.push(destination);
-    else byMessage.set(messageId, [destination]);
-  }
-  const accepted = messages.map(({ messageId, type, event, userId }): LiveEvent => {
-    const destinations = byMessage.get(messageId) ?? [];
+export function toMessageEvents({ source, messages, rejected, destinationsOf }: Acceptance, at: number): LiveEvent[] {
+  const accepted = messages.map((message): LiveEvent => {
+    const { messageId, type, event, userId } = message;
+    const destinations = destinationsOf(message);
     return { kind: 'message', at, source, messageId, type, event, userId, destinations };
   });
   return [...accepted, ...rejected.map((fault): LiveEvent => ({ kind: 'rejected', at, source, ...fault }))];

@@ -24,7 +24,7 @@ import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { ConsumerUpkeep } from './consumer.upkeep.js';
 import { DestinationConsumer } from './destination.consumer.js';
-import { type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import { isOpenNoticeJob, type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { type DestinationJobs, RedisStore } from './redis.store.js';
@@ -133,12 +133,13 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return count;
   }
 
-  async purge(asked: DeliveryQuery): Promise<number> {
+  async purge(asked: DeliveryQuery, keepsNotices = false): Promise<number> {
     const query = checkQuery(asked);
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
       for await (const found of find(this.store, queue, query)) {
-        const ids = found.map(({ job }) => job.id);
+        const purged = keepsNotices ? found.filter(({ job, state }) => !isOpenNoticeJob(job, state)) : found;
+        const ids = purged.map(({ job }) => job.id);
         const removed = await Promise.all(ids.map((id) => removeJob(queue.backend, id)));
         await this.store.forget(queue, ids);
         count += removed.filter((isRemoved) => isRemoved).length;

@@ -3,12 +3,13 @@ import { hash, randomUUID } from 'node:crypto';
 import type { JobJson } from 'bullmq';
 
 import type { AttemptRecord } from '../attempt-record.interface.js';
-import type {
-  Delivery,
-  DeliveryOutcome,
-  DeliveryRecord,
-  DeliveryState,
-  NewDelivery,
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryRecord,
+  type DeliveryState,
+  isOpenNotice,
+  type NewDelivery,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
@@ -132,6 +133,11 @@ export function matchesJob(query: CheckedQuery, destination: string, job: JobJso
   const { id, acceptedAt } = placeOf(destination, job, data);
   const { source, messageId, userId } = data;
   return matches(query, { id, destination, source, messageId, userId, acceptedAt }, state, job.failedReason);
+}
+
+/** Whether the delivery of a job in this state is a delete notification that is still to be sent. */
+export function isOpenNoticeJob(job: JobJson, state: DeliveryState): boolean {
+  return isOpenNotice({ body: Buffer.from(parseData(job).body), state });
 }
 
 /** Returns the state of a job that was found in state `found`: since then it may have ended or been replayed. */

@@ -4,6 +4,7 @@ import {
   type DeliveryCount,
   type DeliveryRecord,
   type DeliveryState,
+  isOpenNotice,
   type OldestDelivery,
   type QueueCondition,
   UNLIMITED,
@@ -131,8 +132,9 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(late.length);
   }
 
-  purge(query: CheckedQuery): Promise<number> {
-    return Promise.resolve(this.remove(this.find(query)));
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+    const isPurged = ({ delivery: { body }, state }: Entry) => !(keepsNotices && isOpenNotice({ body, state }));
+    return Promise.resolve(this.remove(this.find(query).filter(isPurged)));
   }
 
   sweep(retention: Retention, now: number): Promise<number> {

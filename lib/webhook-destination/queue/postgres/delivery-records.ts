@@ -1,4 +1,10 @@
-import type { DeliveryCount, DeliveryRecord, DeliveryState, OldestDelivery } from '../delivery-queue.interface.js';
+import {
+  type DeliveryCount,
+  type DeliveryRecord,
+  type DeliveryState,
+  NOTICE_START,
+  type OldestDelivery,
+} from '../delivery-queue.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
 import type { LongStatements } from './long-statements.js';
@@ -13,6 +19,10 @@ const LOOKED_AT = 1_000;
 
 /** Wait before a purge tries again to lock rows that another transaction has locked, in ms. */
 const LOCK_WAIT = 200;
+
+/** SQL for `isOpenNotice`. */
+const OPEN_NOTICE = `state IN ('queued', 'delivering', 'waiting')
+  AND substring(body FROM 1 FOR ${NOTICE_START.length}) = '${NOTICE_START}'::bytea`;
 
 /** Reads and changes deliveries that match a query, leased or not. */
 export class DeliveryRecords {
@@ -103,7 +113,8 @@ export class DeliveryRecords {
    *
    * @param onLeased receives the ids of removed deliveries that were leased
    */
-  async purge(query: CheckedQuery, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
+  async purge(query: CheckedQuery, keepsNotices: boolean, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
+    const kept = keepsNotices ? OPEN_NOTICE : 'false';
     let count = 0;
     for (let after: string | undefined = '0'; after !== undefined;) {
       const [end]: { id: string }[] = await this.database.query(
@@ -112,7 +123,7 @@ export class DeliveryRecords {
       );
       const conditions = toConditions(query, [after, end?.id ?? null]);
       if (!conditions) return 0;
-      const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text}`;
+      const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text} AND NOT (${kept})`;
       const removed = await this.database.query<Pick<DeliveryRecord, 'id' | 'state'>>(
         `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
          DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.state`,

@@ -157,8 +157,8 @@ export class PostgresStore implements DeliveryStore {
   }
 
   /** PostgreSQL overwrites purged data once a vacuum has run. */
-  purge(query: CheckedQuery): Promise<number> {
-    return this.records.purge(query, (ids) => this.signals.sendPurged(ids));
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+    return this.records.purge(query, keepsNotices, (ids) => this.signals.sendPurged(ids));
   }
 
   async sweep(retention: Retention, now: number): Promise<number> {

@@ -1,4 +1,6 @@
 import { createAsyncScope } from '../../../client/async-scope.util.js';
+import { errorMessage } from '../../../client/error.util.js';
+import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
 
 interface Call<T> {
@@ -50,6 +52,9 @@ export class CallGroup<T> {
       // Rejected items must not be written later, ahead of new ones.
       const index = this.calls.indexOf(call!);
       if (index !== -1) this.calls.splice(index, 1);
+      else if ((error as { code?: unknown }).code === 'timeout') {
+        throw new QueueUnavailableError(`${errorMessage(error)}; they may be stored all the same`);
+      }
       throw error;
     }
   }

@@ -1,9 +1,9 @@
 import type { AttemptRecord } from '../attempt-record.interface.js';
-import type { Delivery, DeliveryRecord } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryRecord, NewDelivery } from '../delivery-queue.interface.js';
 import { toDelivery as toNewDelivery } from '../delivery.factory.js';
 import type { Settlement, StoreBatch } from '../store/delivery-store.interface.js';
 import { toSettled } from '../store/settlement.util.js';
-import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch } from './batch.codec.js';
+import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch, type EncodedBatch } from './batch.codec.js';
 import type {
   ClaimedBatch,
   DeliveredRows,
@@ -14,10 +14,31 @@ import type {
   WholeRows,
 } from './delivery-rows.js';
 
-/** Converts a batch to the form that is stored. */
-export function toBatchRow({ deliveries, leased }: StoreBatch): NewBatchRow {
-  const { destination, source, acceptedAt } = deliveries[0]!;
-  return { destination, source, acceptedAt, leased, size: deliveries.length, ...encodeBatch(deliveries) };
+/** Converts batches to the form that is stored. Those of the same messages share it, as they go to many destinations. */
+export function toBatchRows(batches: StoreBatch[]): NewBatchRow[] {
+  let encoded: EncodedBatch | undefined;
+  return batches.map(({ deliveries, leased }, index) => {
+    const { destination, source, acceptedAt } = deliveries[0]!;
+    if (!encoded || !haveSameMessages(deliveries, batches[index - 1]!.deliveries)) encoded = encodeBatch(deliveries);
+    return { destination, source, acceptedAt, leased, size: deliveries.length, ...encoded };
+  });
+}
+
+/** Whether two lists of deliveries differ only in their destination. */
+function haveSameMessages(some: NewDelivery[], others: NewDelivery[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ body, messageId, userId, trace, recordedBy }, index) => {
+      const other = others[index]!;
+      return (
+        body === other.body &&
+        messageId === other.messageId &&
+        userId === other.userId &&
+        trace === other.trace &&
+        recordedBy === other.recordedBy
+      );
+    })
+  );
 }
 
 /** Returns the stored deliveries of a leased batch; empty for any other batch. */

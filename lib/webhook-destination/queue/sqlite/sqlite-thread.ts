@@ -192,5 +192,6 @@ export class SqliteThread {
 
 /** Returns memory that is transferred to the thread instead of copied: it was allocated for the call. */
 function memoryOf({ operation, args }: SqliteCall): ArrayBuffer[] {
-  return operation === 'insert' ? (args[0] as NewBatchRow[]).map(({ bodies }) => bodies.buffer as ArrayBuffer) : [];
+  if (operation !== 'insert') return [];
+  return [...new Set((args[0] as NewBatchRow[]).map(({ bodies }) => bodies.buffer as ArrayBuffer))];
 }

@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 
+import { isOpen, isOpenNotice } from '../delivery-queue.interface.js';
 import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
 import { BATCH_SLOTS, batchOf, decodeBodies, decodeItems, toPositions, unpackBodies } from './batch.codec.js';
@@ -58,14 +59,18 @@ export class SqliteWalk {
     return { result: this.batches.reader.withBodies(found), next };
   }
 
-  /** Removes matching deliveries below the id `before`; returns their number. */
-  purge(query: CheckedQuery, before: number): Slice<number> {
+  /** Removes matching deliveries below the id `before`, as `DeliveryQueue.purge`; returns their number. */
+  purge(query: CheckedQuery, keepsNotices: boolean, before: number): Slice<number> {
     let [result, stripped] = [0, 0];
-    const next = this.walk({ query, acceptedFrom: EARLIEST }, before, (rows) => {
-      const ids = rows.map(({ id }) => id);
+    const search = { query, acceptedFrom: EARLIEST };
+    const next = this.walk(search, before, (rows) => {
+      const bodies = keepsNotices && rows.some(isOpen) ? this.bodiesOf(search, batchOf(rows[0]!.id)) : undefined;
+      const isKept = ({ id, state }: DeliveryRow) =>
+        bodies !== undefined && isOpenNotice({ body: bodies[id % BATCH_SLOTS]!, state });
+      const ids = rows.filter((row) => !isKept(row)).map(({ id }) => id);
       for (const [batch, positions] of toPositions(ids)) if (this.batches.strip(batch, positions)) stripped++;
       result += ids.length;
-      return stripped < MAX_STRIPPED ? undefined : ids.at(-1);
+      return stripped < MAX_STRIPPED ? undefined : rows.at(-1)!.id;
     });
     return { result, next };
   }

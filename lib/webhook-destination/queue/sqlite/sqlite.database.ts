@@ -81,9 +81,9 @@ export class SqliteDatabase {
     }
   }
 
-  /** Stores batches; returns undefined, storing nothing, if the file has reached `maxBytes`. */
-  insert(batches: NewBatchRow[], now: number): InsertedBatch[] | undefined {
-    if (this.file.isFull) return undefined;
+  /** Stores batches; returns undefined, storing nothing, if the file has reached `maxBytes`, unless `beyondLimit`. */
+  insert(batches: NewBatchRow[], now: number, beyondLimit: boolean): InsertedBatch[] | undefined {
+    if (this.file.isFull && !beyondLimit) return undefined;
     this.file.now = now;
     return batches.map((batch) => this.batches.insert(batch, this.accepted, now));
   }

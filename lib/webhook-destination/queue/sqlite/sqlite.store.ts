@@ -25,7 +25,14 @@ import type { Retention } from '../retention.options.js';
 import type { SeriesStore } from '../series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
 import type { DeliveryPlace, Slice, WholeRows } from './delivery-rows.js';
-import { toBatchRow, toDeliveries, toInserted, toRecords, toSettlementRows, toUnattempted } from './delivery.mapper.js';
+import {
+  toBatchRows,
+  toDeliveries,
+  toInserted,
+  toRecords,
+  toSettlementRows,
+  toUnattempted,
+} from './delivery.mapper.js';
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
@@ -94,10 +101,10 @@ export class SqliteStore implements DeliveryStore {
     this.owner?.reopened();
   }
 
-  async insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
-    const inserted = await this.thread.call('queue', 'insert', batches.map(toBatchRow), now);
+  async insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]> {
+    const inserted = await this.thread.call('queue', 'insert', toBatchRows(batches), now, beyondLimit);
     if (inserted === undefined) throw this.refuse();
-    if (this.isFull) {
+    if (this.isFull && !beyondLimit) {
       this.isFull = false;
       this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes, so new messages are accepted again`);
     }
@@ -159,11 +166,11 @@ export class SqliteStore implements DeliveryStore {
     return sumUp(() => this.thread.call('queue', 'expedite', destination, now));
   }
 
-  async purge(query: CheckedQuery): Promise<number> {
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
     let count = 0;
     let before: number | undefined = Number.MAX_SAFE_INTEGER;
     while (before !== undefined) {
-      const { result, next }: Slice<number> = await this.thread.call('walk', 'purge', query, before);
+      const { result, next }: Slice<number> = await this.thread.call('walk', 'purge', query, keepsNotices, before);
       count += result;
       before = next;
     }

@@ -93,8 +93,10 @@ export interface DeliveryStore
   /**
    * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with the
    * stored deliveries of each leased batch.
+   *
+   * @param beyondLimit as in `DeliveryQueue.add`
    */
-  insert(batches: StoreBatch[], now: number): Promise<Delivery[][]>;
+  insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]>;
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
   /** Settles leased deliveries. Resolves once that is durable, with whether each was still leased. */
   settle(settlements: Settlement[], now: number): Promise<boolean[]>;
@@ -105,7 +107,7 @@ export interface DeliveryStore
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   /** Makes open deliveries of a destination due at `now`; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number>;
-  purge(query: CheckedQuery): Promise<number>;
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number>;
   /** Overwrites leftover data of purged deliveries. Absent if none is left, or the database overwrites it by itself. */
   scrub?(): Promise<void>;
   sweep(retention: Retention, now: number): Promise<number>;

@@ -6,11 +6,14 @@ const FACTOR = 16;
 /** The same for a store whose deliveries other processes take too. */
 const SHARED_FACTOR = 4;
 
-/** Maximum size of the bodies held in memory, in bytes; the last request or batch may exceed it. */
+/** Maximum size of the deliveries held in memory, in bytes; the last request or batch may exceed it. */
 const BYTES = 16 * 1024 * 1024;
 
+/** Size of a delivery besides its body, in bytes, roughly. */
+const OVERHEAD = 512;
+
 /**
- * Size of the bodies held for all destinations, in bytes, from which each holds `SCARCE` deliveries at most: after an
+ * Size of the deliveries held for all destinations, in bytes, from which each holds `SCARCE` deliveries at most: after an
  * outage, thousands of destinations may have a backlog.
  */
 const TOTAL_BYTES = 128 * 1024 * 1024;
@@ -29,7 +32,7 @@ interface Room {
 /** Limits the deliveries of one destination that are in memory: being stored, ready, with the consumer, or being recorded. */
 export class MemoryWindow {
   private held = 0;
-  /** Total size of their bodies, in bytes. */
+  /** Their total size, in bytes. */
   private bytes = 0;
 
   /**
@@ -69,12 +72,12 @@ export class MemoryWindow {
 
   hold({ body }: NewDelivery): void {
     this.held++;
-    this.count(body.length);
+    this.count(body.length + OVERHEAD);
   }
 
   drop({ body }: NewDelivery): void {
     this.held--;
-    this.count(-body.length);
+    this.count(-body.length - OVERHEAD);
   }
 
   private get size(): number {

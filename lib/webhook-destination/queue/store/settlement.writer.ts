@@ -82,7 +82,7 @@ export class SettlementWriter {
         }
         this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
         for (const entry of entries) entry.isInDoubt = true;
-        this.group.unshift(...entries);
+        this.group = [...entries, ...this.group];
         await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
       }
     }

@@ -12,17 +12,18 @@ import {
 
 import { createAsyncScope } from '../../../client/async-scope.util.js';
 import { RelayError } from '../../../client/relay.error.js';
-import type {
-  Delivery,
-  DeliveryCount,
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryQueue,
-  DeliveryRecord,
-  Lease,
-  NewDelivery,
-  OldestDelivery,
-  QueueCondition,
+import {
+  type Delivery,
+  type DeliveryCount,
+  type DeliveryPage,
+  type DeliveryQuery,
+  type DeliveryQueue,
+  type DeliveryRecord,
+  isOpenNotice,
+  type Lease,
+  type NewDelivery,
+  type OldestDelivery,
+  type QueueCondition,
 } from '../delivery-queue.interface.js';
 import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
 import { checkPage, checkQuery, matches } from '../query.util.js';
@@ -51,7 +52,9 @@ export class StoreQueue implements DeliveryQueue {
   private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
   /** Async context of writes, reads and timers: they are not part of the request that causes them. */
   private readonly scope = createAsyncScope('StoreQueue');
-  private readonly insert = this.scope.bind((deliveries: NewDelivery[]) => this.insertBatches(deliveries));
+  private readonly insert = this.scope.bind((deliveries: NewDelivery[], beyondLimit = false) =>
+    this.insertBatches(deliveries, beyondLimit),
+  );
   private readonly turn = new AddTurn(this.insert, this.store.fullTurn);
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
@@ -91,10 +94,10 @@ export class StoreQueue implements DeliveryQueue {
     });
   }
 
-  add(deliveries: NewDelivery[]): Promise<void> {
+  add(deliveries: NewDelivery[], beyondLimit = false): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     // A shared store groups the calls itself.
-    return this.store.isShared ? this.insert(deliveries) : this.turn.add(deliveries);
+    return this.store.isShared || beyondLimit ? this.insert(deliveries, beyondLimit) : this.turn.add(deliveries);
   }
 
   consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
@@ -161,10 +164,14 @@ export class StoreQueue implements DeliveryQueue {
     return count;
   }
 
-  async purge(query: DeliveryQuery): Promise<number> {
+  async purge(query: DeliveryQuery, keepsNotices = false): Promise<number> {
     const checked = checkQuery(query);
-    const purged = await this.store.purge(checked);
-    this.forget((delivery) => matches(checked, delivery, 'delivering'));
+    const purged = await this.store.purge(checked, keepsNotices);
+    const state = 'delivering';
+    this.forget(
+      (delivery) =>
+        matches(checked, delivery, state) && !(keepsNotices && isOpenNotice({ body: delivery.body, state })),
+    );
     await this.scrub();
     return purged;
   }
@@ -189,14 +196,14 @@ export class StoreQueue implements DeliveryQueue {
     this.writer = this.createWriter();
   }
 
-  private async insertBatches(deliveries: NewDelivery[]): Promise<void> {
+  private async insertBatches(deliveries: NewDelivery[], beyondLimit: boolean): Promise<void> {
     const batches = toBatches(deliveries).map((batch) => {
       const feed = this.feeds.get(batch[0].destination);
       return { deliveries: batch, feed, leased: feed?.reserve(batch) ?? false };
     });
     let inserted: Delivery[][];
     try {
-      inserted = await this.store.insert(batches, this.now());
+      inserted = await this.store.insert(batches, this.now(), beyondLimit);
     } catch (error) {
       for (const { deliveries: batch, feed, leased } of batches) if (leased) feed?.push([], batch);
       throw error;

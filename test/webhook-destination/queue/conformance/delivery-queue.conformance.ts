@@ -885,6 +885,22 @@ export function itConforms(engine: QueueEngine): void {
         expect(await queue.list({})).toHaveLength(4);
       });
 
+      it('keeps the delete notifications that are still to be sent, if it is asked to', async () => {
+        const body = Buffer.from('{"type":"delete","userId":"u1","timestamp":"2026-01-02T03:04:05.678Z"}');
+        const notices = ['delivered', 'delivering', 'waiting', 'queued'].map((id) => message(id, { body }));
+        await queue.add([...notices, message('m1')]);
+        const { leases, subscription } = consume(3);
+        await leased(3, leases);
+        subscription.unsubscribe();
+        await leases[0]!.settle(delivered());
+        await leases[2]!.settle(waiting(60_000));
+        expect(await queue.purge({ userId: 'u1' }, true)).toBe(2);
+        const left = (await queue.list({})).map(({ messageId }) => messageId);
+        expect(left.sort()).toEqual(['delivering', 'queued', 'waiting']);
+        expect(await leases[1]!.settle(delivered())).toBe(true);
+        expect(await queue.purge({ userId: 'u1' })).toBe(3);
+      });
+
       it('removes all of one state', async () => {
         await queue.add(messages(4));
         consume(64, ({ delivery }) => (delivery.messageId === 'm1' ? dead() : delivered()));
