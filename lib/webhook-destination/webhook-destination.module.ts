@@ -33,8 +33,9 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
     refuseRequestScope(modulesOf(this.moduleRef), 'WebhookDestinationModule', MODULE_OPTIONS);
   }
 
-  /** Called by Nest before it registers the application's routes. */
+  /** Called by Nest before it registers the application's routes, and before `onModuleInit`. */
   async configure(): Promise<void> {
+    this.onModuleInit();
     await this.moduleRef.get<AdminApi | undefined>(ADMIN_API)?.mount(this.config);
   }
 

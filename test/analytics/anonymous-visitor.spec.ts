@@ -14,6 +14,7 @@ import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-rela
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';
+import { LogLines } from '../support/relay.js';
 import { CollectingApp } from './support/collecting.app.js';
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -196,13 +197,17 @@ describe.each(platforms)('On $platform, in a request where nobody is known', ({ 
 describe('Outside of an HTTP request', () => {
   const afterwards = useCleanUps();
 
-  it('an event without ids throws, also in a scope of run', async () => {
-    const app = await Test.createTestingModule({ imports: [AnalyticsTestingModule.forRoot()] }).compile();
+  it('an event without ids is logged and not recorded, also in a scope of run', async () => {
+    const log = new LogLines();
+    const app = await Test.createTestingModule({ imports: [AnalyticsTestingModule.forRoot()] })
+      .setLogger(log)
+      .compile();
     afterwards(() => app.close());
     const analytics = app.get(AnalyticsService);
     const track = () => analytics.track({ event: 'Nobody' });
-    expect(track).toThrow(ValidationError);
-    expect(track).toThrow(NOBODY);
-    expect(() => AnalyticsContext.run({ groupId: 'g1' }, track)).toThrow(NOBODY);
+    track();
+    AnalyticsContext.run({ groupId: 'g1' }, track);
+    expect(app.get(AnalyticsRecorder).events).toEqual([]);
+    expect(log.matching(/was not recorded/)).toEqual([`warn track was not recorded: ${NOBODY}`]);
   });
 });

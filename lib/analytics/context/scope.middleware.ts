@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
@@ -37,27 +37,22 @@ function mount({ httpAdapter }: HttpAdapterHost): void {
   }
 }
 
-/** The methods through which all others of an Express application add middleware and routes. */
-interface ExpressApplication {
-  use: Register;
-  route: Register;
-}
+type ExpressApplication = Record<string, Register | undefined> & { use: Register };
 
-/** Adds a layer that enters the scope before each middleware and before the first of consecutive routes. */
 function mountOnExpress(app: ExpressApplication): void {
-  const { use, route } = app;
-  let isEntered = false;
+  const { use } = app;
   app.use = function (this: ExpressApplication, ...args) {
     const isForErrors = args.some((handler) => typeof handler === 'function' && handler.length === 4);
     use.call(app, isForErrors ? enterAfterError : enter);
-    isEntered = false;
     return use.apply(this, args);
   };
-  app.route = function (this: ExpressApplication, ...args) {
-    if (!isEntered) use.call(app, enter);
-    isEntered = true;
-    return route.apply(this, args);
-  };
+  for (const method of ['all', ...METHODS.map((name) => name.toLowerCase())]) {
+    const route = app[method];
+    if (!route) continue;
+    app[method] = function (this: ExpressApplication, path, ...handlers) {
+      return handlers.length === 0 ? route.call(this, path) : route.call(this, path, enter, ...handlers);
+    };
+  }
 }
 
 function mountOnFastify(fastify: FastifyInstance): void {

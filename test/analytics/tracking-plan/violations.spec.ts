@@ -149,7 +149,7 @@ describe('An event that breaks its class or schema', () => {
 
   it('is still refused for what is wrong with any message', async () => {
     const { analytics } = await start('drop');
-    expect(() => analytics.track({ event: 'Coupon Used' })).toThrow(/userId and anonymousId/);
+    expect(() => analytics.track({ userId, event: '' })).toThrow(/event must be/);
     expect(() => analytics.track(undefined as never)).toThrow('message must be an object');
     expect(() => analytics.track({ userId, event: 'Coupon Used', properties: 5 as never })).toThrow(
       'properties must be an object',
