@@ -8,6 +8,7 @@ export interface FastifyInstance {
     hook: (request: FastifyRequest, reply: FastifyReply, payload: unknown, next: () => void) => void,
   ): void;
   addHook(name: 'onRegister', hook: (instance: FastifyInstance) => void): void;
+  hasRoute(route: { method: string; url: string }): boolean;
   /** Adds middleware. Present once a middleware engine is loaded; each encapsulated instance has its own. */
   use?: (...args: unknown[]) => unknown;
 }
