@@ -9,6 +9,7 @@ export interface FastifyInstance {
   ): void;
   addHook(name: 'onRegister', hook: (instance: FastifyInstance) => void): void;
   addHook(name: 'onRoute', hook: (route: { handler: FastifyHandler }) => void): void;
+  hasRoute(route: { method: string; url: string }): boolean;
   /** Adds middleware. Present once a middleware engine is loaded; each encapsulated instance has its own. */
   use?: (...args: unknown[]) => unknown;
 }

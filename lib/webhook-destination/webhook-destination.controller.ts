@@ -5,8 +5,10 @@ import { DELETION_DESCRIPTION } from './admin/deletion.openapi.js';
 import { httpContext } from './admin/http-context.util.js';
 import { describeIngest } from './ingest/ingest.openapi.js';
 import { INGEST_ROUTES } from './ingest/ingest.routes.js';
+import { SETTINGS_PATHS } from './ingest/sdk-settings.js';
 import { type NodeHandler, type NodeRoute, placeController } from './platform.controller.js';
 import { RelaySteps } from './relay-steps.js';
+import type { Route as ServedRoute } from './route-conflicts.check.js';
 
 /** A controller class with the steps that its routes call. */
 export type RelayController = Type<{ steps: RelaySteps }>;
@@ -14,6 +16,24 @@ export type RelayController = Type<{ steps: RelaySteps }>;
 type Handler = NodeHandler<{ steps: RelaySteps }>;
 
 type Route = NodeRoute<{ steps: RelaySteps }>;
+
+const controllers = new WeakSet<object>();
+
+/** Whether a controller class is that of a relay. */
+export const isRelayController = (controller: unknown): boolean => controllers.has(Object(controller) as object);
+
+/** Returns the routes of ingest and of deletion: the fixed paths, and those of the controller. */
+export function routesOf({ ingest, api, prefix }: RelaySteps, globalPrefix: string): ServedRoute[] {
+  const fixed = [
+    ...(ingest ? INGEST_ROUTES.map(({ path }) => ({ method: 'POST', path: `/${prefix}/${path}` })) : []),
+    ...(ingest ? SETTINGS_PATHS.map((path) => ({ method: 'GET', path: `/${prefix}${path}` })) : []),
+    ...(api ? [{ method: 'POST', path: `/${prefix}/delete` }] : []),
+  ];
+  const base = globalPrefix.replace(/^\/+|\/+$/g, '');
+  if (base === '') return fixed;
+  const placed = fixed.filter(({ method }) => method === 'POST');
+  return [...fixed, ...placed.map(({ method, path }) => ({ method, path: `/${base}${path}` }))];
+}
 
 /**
  * Creates the controller of the relay's routes under the application's global prefix and in its OpenAPI document.
@@ -25,6 +45,7 @@ export function createRelayController(): RelayController {
   class WebhookDestinationController {
     constructor(@Inject(RelaySteps) readonly steps: RelaySteps) {}
   }
+  controllers.add(WebhookDestinationController);
   return WebhookDestinationController;
 }
 

@@ -1,42 +1,55 @@
 import { type DynamicModule, Inject, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
-import { ApplicationConfig, ModuleRef } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, ModuleRef, type ModulesContainer } from '@nestjs/core';
 
 import { closeLast, modulesOf, refuseRequestScope } from '../common/application-modules.util.js';
 import { concealOptions } from '../common/concealed.value.js';
 import { findAbsence } from '../common/options.rules.js';
-import type { AdminApi } from './admin/api/admin-api.js';
 import { checkModuleImports } from './module-imports.check.js';
+import type { RelaySteps } from './relay-steps.js';
+import { checkRouteConflicts } from './route-conflicts.check.js';
 import type { WebhookDestinationModuleExtras } from './visibility.options.js';
+import { isRelayController, routesOf } from './webhook-destination.controller.js';
 import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 import {
   type WebhookDestinationModuleAsyncOptions,
   WebhookDestinationModuleBase,
 } from './webhook-destination.module-definition.js';
-import { ADMIN_API, MODULE_OPTIONS } from './webhook-destination.tokens.js';
+import { MODULE_OPTIONS, PLACED_STEPS } from './webhook-destination.tokens.js';
 
 /** Provides an endpoint that accepts messages from SDKs, and a dispatcher that forwards them as signed webhooks. */
-@Module({ providers: [{ provide: ADMIN_API, useValue: undefined }] }) // for an import without options
+@Module({ providers: [{ provide: PLACED_STEPS, useValue: undefined }] }) // for an import without options
 export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule, OnModuleInit {
+  private readonly modules: ModulesContainer;
+
   /** @internal @throws {OptionsError} if the application imports the module only without options. */
   constructor(
     @Inject(ModuleRef) private readonly moduleRef: ModuleRef,
     @Inject(ApplicationConfig) private readonly config: ApplicationConfig,
+    @Inject(HttpAdapterHost) private readonly host: HttpAdapterHost,
   ) {
     super();
-    const modules = modulesOf(moduleRef);
-    closeLast(modules, MODULE_OPTIONS);
-    checkModuleImports(modules);
+    this.modules = modulesOf(moduleRef);
+    closeLast(this.modules, MODULE_OPTIONS);
+    checkModuleImports(this.modules);
   }
 
   /** Called by Nest. @throws {OptionsError} if the options depend on a request. */
   onModuleInit(): void {
-    refuseRequestScope(modulesOf(this.moduleRef), 'WebhookDestinationModule', MODULE_OPTIONS);
+    refuseRequestScope(this.modules, 'WebhookDestinationModule', MODULE_OPTIONS);
   }
 
-  /** Called by Nest before it registers the application's routes, and before `onModuleInit`. */
+  /**
+   * Called by Nest before it registers the application's routes, and before `onModuleInit`.
+   * @throws {OptionsError} if the options depend on a request, or the application has a route of the relay
+   */
   async configure(): Promise<void> {
     this.onModuleInit();
-    await this.moduleRef.get<AdminApi | undefined>(ADMIN_API)?.mount(this.config);
+    const { config, modules, host } = this;
+    const steps = this.moduleRef.get<RelaySteps | undefined>(PLACED_STEPS);
+    if (!steps) return;
+    const routes = routesOf(steps, config.getGlobalPrefix());
+    checkRouteConflicts(routes, isRelayController, steps.prefix, modules, config, host.httpAdapter);
+    await steps.api?.mount(config);
   }
 
   /**

@@ -19,7 +19,7 @@ import {
   type WebhookDestinationOptions,
 } from './webhook-destination.options.js';
 import { WebhookDestinationService } from './webhook-destination.service.js';
-import { ADMIN_API, CHECKED_OPTIONS, MODULE_OPTIONS, RELAY_HEALTH } from './webhook-destination.tokens.js';
+import { CHECKED_OPTIONS, MODULE_OPTIONS, PLACED_STEPS, RELAY_HEALTH } from './webhook-destination.tokens.js';
 
 type CheckedOptions = Concealed<WebhookDestinationOptions>;
 
@@ -51,10 +51,10 @@ function provideOptions(visibility: VisibilityOptions): Provider {
   };
 }
 
-/** Provides the admin API, and adds the routes of the module's controller once the options are known. */
-function provideAdminApi(controller: RelayController): Provider {
+/** Loads the admin API, and adds the routes of the module's controller once the options are known. */
+function placeRoutes(controller: RelayController): Provider {
   return {
-    provide: ADMIN_API,
+    provide: PLACED_STEPS,
     useFactory: async (
       steps: RelaySteps,
       service: WebhookDestinationService,
@@ -68,7 +68,7 @@ function provideAdminApi(controller: RelayController): Provider {
         steps.api = new AdminApi(service, steps, host, gate);
       }
       await placeRelayController(controller, steps);
-      return steps.api;
+      return steps;
     },
     inject: [RelaySteps, WebhookDestinationService, CHECKED_OPTIONS, HttpAdapterHost],
   };
@@ -82,12 +82,7 @@ export function addRelay(module: DynamicModule, { isGlobal }: WebhookDestination
     ...module,
     global: visibility.isGlobal,
     controllers: [controller],
-    providers: [
-      ...(module.providers ?? []),
-      provideOptions(visibility),
-      ...relayProviders,
-      provideAdminApi(controller),
-    ],
+    providers: [...(module.providers ?? []), provideOptions(visibility), ...relayProviders, placeRoutes(controller)],
     exports: [WebhookDestinationService],
   };
 }

@@ -7,5 +7,5 @@ export const CHECKED_OPTIONS = Symbol.for('nestjs-analytics-relay:webhook-destin
 /** The {@link RelayHealth}, for `nestjs-analytics-relay/terminus`. */
 export const RELAY_HEALTH = Symbol.for('nestjs-analytics-relay:relay-health');
 
-/** The admin API, once the module's controller has its routes; undefined without the option `admin`. */
-export const ADMIN_API = Symbol.for('nestjs-analytics-relay:admin-api');
+/** The {@link RelaySteps}, once the module's controller has its routes; undefined for an import without options. */
+export const PLACED_STEPS = Symbol.for('nestjs-analytics-relay:placed-steps');

@@ -39,8 +39,8 @@ function findSizeFault(posted: PostedMessage): MessageFault | undefined {
     if (!posted.isTooLarge()) return undefined;
     return { field, code: 'message_too_large', message: `a message must not exceed ${MAX_MESSAGE_BYTES} bytes` };
   } catch {
-    // A message made in this process may contain a BigInt, or code that throws.
-    return { field, code: 'message_not_json', message: 'a message must be serializable as JSON' };
+    // A message made in this process may contain a BigInt, or code that throws; a posted one, NaN or Infinity.
+    return { field, code: 'message_not_json', message: 'a message must be JSON, which has no NaN, Infinity or BigInt' };
   }
 }
 

@@ -3,26 +3,26 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
 import { BodyBuffer } from './body-buffer.util.js';
-import { RequestError } from './request.error.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
+import { QUEUE_RETRY_AFTER, RequestError } from './request.error.js';
 
-/** Time within which the next `STALL_BYTES` of a body, or its end, must arrive, in ms. */
-const STALL_TIME = 1_500;
+/** Maximum size of a body after decompression, in bytes. SDKs post up to 512 KB of messages, plus an envelope. */
+export const MAX_BODY_BYTES = 524_288 + 4_096;
 
-/** Minimum bytes in each `STALL_TIME`: a sender of single bytes would hold a connection for long. */
-const STALL_BYTES = 1_024;
+/** Time that each body has to arrive, in ms: mobile clients pause for seconds when they change networks. */
+const LEAST_TIME = 20_000;
 
-const TOO_SLOW = `the body arrived too slowly (minimum ${STALL_BYTES.toLocaleString('en')} bytes per ${STALL_TIME / 1_000} s)`;
+/** Received bytes that extend the time by 1 ms. The largest body ends before Node's own limit of 300 s. */
+const LEAST_RATE = 2;
 
-/** Time limit for a whole body, in ms. */
-const MAX_TIME = 30_000;
-
-const TOO_LATE = `the body must arrive within ${MAX_TIME / 1_000} s`;
+const TOO_SLOW = `the body arrived too slowly (limit: ${LEAST_TIME / 1_000} s, plus 1 s per ${(LEAST_RATE * 1_000).toLocaleString('en')} bytes received); send it again`;
 
 /** Bytes by which gzip may exceed its content: a header with names, and incompressible data. */
 const GZIP_OVERHEAD = 4_096;
+
+/** The first bytes of gzip. JSON never begins with them. */
+const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
 const gunzipWhole = promisify(gunzip);
 
@@ -48,17 +48,18 @@ export function toJsonText(bytes: Buffer): JsonText {
 export type RequestBody = JsonText | { value: unknown; size: number };
 
 /**
- * Reads a request's body. `Content-Type` is ignored, because SDKs label JSON differently.
+ * Reads a request's body. `Content-Type` is ignored, because SDKs label JSON differently. A body is inflated if it
+ * begins like gzip, because proxies inflate bodies and leave the header.
  * The limit applies to the received bytes and to the inflated ones.
  *
- * @throws {RequestError} 413 above 500 KB, 408 if the body arrives too slowly, 400 if it is not UTF-8.
+ * @throws {RequestError} 413 above the limit, 503 if the body arrives too slowly, 400 if it is not UTF-8.
  */
 export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   const early = parsedBefore(request);
   if (early) return early;
-  const bytes = isGzipped(request)
-    ? await receive(request, MAX_BATCH_BYTES + GZIP_OVERHEAD).then(inflate)
-    : await receive(request, MAX_BATCH_BYTES);
+  const received = await receive(request, MAX_BODY_BYTES + (declaresGzip(request) ? GZIP_OVERHEAD : 0));
+  const bytes = received.subarray(0, GZIP_START.length).equals(GZIP_START) ? await inflate(received) : received;
+  if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
   const json = toJsonText(bytes);
   if (json.isAscii || isUtf8(bytes)) return json;
   throw bodyFault(400, 'body_not_utf8', 'the body must be UTF-8');
@@ -81,33 +82,36 @@ function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknow
   // later.
   if (isDeeperThan(body, MAX_DEPTH + DEPTH_OF_BATCH)) return { value: body, size: Infinity };
   const size = Buffer.byteLength(JSON.stringify(body));
-  if (size > MAX_BATCH_BYTES) throw tooLarge();
+  if (size > MAX_BODY_BYTES) throw tooLarge();
   return { value: body, size };
 }
 
 /** Receives the bytes of a body as sent. */
 function receive(request: IncomingMessage, most: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const end = Date.now() + MAX_TIME;
+    const startedAt = performance.now();
     const body = new BodyBuffer(most);
-    let expected = STALL_BYTES;
     const finish = (outcome: () => void) => {
-      clearTimeout(stall);
+      clearTimeout(timer);
+      clearImmediate(turn);
       // Listeners left on the request would keep the body in memory until the answer is sent.
       request.off('data', take).off('end', succeed).off('close', cutOff);
       outcome();
     };
     const fail = (fault: RequestError) => finish(() => reject(fault));
 
-    const stall = setTimeout(() => fail(bodyFault(408, 'body_timeout', TOO_SLOW)), STALL_TIME);
+    const checkTime = () => {
+      const left = startedAt + LEAST_TIME + body.size / LEAST_RATE - performance.now();
+      // SDKs retry 503. Some mobile SDKs drop the batch on 408.
+      if (left <= 0) fail(new RequestError(503, 'body_timeout', TOO_SLOW, 'body', QUEUE_RETRY_AFTER));
+      else timer = setTimeout(readFirst, left);
+    };
+    // Bytes that arrived while the process stood still are read before the time is checked.
+    const readFirst = () => void (turn = setImmediate(checkTime));
+    let turn: NodeJS.Immediate | undefined;
+    let timer = setTimeout(readFirst, LEAST_TIME);
     const take = (chunk: Buffer) => {
-      const received = body.size + chunk.length;
-      if (received >= expected) {
-        expected = received + STALL_BYTES;
-        stall.refresh();
-      }
-      if (Date.now() > end) fail(bodyFault(408, 'body_timeout', TOO_LATE));
-      else if (received > most) fail(tooLarge());
+      if (body.size + chunk.length > most) fail(tooLarge());
       else body.add(chunk);
     };
     const succeed = () => finish(() => resolve(body.content()));
@@ -126,10 +130,10 @@ const ignore = () => undefined;
 /** Inflates after the last byte: a streaming gunzip would keep an object for each chunk, even for one byte. */
 async function inflate(bytes: Buffer): Promise<Buffer> {
   try {
-    return await gunzipWhole(bytes, { maxOutputLength: MAX_BATCH_BYTES });
+    return await gunzipWhole(bytes, { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw bodyFault(400, 'body_not_gzip', 'the body must be valid gzip, as declared by Content-Encoding');
+    throw bodyFault(400, 'body_not_gzip', 'the body begins like gzip, and must be valid gzip');
   }
 }
 
@@ -138,10 +142,10 @@ function bodyFault(status: number, code: string, rule: string): RequestError {
 }
 
 function tooLarge(): RequestError {
-  return bodyFault(413, 'body_too_large', `the body must not exceed ${MAX_BATCH_BYTES} bytes after decompression`);
+  return bodyFault(413, 'body_too_large', `the body must not exceed ${MAX_BODY_BYTES} bytes after decompression`);
 }
 
-function isGzipped(request: IncomingMessage): boolean {
+function declaresGzip(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === 'identity' || encoding === '') return false;

@@ -16,6 +16,7 @@ import { readPostedBody } from './posted-body.js';
 import { answerError, answerJson } from './json-answer.js';
 import { admitRequest } from './pipelining-limit.js';
 import { RequestAdmission } from './request.admission.js';
+import { cacheSettings, createSettings } from './sdk-settings.js';
 import type { SourceRegistry } from './source.registry.js';
 import { readKeyOfHeader } from './write-key-header.util.js';
 
@@ -43,9 +44,9 @@ export class IngestEndpoint {
   readonly refused$ = new Subject<Refusal>();
 
   constructor(
-    sources: SourceRegistry,
+    readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
-    options: IngestOptions,
+    private readonly options: IngestOptions,
     private readonly refusals?: { reject(code: string): void },
   ) {
     this.cors = options.cors === false ? undefined : new CorsPolicy(options.cors);
@@ -59,12 +60,29 @@ export class IngestEndpoint {
   }
 
   /** Handles a POST to a route. Never rejects. */
-  async handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.answer(request, response, (sender) => this.take(route, request, sender));
+  }
+
+  /** Handles a GET of the settings of an SDK. Never rejects. */
+  handleSettings(writeKey: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    return this.answer(request, response, async () => {
+      this.admission.authenticate(writeKey, request, 404);
+      cacheSettings(response);
+      return createSettings(writeKey, this.options, request, this.admission.isBehindProxy(request));
+    });
+  }
+
+  private async answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    work: (sender: Pick<Refusal, 'source'>) => Promise<object>,
+  ): Promise<void> {
     if (!admitRequest(request, response)) return;
     this.cors?.apply(request, response);
     const sender: Pick<Refusal, 'source'> = {};
     try {
-      const answer = await this.take(route, request, sender);
+      const answer = await work(sender);
       if (response.headersSent) return; // an interceptor gave the request up
       this.endConnection(response);
       if (answer instanceof RequestError) answerError(request, response, answer);

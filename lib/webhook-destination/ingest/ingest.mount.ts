@@ -7,7 +7,8 @@ import { OptionsError } from '../../common/options.error.js';
 import type { IngestEndpoint } from './ingest.endpoint.js';
 import { ingestRoutes } from './ingest.routes.js';
 import { admitRequest } from './pipelining-limit.js';
-import { pathOf } from './request-target.util.js';
+import { pathOf, singleSlashes } from './request-target.util.js';
+import { type SettingsRequest, settingsPaths } from './sdk-settings.js';
 
 /** Prefixes in use in each application. */
 const taken = new WeakMap<HttpAdapterHost, Set<string>>();
@@ -18,6 +19,7 @@ const taken = new WeakMap<HttpAdapterHost, Set<string>>();
  */
 export class IngestMount {
   private readonly routes: ReturnType<typeof ingestRoutes>;
+  private readonly findSettings: ReturnType<typeof settingsPaths>;
 
   /**
    * @throws {OptionsError} if another module of the application has the prefix: it would receive this module's
@@ -37,6 +39,7 @@ export class IngestMount {
     }
     taken.set(host, prefixes.add(prefix));
     this.routes = ingestRoutes(prefix);
+    this.findSettings = settingsPaths(prefix);
     this.onExpress();
   }
 
@@ -95,13 +98,23 @@ export class IngestMount {
 
   /** Returns whether the request is for the endpoint, which then answers it. */
   private take(request: IncomingMessage, response: ServerResponse): boolean {
+    const path = singleSlashes(pathOf(request.url));
+    const route = this.routes.get(path);
+    const settings = route === undefined ? this.settingsOf(path) : undefined;
     const { method } = request;
-    const route = this.routes.get(pathOf(request.url));
-    if (route === undefined) return false;
-    if (method === 'POST') void this.endpoint.handle(route, request, response);
-    else if (method === 'OPTIONS' && this.endpoint.cors) {
+    if (route !== undefined && method === 'POST') void this.endpoint.handle(route, request, response);
+    else if (settings && method === 'GET') void this.endpoint.handleSettings(settings.writeKey, request, response);
+    else if ((route ?? settings) !== undefined && method === 'OPTIONS' && this.endpoint.cors) {
       if (admitRequest(request, response)) this.endpoint.cors.answerPreflight(request, response);
     } else return false;
     return true;
+  }
+
+  /** Returns the request for an SDK's settings that a path is. */
+  private settingsOf(path: string): SettingsRequest | undefined {
+    const found = this.findSettings(path);
+    return found && (found.isBelowPrefix || this.endpoint.sources.find(found.writeKey) !== undefined)
+      ? found
+      : undefined;
   }
 }

@@ -5,7 +5,10 @@ import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js'
 
 /** Which web pages may post from a browser. */
 export interface CorsOptions {
-  /** Origins of the pages, such as `https://shop.example`. */
+  /**
+   * Origins of the pages, such as `https://shop.example`, `https://*.shop.example` for all its subdomains, or
+   * `capacitor://localhost` of an app.
+   */
   origin: string | string[];
 }
 
@@ -23,13 +26,23 @@ export interface RateLimitOptions {
   by?: 'source' | 'address' | undefined;
 }
 
-const isOrigin = (value: unknown): boolean =>
-  typeof value === 'string' && URL.canParse(value) && new URL(value).origin === value;
+/** Whether a value is an origin as browsers send it, or one with `*` in place of any subdomain. */
+function isOrigin(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^[a-z][a-z\d+.-]*:\/\/(\*\.)?[^\s/?#@*A-Z]+$/.test(value)) return false;
+  const origin = value.replace('*.', 'any.');
+  return !/^https?:/.test(value) || (URL.canParse(origin) && new URL(origin).origin === origin);
+}
 
 function isCors(value: unknown): boolean {
   if (typeof value === 'boolean') return true;
   const origins = [(value as CorsOptions | null)?.origin].flat();
   return origins.length > 0 && origins.every(isOrigin);
+}
+
+function isBaseUrl(value: unknown): boolean {
+  if (typeof value !== 'string' || !URL.canParse(value) || /[?#]/.test(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
 function isRateLimit(value: unknown): boolean {
@@ -51,12 +64,23 @@ export class IngestOptions {
   prefix: string = 'v1';
 
   /**
-   * Which web pages may post from a browser: `true` for all, or only those of certain origins. Credentials are never
-   * allowed.
+   * URL under which SDKs reach this application, such as `https://relay.example`: the settings that mobile and browser
+   * SDKs load name it. Default: the `Host` of each request.
+   * @see docs/ingest.md, "Settings of mobile and browser SDKs"
+   */
+  @IfGiven()
+  @Must('be an http or https URL without user info, query and fragment', isBaseUrl)
+  publicUrl?: string;
+
+  /**
+   * Which web pages may post from a browser: `true` for all, or only those of certain origins. Cookies are ignored.
    * @default false
    * @see docs/ingest.md, "Browsers"
    */
-  @Must('be true, false, or an object whose origin is one or more origins such as "https://shop.example"', isCors)
+  @Must(
+    'be true, false, or an object whose origin is one or more origins such as "https://shop.example" or "https://*.shop.example"',
+    isCors,
+  )
   cors: boolean | CorsOptions = false;
 
   /**

@@ -1,7 +1,8 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
 import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
-import type { PostedMessage, TextField } from './posted-message.interface.js';
+import { ID_FIELDS, type PostedMessage, type TextField } from './posted-message.interface.js';
 
 /** Maximum factor by which JSON grows when it is serialized again: `1e20` becomes 21 digits. */
 const MAX_GROWTH = 21 / 4;
@@ -35,8 +36,9 @@ export class ParsedMessage implements PostedMessage {
   private texts: Map<string, string | undefined> | undefined;
 
   constructor(posted: unknown, { size = Infinity, type, context, integrations }: ParsedMessageOptions = {}) {
-    this.fields = posted as Record<string, unknown>;
-    this.value = type ? { ...this.fields, type } : posted;
+    const value = withTextIds(posted);
+    this.fields = value as Record<string, unknown>;
+    this.value = type ? { ...this.fields, type } : value;
     this.context = context;
     this.size = size;
     this.shared = integrations;
@@ -72,6 +74,14 @@ export class ParsedMessage implements PostedMessage {
   integration(name: string): unknown {
     return memberOf(this.fields.integrations, name) ?? memberOf(this.shared?.value, name);
   }
+}
+
+/** Returns a message with text in place of integers in its ids: many SDKs send database keys as numbers. */
+function withTextIds(posted: unknown): unknown {
+  if (!isPlainObject(posted)) return posted;
+  const numeric = ID_FIELDS.filter((field) => Number.isSafeInteger(posted[field]));
+  if (numeric.length === 0) return posted;
+  return { ...posted, ...Object.fromEntries(numeric.map((field) => [field, String(posted[field])])) };
 }
 
 /** Returns the UTF-8 bytes of a text as Latin-1. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { MAX_BATCH_BYTES } from '../../client/message/message.limits.js';
+import { MAX_BODY_BYTES } from './body.reader.js';
 
 /** Generous estimate of what Node keeps for a request until its answer has been sent, in bytes. */
 const REQUEST_BYTES = 16_384;
@@ -10,7 +10,7 @@ const REQUEST_BYTES = 16_384;
  * Maximum bytes that may wait on a connection behind the request answered next: one of the largest bodies, or 32 small
  * ones.
  */
-const MAX_BYTES = MAX_BATCH_BYTES + REQUEST_BYTES;
+const MAX_BYTES = MAX_BODY_BYTES + REQUEST_BYTES;
 
 /** Bytes that wait on each connection. */
 const waiting = new WeakMap<Socket, number>();
@@ -38,6 +38,6 @@ export function admitRequest(request: IncomingMessage, response: ServerResponse)
 
 /** Returns the maximum size of the body according to the request's head, in bytes. */
 function bodyBytes({ headers }: IncomingMessage): number {
-  if (headers['transfer-encoding'] !== undefined) return MAX_BATCH_BYTES;
-  return Math.min(Number(headers['content-length'] ?? 0), MAX_BATCH_BYTES);
+  if (headers['transfer-encoding'] !== undefined) return MAX_BODY_BYTES;
+  return Math.min(Number(headers['content-length'] ?? 0), MAX_BODY_BYTES);
 }

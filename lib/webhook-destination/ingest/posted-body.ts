@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { MAX_MESSAGES, parseBatch } from './batch.parser.js';
 import { parseBody, type RequestBody } from './body.reader.js';
+import { parseDamaged } from './damaged-json.util.js';
 import { RequestError } from './request.error.js';
 import type { MessageRoute } from './ingest.routes.js';
 import { ParsedMessage } from './parsed-message.js';
@@ -25,12 +26,23 @@ interface PostedBody {
 export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBody {
   const scanned = 'bytes' in body ? scanMessages(route, body, MAX_MESSAGES) : undefined;
   if (scanned) return { ...scanned, messages: () => scanned.messages };
-  const value = parseBody(body);
+  const { value, size } = parse(route, body);
   const { writeKey, sentAt } = Object(value) as Record<string, unknown>;
-  const size = 'bytes' in body ? body.bytes.length : body.size;
   const messages = () => {
     if (!isPlainObject(value)) throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
     return route === 'batch' ? parseBatch(value, size) : [new ParsedMessage(value, { size, type: route })];
   };
   return { writeKey, sentAt, messages };
+}
+
+/** Returns the value of a body, and the upper bound of the size of each of its messages. */
+function parse(route: MessageRoute, body: RequestBody): { value: unknown; size: number } {
+  if ('value' in body) return body;
+  try {
+    return { value: parseBody(body), size: body.bytes.length };
+  } catch (error) {
+    const value = parseDamaged(body.bytes.toString(), route === 'batch');
+    if (value === undefined) throw error;
+    return { value, size: Infinity };
+  }
 }

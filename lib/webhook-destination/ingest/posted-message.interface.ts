@@ -5,6 +5,9 @@ export const TEXT_FIELDS = [...BODY_FIELDS, '_metadata'] as const;
 
 export type TextField = (typeof TEXT_FIELDS)[number];
 
+/** Fields in which an integer counts as its decimal text. */
+export const ID_FIELDS = ['userId', 'anonymousId', 'previousId', 'groupId'] as const satisfies readonly TextField[];
+
 /** A message as posted, before any check. */
 export interface PostedMessage {
   /** The fields, for validation. An object that is only forwarded to receivers may be replaced by an empty one. */

@@ -12,3 +12,8 @@ export function pathOf(target: string | undefined): string {
   const query = whole.indexOf('?');
   return query < 0 ? whole : whole.slice(0, query);
 }
+
+/** Replaces repeated slashes of a path, which SDKs send if a host with a slash at its end is configured. */
+export function singleSlashes(path: string): string {
+  return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
+}

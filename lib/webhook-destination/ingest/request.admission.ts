@@ -43,16 +43,17 @@ export class RequestAdmission {
   /**
    * Returns the name of the source with the key.
    *
-   * @throws {RequestError} 401 for a missing or unknown key; 429 once the address has sent too many of them. An address
+   * @param unknown status for a missing or unknown key
+   * @throws {RequestError} with that status for a missing or unknown key; 429 once the address has sent too many of them. An address
    * that is a single client then also gets 429 for correct keys new to it, so that it cannot go on guessing.
    */
-  authenticate(writeKey: string | undefined, request: IncomingMessage): string {
+  authenticate(writeKey: string | undefined, request: IncomingMessage, unknown = 401): string {
     const address = this.addressOf(request);
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT, 'writeKey');
       const message = writeKey === undefined ? WRITE_KEY_MISSING : WRITE_KEY_UNKNOWN.message;
-      throw new RequestError(401, WRITE_KEY_UNKNOWN.code, message, 'writeKey');
+      throw new RequestError(unknown, WRITE_KEY_UNKNOWN.code, message, 'writeKey');
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {
@@ -75,12 +76,21 @@ export class RequestAdmission {
     refuseUntil(this.keylessLimiter.count(this.addressOf(request)), 'too many requests from this address', 'request');
   }
 
+  /** Whether the request comes through a proxy, whose headers count. */
+  isBehindProxy(request: IncomingMessage): boolean {
+    return this.options.clientAddress !== undefined || !this.isFromPublicAddress(request);
+  }
+
   /**
    * A loopback or private address is probably that of a proxy: a stranger could use up the limit of all clients behind
    * it.
    */
-  private isOneClient({ socket }: IncomingMessage): boolean {
+  private isOneClient(request: IncomingMessage): boolean {
+    return this.options.clientAddress !== undefined || this.isFromPublicAddress(request);
+  }
+
+  private isFromPublicAddress({ socket }: IncomingMessage): boolean {
     const address = socket?.remoteAddress;
-    return this.options.clientAddress !== undefined || (address !== undefined && isPublic(address));
+    return address !== undefined && isPublic(address);
   }
 }

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createConnection } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { describe, expect, it } from '@jest/globals';
@@ -10,6 +8,8 @@ import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
 import { sendRaw } from '../../support/raw-http.js';
 import { startRelayApp } from '../../support/relay.app.js';
+
+const MAX_BYTES = 524_288 + 4_096;
 
 const message = { writeKey: 'wk_shop', userId: 'u1', event: 'Order Completed' };
 
@@ -46,9 +46,24 @@ describe.each(platforms)('A body on $platform', ({ createAdapter }) => {
     expect((await sendRaw(host, head, ...chunks)).text).toContain('200 OK');
   });
 
+  it.each<[string, Record<string, string>, string | Uint8Array]>([
+    [
+      'that a proxy has inflated and left with its gzip header',
+      { 'Content-Encoding': 'gzip' },
+      JSON.stringify(message),
+    ],
+    ['of gzip without its header', {}, gzipSync(JSON.stringify(message))],
+  ])('%s is read as what it is', async (_case, headers, body) => {
+    expect(await send(headers, body)).toEqual({ status: 200, success: true });
+  });
+
+  it('that a proxy has inflated is limited like any other', async () => {
+    const body = JSON.stringify(message).padEnd(MAX_BYTES + 1);
+    expect(await send({ 'Content-Encoding': 'gzip' }, body)).toMatchObject({ status: 413, code: 'body_too_large' });
+  });
+
   it.each<[string, Record<string, string>, string | Uint8Array, number, string, field?: string]>([
     ['in an unknown encoding', { 'Content-Encoding': 'br' }, 'x', 400, 'encoding_unknown', 'Content-Encoding'],
-    ['that is not gzip as it says', { 'Content-Encoding': 'gzip' }, JSON.stringify(message), 400, 'body_not_gzip'],
     [
       'whose gzip is cut off',
       { 'Content-Encoding': 'gzip' },
@@ -86,55 +101,14 @@ describe.each(platforms)('A body on $platform', ({ createAdapter }) => {
     expect(text).toContain('"code":"body_too_large"');
   });
 
-  it('of 512,000 bytes may be gzip that does not compress', async () => {
-    const body = JSON.stringify(message).padEnd(512_000);
+  it('of 528,384 bytes may be gzip that does not compress', async () => {
+    const body = JSON.stringify(message).padEnd(MAX_BYTES);
     expect(await send({ 'Content-Encoding': 'gzip' }, gzipSync(body, { level: 0 }))).toMatchObject({ status: 200 });
-  });
-
-  it('that stands still is given up within 2 s, with an answer that lets the client try again', async () => {
-    const { host } = await start();
-    const { text, after } = await sendRaw(host, head(1_000), '{"writeKey":"wk_shop",');
-    expect(text).toContain('408 Request Timeout');
-    expect(text).toContain('"code":"body_timeout"');
-    expect(text).toContain('"field":"body"');
-    expect(after).toBeLessThan(2_000);
-  });
-
-  it('that comes byte by byte is given up within 2 s', async () => {
-    const { host } = await start();
-    const startedAt = Date.now();
-    const socket = createConnection(Number(new URL(host).port), '127.0.0.1', () => socket.write(head(1_000)));
-    const drip = setInterval(() => socket.write(' '), 100);
-    afterwards(() => clearInterval(drip));
-    const [answer] = (await once(socket, 'data')) as [Buffer];
-    expect(Date.now() - startedAt).toBeLessThan(2_000);
-    expect(answer.toString()).toContain('408 Request Timeout');
-    socket.destroy();
-  });
-
-  it('that comes slowly, yet steadily, is taken', async () => {
-    const { host } = await start();
-    const text = JSON.stringify({ ...message, properties: { text: 'x'.repeat(7_000) } });
-    let sent = 0;
-    const answer = new Promise<Buffer>((resolve) => {
-      const socket = createConnection(Number(new URL(host).port), '127.0.0.1', () => socket.write(head(text.length)));
-      const drip = setInterval(() => {
-        socket.write(text.slice(sent, (sent += 400)));
-        if (sent >= text.length) clearInterval(drip);
-      }, 100);
-      afterwards(() => clearInterval(drip));
-      socket.once('data', (chunk) => {
-        resolve(chunk);
-        socket.destroy();
-      });
-    });
-    expect((await answer).toString()).toContain('200 OK');
-    expect(sent).toBeGreaterThanOrEqual(text.length);
   });
 
   it('that is announced as too large is refused before it is sent', async () => {
     const { host } = await start();
-    const { text, after } = await sendRaw(host, head(512_001));
+    const { text, after } = await sendRaw(host, head(MAX_BYTES + 1));
     expect(text).toContain('413 Payload Too Large');
     expect(after).toBeLessThan(1_000);
   });
@@ -172,7 +146,7 @@ describe('A body that the host has parsed before', () => {
       { success: true, rejected: [expect.objectContaining({ index: 0, code: 'message_too_large' })] },
     ],
     [
-      'more than 500 KB',
+      'more than 516 KB',
       'batch',
       batchOf(Array.from({ length: 20 }, () => track(text(30_000))).join()),
       413,

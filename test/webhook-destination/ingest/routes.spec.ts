@@ -153,7 +153,7 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     ['no JSON', '{', 400, 'body_not_json', 'body'],
     ['no object', '[]', 401, 'write_key_unknown', 'writeKey'],
     ['no batch', { writeKey: 'wk_shop' }, 400, 'batch_not_array', 'batch'],
-    ['more than 500 KB', ' '.repeat(500 * 1024 + 1), 413, 'body_too_large', 'body'],
+    ['more than 516 KB', ' '.repeat(528_385), 413, 'body_too_large', 'body'],
   ])('refuses a body that is %s', async (_case, body, status, code, field) => {
     const { host } = await start();
     const answer = await fetch(`${host}/v1/batch`, {
@@ -164,11 +164,11 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     expect(await answer.json()).toEqual({ code, field, message: expect.any(String) });
   });
 
-  it('takes a body of 512,000 bytes, and none of a byte more', async () => {
+  it('takes a body of 528,384 bytes, and none of a byte more', async () => {
     const { host } = await start();
     for (const [length, status] of [
-      [512_000, 200],
-      [512_001, 413],
+      [528_384, 200],
+      [528_385, 413],
     ] as const) {
       const body = JSON.stringify({ writeKey: 'wk_shop', batch: [] }).padEnd(length);
       expect((await post(`${host}/v1/batch`, body)).status).toBe(status);
@@ -198,14 +198,15 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
     ['timestamp_invalid', 'timestamp', 'track', { timestamp: '9999-12-31T23:59:59-01:00' }],
     ['message_id_too_long', 'messageId', 'track', { messageId: 'x'.repeat(100) }],
     ['message_id_not_string', 'messageId', 'track', { messageId: 1 }],
-    ['user_id_not_string', 'userId', 'track', { userId: 1 }],
-    ['anonymous_id_not_string', 'anonymousId', 'track', { anonymousId: 1 }],
+    ['user_id_not_string', 'userId', 'track', { userId: 1.5 }],
+    ['anonymous_id_not_string', 'anonymousId', 'track', { anonymousId: 2 ** 53 }],
     ['context_not_object', 'context', 'track', { context: 'x' }],
     ['integrations_not_object', 'integrations', 'track', { integrations: [] }],
     ['traits_not_object', 'traits', 'identify', { traits: 'x' }],
     ['name_not_string', 'name', 'page', { name: 1 }],
     ['category_not_string', 'category', 'page', { category: 1 }],
     ['group_id_not_string', 'groupId', 'group', {}],
+    ['group_id_not_string', 'groupId', 'group', { groupId: true }],
     ['previous_id_not_string', 'previousId', 'alias', {}],
   ])('refuses a message with %s, alone and in a batch', async (code, field, type, fault) => {
     const { host, relay } = await start();
@@ -218,6 +219,55 @@ describe.each(platforms)('The ingest endpoint on $platform', ({ createAdapter })
       expect(await named.json()).toEqual({ success: true, rejected: [{ index: 0, ...refusal }] });
     }
     expect(await relay.deliveries()).toEqual([]);
+  });
+
+  it.each([
+    ['as Python writes it', (body: object) => JSON.stringify(body).replaceAll(':', ': ')],
+    ['as JavaScript writes it', (body: object) => JSON.stringify(body)],
+  ])('forwards an integer in an id as its decimal text, %s', async (_case, write) => {
+    const { host, relay, receiver } = await start();
+    const ids = { userId: 42, anonymousId: -7 };
+    const batch = [
+      { type: 'track', ...ids, event: 'Ordered', properties: { userId: 42 } },
+      { type: 'group', ...ids, groupId: 9007199254740991 },
+      { type: 'alias', userId: 43, previousId: 0 },
+    ];
+    const answer = await post(`${host}/v1/batch`, write({ batch }));
+    expect([answer.status, await answer.json()]).toEqual([200, { success: true }]);
+    const bodies = (await receiver.received(3)).map(({ body }) => body);
+    const texts = { userId: '42', anonymousId: '-7' };
+    expect(bodies.find(({ type }) => type === 'track')).toMatchObject({ ...texts, properties: { userId: 42 } });
+    expect(bodies.find(({ type }) => type === 'group')).toMatchObject({ ...texts, groupId: '9007199254740991' });
+    expect(bodies.find(({ type }) => type === 'alias')).toMatchObject({ 'User ID': '43', 'Previous ID': '0' });
+    expect(await relay.deliveries({ userId: '42' })).toHaveLength(2);
+  });
+
+  it('refuses only the messages of a batch that contain NaN or Infinity', async () => {
+    const { host, receiver } = await start();
+    const track = (properties: string) =>
+      `{"type": "track", "userId": "u1", "event": "Ordered", "properties": ${properties}}`;
+    const texts = ['{"text": "NaN \\"Infinity"}', '{"total": NaN}', '{"all": [-Infinity, 1]}', 'NaN', '{"total": 1}'];
+    for (const context of ['{}', '{"app": "shop"}']) {
+      const body = `{"sentAt": "2026-01-02T03:04:05Z", "context": ${context}, "batch": [${texts.map(track).join(', ')}]}`;
+      const answer = await post(`${host}/v1/batch`, body);
+      expect([answer.status, await answer.json()]).toMatchObject([
+        200,
+        { rejected: [1, 2, 3].map((index) => ({ index, code: 'message_not_json', field: 'message' })) },
+      ]);
+    }
+    const bodies = (await receiver.received(4)).map(({ body }) => body.properties);
+    expect(bodies).toEqual(expect.arrayContaining([{ text: 'NaN "Infinity' }, { total: 1 }]));
+  });
+
+  it.each([
+    ['batch', '{"batch": [], "context": {"load": NaN}}', 'body_not_json'],
+    ['batch', '{"batch": [{"a": NaN}', 'body_not_json'],
+    ['batch', `{"batch": [NaN, "${'\\"'.repeat(200_000)}`, 'body_not_json'],
+    ['track', '{"userId": "u1", "event": "Ordered", "properties": {"total": NaN}}', 'message_not_json'],
+  ])('refuses a body at /v1/%s whose NaN belongs to no message of a batch: %.50s', async (route, body, code) => {
+    const { host } = await start();
+    const answer = await post(`${host}/v1/${route}`, body);
+    expect([answer.status, await answer.json()]).toMatchObject([400, { code }]);
   });
 
   it('takes a messageId of 99 characters', async () => {

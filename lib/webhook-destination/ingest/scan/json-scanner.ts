@@ -38,6 +38,9 @@ const EXACT_DIGITS = 15;
 /** Maximum number of keys of one object that are compared with each other. */
 const MAX_KEYS = 64;
 
+/** Whether a value that begins with this byte is a number. */
+export const isNumberStart = (byte: number): boolean => byte === MINUS || (byte >= ZERO && byte <= NINE);
+
 /** Thrown to end a scan. */
 export const UNUSABLE = new Error('the text cannot be used');
 
@@ -94,7 +97,7 @@ export abstract class JsonScanner {
     if (first === QUOTE) return this.string(at);
     if (first === OPEN_BRACE) return this.object(at, depth + 1);
     if (first === OPEN_BRACKET) return this.array(at, depth + 1);
-    if (first === MINUS || (first >= ZERO && first <= NINE)) return this.number(at);
+    if (isNumberStart(first)) return this.number(at);
     return this.literal(at);
   }
 

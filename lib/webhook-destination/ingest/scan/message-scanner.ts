@@ -1,15 +1,28 @@
 import type { MessageType } from '../../../client/message/message.interface.js';
 import type { JsonText } from '../body.reader.js';
 import { ParsedMessage } from '../parsed-message.js';
-import type { PostedMessage } from '../posted-message.interface.js';
-import { CLOSE_BRACKET, COLON, COMMA, JsonScanner, OPEN_BRACE, OPEN_BRACKET, QUOTE, UNUSABLE } from './json-scanner.js';
+import { ID_FIELDS, type PostedMessage } from '../posted-message.interface.js';
+import {
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  isNumberStart,
+  JsonScanner,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  UNUSABLE,
+} from './json-scanner.js';
 import { SCANNED_FIELDS, ScannedMessage } from './scanned-message.js';
+
+const ID_NAMES = new Set<string>(ID_FIELDS);
 
 /** Name and span position of each field, by the hash of its name. */
 const FIELDS = new Map(
   SCANNED_FIELDS.map((field, index) => {
     const name = Buffer.from(field);
-    return [name.reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, 0), { name, place: 2 * index }];
+    const hash = name.reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
+    return [hash, { name, place: 2 * index, isId: ID_NAMES.has(field) }];
   }),
 );
 
@@ -112,6 +125,8 @@ export class MessageScanner extends JsonScanner {
     if (field === undefined || !this.isNamed(field.name, key, keyEnd)) return;
     SPANS[field.place] = start;
     SPANS[field.place + 1] = end;
+    // A number in an id is replaced by its text, which only the parser does.
+    if (field.isId && isNumberStart(this.bytes[start]!)) this.canonical = false;
   }
 
   private isNamed(name: Uint8Array, key: number, keyEnd: number): boolean {
