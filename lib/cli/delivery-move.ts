@@ -1,4 +1,4 @@
-import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil, tap } from 'rxjs';
+import { bufferTime, concatMap, filter, lastValueFrom, Subject, takeUntil } from 'rxjs';
 
 import { errorMessage } from '../client/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
@@ -47,33 +47,25 @@ export class DeliveryMove {
   /** Moves the due deliveries, the oldest first. */
   private async moveDue(destination: string): Promise<void> {
     const end = new Subject<void>();
-    const held = new Set<Lease>();
     const move = async (leases: Lease[]) => {
       await this.target.takeOver(leases.map(({ delivery }) => delivery));
       // Settling is the fastest way to remove single deliveries from the file.
       const outcome: DeliveryOutcome = { state: 'delivered', attempt: { startedAt: Date.now(), results: [] } };
       await Promise.all(leases.map((lease) => lease.settle(outcome)));
-      for (const lease of leases) held.delete(lease);
       this.moved += leases.length;
     };
     const moving = lastValueFrom(
       this.source.consume(destination, GROUP).pipe(
         takeUntil(end),
-        tap((lease) => held.add(lease)),
         bufferTime(GROUP_TIME, null, GROUP),
         filter((leases) => leases.length > 0),
         concatMap(move),
       ),
       { defaultValue: undefined },
     );
-    try {
-      await Promise.race([moving, this.source.idle()]);
-      end.next();
-      await moving;
-    } finally {
-      // A lease that ends with the process would start the retry window.
-      await Promise.all([...held].map((lease) => lease.settle(undefined)));
-    }
+    await Promise.race([moving, this.source.idle()]);
+    end.next();
+    await moving;
   }
 
   /** Moves the deliveries that wait for a retry. */

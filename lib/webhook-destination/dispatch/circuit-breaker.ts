@@ -8,8 +8,8 @@ const MAX_PROBE_INTERVAL = 60_000;
 export type CircuitChange = 'opened' | 'closed' | undefined;
 
 /**
- * Holds back the deliveries of a destination that fails repeatedly, except for one probe at a time. The first probe that
- * succeeds closes the circuit.
+ * Holds back the deliveries of a destination: while it fails repeatedly, all except one probe at a time and those whose
+ * last attempt is due; in a pause that its receiver asked for, all. The first success closes the circuit.
  */
 export class CircuitBreaker {
   private failures = 0;
@@ -17,8 +17,11 @@ export class CircuitBreaker {
   private interval = 0;
   private probeAt = 0;
   private lastProbe = 0;
+  /** Number of the probe in progress; 0 if there is none. */
   private currentProbe = 0;
-  private openedAt = 0;
+  private pausedUntil = 0;
+  /** When the circuit last opened, in ms since the epoch. */
+  openedAt = 0;
 
   /**
    * @param initialInterval wait before the first probe, in ms; doubled for each one after it
@@ -33,40 +36,35 @@ export class CircuitBreaker {
     return this.interval > 0;
   }
 
-  /** Returns whether the circuit has been open since a moment, in ms since the epoch. */
-  isOpenSince(moment: number): boolean {
-    return this.isOpen && this.openedAt <= moment;
-  }
-
-  /** Number of the probe in progress; 0 if there is none. */
-  get probe(): number {
-    return this.currentProbe;
+  /** Returns whether the pause that the receiver asked for has not ended. */
+  isPaused(now: number): boolean {
+    return now < this.pausedUntil;
   }
 
   /**
-   * Returns whether an attempt may be made. While the circuit is open, an admitted attempt is the probe, whose result
-   * the caller must report.
+   * Admits an attempt, or returns undefined. While the circuit is open, the number of the probe is returned if the
+   * attempt is one: the caller must report its result. All other attempts are 0.
    *
-   * @param isLast whether this is the delivery's last chance: it need not wait for the time of the next probe
+   * @param isLast whether it is the delivery's last, which an open circuit does not hold back
    */
-  admits(now: number, isLast = false): boolean {
-    if (!this.isOpen) return true;
-    if (this.currentProbe > 0 || (now < this.probeAt && !isLast)) return false;
-    this.currentProbe = ++this.lastProbe;
-    return true;
+  admit(now: number, isLast = false): number | undefined {
+    if (this.isPaused(now)) return undefined;
+    if (!this.isOpen) return 0;
+    if (this.currentProbe === 0 && now >= this.probeAt) return (this.currentProbe = ++this.lastProbe);
+    return isLast ? 0 : undefined;
   }
 
-  /** Returns when a delivery that was not admitted may try again, in whole ms since the epoch: at the next probe. */
+  /** Returns when deliveries that were not admitted may try again, in whole ms since the epoch. */
   holdUntil(now: number): number {
-    return Math.ceil(this.currentProbe > 0 ? now + this.interval : this.probeAt);
+    const probeAt = this.currentProbe > 0 ? now + this.interval : this.probeAt;
+    return Math.ceil(Math.max(this.pausedUntil, this.isOpen ? probeAt : 0));
   }
 
-  /**
-   * Returns when the window of a delivery without attempts began, in ms since the epoch: when the open circuit first
-   * held it back. Undefined while the circuit is closed.
-   */
-  windowStart(acceptedAt: number): number | undefined {
-    return this.isOpen ? Math.max(acceptedAt, this.openedAt) : undefined;
+  /** Holds back all attempts until a moment, in ms since the epoch; returns whether this begins a pause. */
+  pause(until: number, now: number): boolean {
+    const begins = !this.isPaused(now) && until > now;
+    this.pausedUntil = Math.max(this.pausedUntil, until);
+    return begins;
   }
 
   /** Records an attempt that the receiver answered: the receiver is not down. */

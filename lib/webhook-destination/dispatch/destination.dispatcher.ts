@@ -6,36 +6,28 @@ import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { DeliveryOptions } from './delivery.options.js';
-import {
-  ADDRESS_NOT_ALLOWED,
-  type Delivery,
-  type DeliveryOutcome,
-  type DeliveryQueue,
-  type Lease,
-} from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
+import type { SteadyClock } from '../queue/steady-clock.js';
 import type { SendResult } from './attempt.js';
 import { type AttemptOwner, LeasedAttempt } from './leased.attempt.js';
-import { judgeAttempt, refuses, WINDOW_OVER } from './attempt-outcome.util.js';
+import { judgeAttempt, refuses, requestedPause } from './attempt-outcome.util.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker, type CircuitChange } from './circuit-breaker.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DestinationSender } from './destination.sender.js';
 import { type LeaseHandler, LeaseIntake } from './lease.intake.js';
 import { deliveryFields, OutcomeReporter } from './outcome.reporter.js';
-import { type PausableDestination, pausedTime } from './pause.util.js';
+import { type PausableDestination, timeWithin } from './pause.util.js';
 import { lastAttemptAt } from './retry-schedule.util.js';
 
-/**
- * Number of deliveries leased at once while the destination is down. One becomes the probe. Those whose window has
- * ended are given up in groups of this size, because other destinations wait for the same commits.
- */
+/** Number of deliveries leased at once for a probe: one becomes the probe, the others return to the queue. */
 const PROBE_CONCURRENCY = 8;
 
 type DispatchedDestination = Pick<PausableDestination, 'name' | 'concurrency' | 'transform' | 'pauses'>;
 
 /**
  * Leases the deliveries of one destination from the queue and settles them by its URLs' answers. While the destination
- * is down, deliveries stay in the queue: between probes, none are leased.
+ * is down, deliveries stay in the queue: between probes, none are leased. A delivery dies only of an attempt.
  */
 export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
@@ -49,8 +41,6 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
   private onIdle: (() => void) | undefined;
   private isStopped = false;
   private released = false;
-  /** Whether the network policy stopped the last attempt, which is then the reason why deliveries are held back. */
-  private isRefused = false;
 
   /** @param scope async context of its deliveries */
   constructor(
@@ -58,7 +48,7 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     private readonly sender: DestinationSender,
     private readonly options: DeliveryOptions,
     events: Subject<DeliveryEvent>,
-    private readonly now: () => number,
+    private readonly clock: Pick<SteadyClock, 'now' | 'jumps'>,
     private readonly telemetry: RelayTelemetry | undefined,
     private readonly scope: AsyncResource,
   ) {
@@ -66,7 +56,7 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(events, telemetry);
     this.concurrency = destination.concurrency ?? options.concurrency;
-    this.intake = new LeaseIntake(destination.name, this, now);
+    this.intake = new LeaseIntake(destination.name, this, () => clock.now());
   }
 
   /** Whether deliveries are held back because the destination is down. */
@@ -98,13 +88,13 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
   handle(lease: Lease): void {
     this.inFlight++;
     // The queue may emit a lease in the async context of the request that added it.
-    this.inScope(lease, () => this.advance(lease, lease.delivery));
+    this.inScope(lease, () => this.advance(lease));
   }
 
   readFailed(error: unknown): void {
     const { name } = this.#destination;
     this.logger.limited('error', `Deliveries to ${name} cannot be read: ${errorMessage(error)}`, { destination: name });
-    this.restUntil(this.now() + this.options.initialRetryDelay);
+    this.restUntil(this.clock.now() + this.options.initialRetryDelay);
   }
 
   /** Resolves once no delivery is in flight. */
@@ -128,78 +118,69 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     await this.sender.close();
   }
 
-  /** Leases no deliveries until a moment, except those whose window has ended: others would be put back. */
+  /** Leases no deliveries until a moment: they would be put back. */
   private restUntil(moment: number): void {
-    const resume = () => this.intake.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency);
-    if (!this.intake.restUntil(moment, resume)) return;
-    // The windows of more deliveries may have ended, if they began after a pause; those are given up when they are due.
-    const over = this.now() - this.options.retryWindow - this.pausedSince(0);
-    if (this.circuit.isOpenSince(over)) this.intake.consume(PROBE_CONCURRENCY, over);
+    this.intake.restUntil(moment, () => this.intake.take(this.circuit.isOpen ? PROBE_CONCURRENCY : this.concurrency));
   }
 
-  /** Begins an attempt, or settles the delivery without one. */
-  private advance(lease: Lease, delivery: Readonly<Delivery>): void {
-    const outcome = this.decide(lease, delivery, this.now());
-    if (outcome) void this.settle(lease, outcome);
-  }
-
-  /** Returns the outcome; undefined if an attempt begins, which settles the delivery. */
-  private decide(lease: Lease, delivery: Readonly<Delivery>, now: number): DeliveryOutcome | undefined {
-    const { failedUrls } = delivery;
-    const begunAt = delivery.firstAttemptAt ?? this.circuit.windowStart(delivery.acceptedAt);
-    const firstAttemptAt = begunAt ?? now;
-    const { retryWindow } = this.options;
-    const windowStart = firstAttemptAt + this.pausedSince(firstAttemptAt);
-    const giveUp = (reason: string): DeliveryOutcome => ({
-      state: 'dead',
-      reason: this.circuit.isOpen && this.isRefused ? ADDRESS_NOT_ALLOWED : reason,
-      failedUrls,
-    });
-    if (now >= windowStart + retryWindow) return giveUp(WINDOW_OVER);
+  /** Begins an attempt, or settles the delivery without one: it is put back, or its `transform` sends nothing. */
+  private advance(lease: Lease): void {
+    const { delivery } = lease;
+    const now = this.clock.now();
     // Transformed before the circuit is asked: a delivery that sends nothing must not become its probe.
     const body = bodyToSend(this.#destination.transform, delivery, now);
-    if (!Buffer.isBuffer(body)) return body;
-    const last = Math.floor(lastAttemptAt(windowStart, retryWindow));
-    if (!this.isStopped && this.circuit.admits(now, now >= last)) {
-      const attempted = begunAt === delivery.firstAttemptAt ? delivery : { ...delivery, firstAttemptAt: begunAt };
-      this.sender.send(new LeasedAttempt(lease, attempted, body, now, this.circuit.probe, this));
-      return undefined;
+    if (!Buffer.isBuffer(body)) return void this.settle(lease, body);
+    const isLast = this.circuit.isOpen && now >= this.lastAttemptOf(delivery);
+    const probe = this.isStopped ? undefined : this.circuit.admit(now, isLast);
+    if (probe === undefined) {
+      this.restUntil(this.circuit.holdUntil(now));
+      return void this.settle(lease, undefined);
     }
-    // The window continues while the destination is down; no attempt is counted.
-    if (now >= last) return giveUp(`${WINDOW_OVER}, with its destination down`);
-    const nextAttemptAt = Math.min(this.circuit.holdUntil(now), last);
-    this.restUntil(nextAttemptAt);
-    return { state: 'waiting', nextAttemptAt, failedUrls, firstAttemptAt };
+    // Many last attempts may be due.
+    if (isLast) this.intake.take(this.concurrency);
+    this.sender.send(new LeasedAttempt(lease, delivery, body, now, probe, isLast, this));
+  }
+
+  /**
+   * Returns when the last attempt of a delivery is due, in ms since the epoch. The window of one without attempts is
+   * measured from when the open circuit began to hold it back.
+   */
+  private lastAttemptOf({ firstAttemptAt, acceptedAt }: Readonly<Delivery>): number {
+    const start = firstAttemptAt ?? Math.max(acceptedAt, this.circuit.openedAt);
+    return Math.floor(lastAttemptAt(start + this.extensionSince(start), this.options.retryWindow));
   }
 
   /** Returns whether an attempt may begin now that there is a connection for it. */
   mayBegin(attempt: LeasedAttempt): boolean {
-    attempt.startedAt = this.now();
-    if (this.isStopped || (attempt.probe === 0 && this.circuit.isOpen)) return false;
+    const now = (attempt.startedAt = this.clock.now());
+    const isHeld = this.circuit.isOpen && attempt.probe === 0 && !attempt.isLast;
+    if (this.isStopped || isHeld || this.circuit.isPaused(now)) return false;
     attempt.span = this.telemetry?.attempt(attempt.delivery);
     return true;
   }
 
   /** Settles the delivery of an attempt that has ended, or advances it again if nothing was sent. */
   attempted(attempt: LeasedAttempt, sent: SendResult[] | undefined): void {
-    const { lease, delivery } = attempt;
+    const { lease } = attempt;
     // A connection may have become free in the async context of another destination.
     this.inScope(lease, () => {
       if (sent) void this.settle(lease, this.judge(attempt, sent));
       // While it waited for the rate limit or a connection, the destination went down or the application stopped.
-      else if (this.isStopped && !this.circuit.isOpen) void this.settle(lease, undefined);
-      else this.advance(lease, delivery);
+      else this.advance(lease);
     });
   }
 
   /** Returns the outcome of an attempt, and changes the circuit. */
-  private judge({ delivery, declined, startedAt, probe, span }: LeasedAttempt, sent: SendResult[]): DeliveryOutcome {
-    const paused = this.pausedSince(delivery.firstAttemptAt ?? startedAt);
-    const outcome = judgeAttempt(delivery, sent, declined, this.options, startedAt, this.now, paused);
+  private judge(attempt: LeasedAttempt, sent: SendResult[]): DeliveryOutcome {
+    const { delivery, startedAt, probe, span } = attempt;
+    const extension = this.extensionSince(delivery.firstAttemptAt ?? startedAt);
+    const now = () => this.clock.now();
+    attempt.isLast &&= this.circuit.isOpen; // otherwise another delivery got through meanwhile
+    const outcome = judgeAttempt(attempt, sent, this.options, now, extension);
     (span ?? this.telemetry?.attempt(delivery))?.end(outcome.state); // no span yet if no URL got as far as a connection
-    this.isRefused = outcome.state === 'dead' && outcome.reason === ADDRESS_NOT_ALLOWED;
     const answers = outcome.state === 'delivered' || refuses(sent);
-    this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(this.now(), probe));
+    this.applyChange(answers ? this.circuit.succeed() : this.circuit.fail(now(), probe));
+    if (outcome.state !== 'delivered') this.pauseFor(requestedPause(sent), outcome);
     return outcome;
   }
 
@@ -233,10 +214,31 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
     }
   }
 
-  /** Returns how long the destination was paused since a moment, in ms, which does not count towards the window. */
-  private pausedSince(moment: number): number {
+  /** Returns the time since a moment that does not count towards the retry window, in ms: pauses, and jumps of the clock. */
+  private extensionSince(moment: number): number {
+    const now = this.clock.now(); // before `jumps` are read, because it finds them
     const { pauses = [] } = this.#destination;
-    return pauses.length === 0 ? 0 : pausedTime(pauses, moment, this.now());
+    const { jumps } = this.clock;
+    return pauses.length + jumps.length === 0 ? 0 : timeWithin([...pauses, ...jumps], moment, now);
+  }
+
+  /** Makes no requests for a time that the receiver asked for, in ms, but for no longer than the delivery waits. */
+  private pauseFor(time: number, outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>): void {
+    const now = this.clock.now();
+    const end = outcome.state === 'waiting' ? outcome.nextAttemptAt : now + this.options.retryWindow;
+    const until = Math.min(now + time, end);
+    if (!this.circuit.pause(until, now)) return;
+    const destination = this.#destination.name;
+    const line = `Destination ${destination} asked for no requests until ${new Date(until).toISOString()} (Retry-After): deliveries are held back`;
+    this.logger.limited('warn', line, { destination });
+    this.holdBack();
+  }
+
+  /** Returns to the queue what has not been sent. */
+  private holdBack(): void {
+    this.restUntil(this.circuit.holdUntil(this.clock.now()));
+    // Others share the rate limit, and once stopped it has no more deliveries that wait there.
+    if (!this.isStopped) this.sender.endWaits();
   }
 
   private applyChange(change: CircuitChange): void {
@@ -245,12 +247,10 @@ export class DestinationDispatcher implements LeaseHandler, AttemptOwner {
       this.logger.error(`Destination ${destination} is down: deliveries are held back except for one probe at a time`, {
         destination,
       });
-      this.restUntil(this.circuit.holdUntil(this.now()));
-      // Others share the rate limit, and once stopped it has no more deliveries that wait there.
-      if (!this.isStopped) this.sender.endWaits();
+      this.holdBack();
     } else if (change === 'closed') {
       this.logger.log(`Destination ${destination} is up again`, { destination });
-      this.intake.take(this.concurrency);
+      if (!this.circuit.isPaused(this.clock.now())) this.intake.take(this.concurrency);
     }
   }
 }

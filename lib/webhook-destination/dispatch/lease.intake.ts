@@ -14,9 +14,9 @@ export interface LeaseHandler {
 export class LeaseIntake {
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
+  private concurrency = 0;
   /** Runs while it rests. */
   private timer: NodeJS.Timeout | undefined;
-  private resumesAt = Infinity;
 
   /** @param now returns the queue's time, in ms since the epoch */
   constructor(
@@ -37,33 +37,25 @@ export class LeaseIntake {
 
   /** Leases at most this number of deliveries at once from now on. */
   take(concurrency: number): void {
+    if (this.subscription?.closed === false && concurrency === this.concurrency) return;
     this.end();
-    this.consume(concurrency);
-  }
-
-  /**
-   * Leases no deliveries until a moment, in ms since the epoch. Of several moments, the earliest counts.
-   * @returns whether it rests until this one
-   */
-  restUntil(moment: number, resume: () => void): boolean {
-    if (!this.queue || moment >= this.resumesAt) return false;
-    this.end();
-    this.resumesAt = moment;
-    this.timer = setTimeout(resume, delayUntil(moment, this.now())).unref();
-    return true;
-  }
-
-  /** Leases deliveries; see `DeliveryQueue.consume` for `windowBefore`. */
-  consume(concurrency: number, windowBefore?: number): void {
-    this.subscription = this.queue?.consume(this.destination, concurrency, windowBefore).subscribe({
+    this.concurrency = concurrency;
+    this.subscription = this.queue?.consume(this.destination, concurrency).subscribe({
       next: (lease) => this.handler.handle(lease),
       error: (error) => this.handler.readFailed(error),
     });
   }
 
+  /** Leases no deliveries until a moment, in ms since the epoch, unless it rests already. */
+  restUntil(moment: number, resume: () => void): void {
+    if (!this.queue || this.timer) return;
+    this.end();
+    this.timer = setTimeout(resume, delayUntil(moment, this.now())).unref();
+  }
+
   private end(): void {
     clearTimeout(this.timer);
-    this.resumesAt = Infinity;
+    this.timer = undefined;
     this.subscription?.unsubscribe();
     this.subscription = undefined;
   }

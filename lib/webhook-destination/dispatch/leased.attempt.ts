@@ -13,6 +13,7 @@ export class LeasedAttempt extends Attempt {
    * @param body the bytes that are sent: the delivery's own, unless the destination has a `transform`
    * @param startedAt when it began, by the queue's time, in ms since the epoch
    * @param probe the circuit's probe that this attempt is, or 0
+   * @param isLast whether the delivery is dead if it fails
    */
   constructor(
     readonly lease: Lease,
@@ -20,6 +21,7 @@ export class LeasedAttempt extends Attempt {
     body: Buffer,
     public startedAt: number,
     readonly probe: number,
+    public isLast: boolean,
     private readonly owner: AttemptOwner,
   ) {
     super(delivery, body);

@@ -35,11 +35,16 @@ export function sendsAlike(one: PausableDestination, other: PausableDestination)
   return one.transform === other.transform && sendingOf(one) === sendingOf(other);
 }
 
-/** Returns how long the destination was paused between two moments, in ms. */
-export function pausedTime(pauses: readonly Pause[], since: number, until: number): number {
-  let paused = 0;
-  for (const { from, to = Infinity } of pauses) paused += Math.max(0, Math.min(to, until) - Math.max(from, since));
-  return paused;
+/** Returns how much of the time between two moments is in at least one of the periods, in ms. */
+export function timeWithin(periods: readonly Pause[], since: number, until: number): number {
+  let time = 0;
+  let counted = since;
+  for (const { from, to = Infinity } of [...periods].sort((one, other) => one.from - other.from)) {
+    const end = Math.min(to, until);
+    time += Math.max(0, end - Math.max(from, counted));
+    counted = Math.max(counted, end);
+  }
+  return time;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { fromEvent, lastValueFrom, mergeMap, takeUntil } from 'rxjs';
+import type { Subscription } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
 
 /** Why the deliveries are dead. */
@@ -16,14 +16,11 @@ const CONCURRENCY = 64;
 /** Wait after a failure of the queue, in ms. */
 const RETRY_DELAY = 1_000;
 
-/** Ends the deliveries of a destination that was removed: they become dead. */
+/** Ends the deliveries of a destination that was removed, and those still accepted for it: they become dead. */
 export class RemovedDestination {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly stopping = new AbortController();
-  /** Whether more deliveries may have become due since the last search began. */
-  private isPassRequested = true;
-  /** Whether deliveries may wait for a retry. */
-  private mayWait = true;
+  private subscription: Subscription | undefined;
 
   constructor(
     private readonly destination: string,
@@ -31,67 +28,55 @@ export class RemovedDestination {
     private readonly reporter: OutcomeReporter,
   ) {}
 
-  /**
-   * Ends all deliveries. Never rejects.
-   * @param onEnd called once none are due, or after `stop`; no pass can be requested from then on
-   */
-  async end(onEnd: () => void): Promise<void> {
-    while (this.isPassRequested) {
-      const { mayWait } = this;
-      this.isPassRequested = false;
-      // Not for each pass: the queue announces the deliveries that it makes due, which requests another.
-      this.mayWait = false;
-      if (mayWait) await this.persist(async () => void (await this.queue.expedite?.(this.destination)));
-      await this.persist(() => this.settleAll());
-    }
-    onEnd();
-    this.logger.end();
-    this.reporter.end();
+  start(): void {
+    void this.persist(() => {
+      return new Promise((_, reject) => {
+        this.subscription = this.queue
+          .consume(this.destination, CONCURRENCY)
+          .subscribe({ next: (lease) => void this.end(lease), error: reject });
+      });
+    });
   }
 
-  /**
-   * Called when more deliveries may be due.
-   * @param mayWait whether some may wait for a retry
-   */
-  requestPass(mayWait: boolean): void {
-    this.isPassRequested = true;
-    this.mayWait ||= mayWait;
+  /** Ends the deliveries that wait for a retry too. */
+  expedite(): void {
+    void this.persist(async () => void (await this.queue.expedite?.(this.destination)));
   }
 
   /** Called when the destination is added again or the application stops. */
   stop(): void {
     this.stopping.abort();
+    this.subscription?.unsubscribe();
+    this.logger.end();
+    this.reporter.end();
+  }
+
+  private async end(lease: Lease): Promise<void> {
+    const { delivery } = lease;
+    const outcome = { state: 'dead', reason: REMOVED, failedUrls: delivery.failedUrls } as const;
+    try {
+      if (await lease.settle(outcome)) this.reporter.report(delivery, outcome);
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
   /** Repeats the work until it succeeds. */
   private async persist(work: () => Promise<void>): Promise<void> {
-    while (!this.stopping.signal.aborted) {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
       try {
         return await work();
       } catch (error) {
-        if (this.stopping.signal.aborted) return;
-        const what = `Deliveries to the removed destination ${this.destination} cannot be marked dead; trying again every ${RETRY_DELAY / 1_000} s`;
-        this.logger.failed(`${what}: ${errorMessage(error)}`, { destination: this.destination });
-        await this.rest(RETRY_DELAY);
+        this.fail(error);
+        await sleep(RETRY_DELAY, undefined, { ref: false, signal }).catch(() => undefined);
       }
     }
   }
 
-  private async settleAll(): Promise<void> {
-    // With a limit, `consume` completes once nothing is left.
-    const leases = this.queue.consume(this.destination, CONCURRENCY, Number.MAX_VALUE);
-    const settled = leases.pipe(
-      mergeMap(async (lease) => {
-        const { delivery } = lease;
-        const outcome = { state: 'dead', reason: REMOVED, failedUrls: delivery.failedUrls } as const;
-        if (await lease.settle(outcome)) this.reporter.report(delivery, outcome);
-      }),
-      takeUntil(fromEvent(this.stopping.signal, 'abort')),
-    );
-    await lastValueFrom(settled, { defaultValue: undefined });
-  }
-
-  private async rest(delay: number): Promise<void> {
-    await sleep(delay, undefined, { ref: false, signal: this.stopping.signal }).catch(() => undefined);
+  private fail(error: unknown): void {
+    if (this.stopping.signal.aborted) return;
+    const line = `Deliveries to the removed destination ${this.destination} cannot be marked dead, trying again`;
+    this.logger.failed(`${line}: ${errorMessage(error)}`, { destination: this.destination });
   }
 }

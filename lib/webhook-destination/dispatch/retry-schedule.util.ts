@@ -14,11 +14,13 @@ const MIN_LAST_WAIT = 1_000;
 
 /** State of a delivery that determines its next attempt. */
 interface RetryState {
-  /** The current time, in ms since the epoch. */
+  /** When the last attempt began, in ms since the epoch. */
+  startedAt: number;
+  /** When it ended: the current time, in ms since the epoch. */
   now: number;
-  /** Number of finished attempts, including this one. */
+  /** Number of finished attempts in the window, including this one. */
   attempts: number;
-  /** When the first attempt began, in ms since the epoch. */
+  /** When the window began, in ms since the epoch. */
   firstAttemptAt: number;
   /** The receiver's `Retry-After`, in ms since the epoch. */
   retryAfter?: number | undefined;
@@ -30,22 +32,24 @@ export function lastAttemptAt(firstAttemptAt: number, retryWindow: number): numb
 }
 
 /**
- * Returns the time of the next attempt; undefined if the window is over. The delay doubles with each attempt, has
- * jitter, and is extended by the receiver's `Retry-After`. An attempt that would come after the last time is made at
- * that time.
+ * Returns the time of the next attempt; undefined if this one was the last of the window. The delay doubles with each
+ * attempt, has jitter, and is extended by the receiver's `Retry-After`. An attempt that would come after the last time
+ * is made at that time.
  *
  * @see docs/specification.md, "Retries"
  */
 export function nextAttemptAt(
-  { now, attempts, firstAttemptAt, retryAfter }: RetryState,
-  { initialRetryDelay, maxRetryDelay, retryWindow }: RetryOptions,
+  { startedAt, now, attempts, firstAttemptAt, retryAfter }: RetryState,
+  { initialRetryDelay, maxRetryDelay, retryWindow, timeout }: RetryOptions,
   random: () => number = Math.random,
 ): number | undefined {
   const delay = Math.min(initialRetryDelay * 2 ** (attempts - 1), maxRetryDelay);
   const wished = Math.max(now + delay * (1 + JITTER * (2 * random() - 1)), retryAfter ?? 0);
   const last = Math.floor(lastAttemptAt(firstAttemptAt, retryWindow));
   if (wished <= last) return Math.round(wished);
-  return last - now >= Math.min(initialRetryDelay, MIN_LAST_WAIT) ? last : undefined;
+  // An attempt that seems to have taken longer than its timeout was in flight while the process was stopped.
+  const ended = Math.min(now, startedAt + timeout);
+  return last - ended >= Math.min(initialRetryDelay, MIN_LAST_WAIT) ? Math.max(last, now) : undefined;
 }
 
-type RetryOptions = Pick<DeliveryOptions, 'initialRetryDelay' | 'maxRetryDelay' | 'retryWindow'>;
+type RetryOptions = Pick<DeliveryOptions, 'initialRetryDelay' | 'maxRetryDelay' | 'retryWindow' | 'timeout'>;

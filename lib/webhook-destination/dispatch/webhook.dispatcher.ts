@@ -10,7 +10,7 @@ import { LineLogger } from '../../common/line.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
-import { timeOf } from '../queue/steady-clock.js';
+import { SteadyClock, timeOf } from '../queue/steady-clock.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -49,7 +49,8 @@ export class WebhookDispatcher {
   readonly #leaving = new Set<DestinationDispatcher>();
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
   private readonly scope = createAsyncScope('WebhookDispatcher');
-  private readonly now = () => timeOf(this.queue);
+  /** The queue's time. */
+  private readonly clock = new SteadyClock(() => timeOf(this.queue));
   /** Set while this process delivers. */
   #createPool: PoolFactory | undefined;
   /** Destinations with deliveries that became due before the start. */
@@ -112,7 +113,7 @@ export class WebhookDispatcher {
     this.removedNames.add(name);
     this.#limits.delete(name);
     this.leave(name);
-    this.end(name, true);
+    this.end(name);
   }
 
   /** Starts recording which destinations have due deliveries. */
@@ -156,7 +157,7 @@ export class WebhookDispatcher {
     const { delivery } = this.options.reveal();
     const createPool = this.#createPool;
     const create = (urls: string[]) => createSender({ ...destination, urls }, delivery, createPool);
-    return sendTest(create, destination, body, messageId, this.now());
+    return sendTest(create, destination, body, messageId, this.clock.now());
   }
 
   /** Sends due deliveries for a limited time; the rest stays in the queue. */
@@ -185,7 +186,7 @@ export class WebhookDispatcher {
   /** Starts delivering to a destination if necessary, or ends new deliveries of a removed one. */
   private wake(name: string): void {
     const destination = this.#destinations.get(name);
-    if (!destination) this.end(name, false);
+    if (!destination) this.end(name);
     else if (!this.#dispatchers.has(name)) this.open(destination);
   }
 
@@ -194,10 +195,10 @@ export class WebhookDispatcher {
     const createPool = this.#createPool;
     if (!createPool || !isActive(destination)) return;
     this.scope.runInAsyncScope(() => {
-      const { events, now, telemetry, scope } = this;
+      const { events, clock, telemetry, scope } = this;
       const { delivery } = this.options.reveal();
       const sender = createSender(destination, delivery, createPool, this.limitOf(destination));
-      const dispatcher = new DestinationDispatcher(destination, sender, delivery, events, now, telemetry, scope);
+      const dispatcher = new DestinationDispatcher(destination, sender, delivery, events, clock, telemetry, scope);
       this.#dispatchers.set(destination.name, dispatcher);
       dispatcher.start(this.queue);
       this.#check?.add([destination], false);
@@ -221,7 +222,7 @@ export class WebhookDispatcher {
     dispatcher.retire();
     const close = async () => {
       await dispatcher.idle();
-      this.end(name, true); // an attempt that failed after the removal left its delivery waiting for a retry
+      this.removed.get(name)?.expedite(); // an attempt that failed after the removal left its delivery waiting
       await dispatcher.requestsEnded();
       await dispatcher.close();
       this.#leaving.delete(dispatcher);
@@ -231,22 +232,16 @@ export class WebhookDispatcher {
     );
   }
 
-  /**
-   * Ends the deliveries of a removed destination, once this process delivers.
-   * @param mayWait whether some may wait for a retry
-   */
-  private end(name: string, mayWait: boolean): void {
+  /** Ends the deliveries of a removed destination, once this process delivers. */
+  private end(name: string): void {
     // A name that was not removed is possibly that of a destination that only another process knows yet.
-    if (!this.#createPool || !this.removedNames.has(name)) return;
-    const running = this.removed.get(name);
-    if (running) return running.requestPass(mayWait);
+    if (!this.#createPool || !this.removedNames.has(name) || this.removed.has(name)) return;
     const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events, this.telemetry));
     this.removed.set(name, removed);
-    void this.scope.runInAsyncScope(() =>
-      removed.end(() => {
-        if (this.removed.get(name) === removed) this.removed.delete(name);
-      }),
-    );
+    this.scope.runInAsyncScope(() => {
+      removed.start();
+      removed.expedite();
+    });
   }
 
   private joinBudget(): () => void {

@@ -31,8 +31,8 @@ export interface Delivery extends NewDelivery {
   /** Id of the delivery in the queue. */
   id: string;
   /**
-   * Start of the first attempt, in ms since the epoch. The retry window is measured from here. A lease that ended with
-   * its process, or without an attempt, also starts the window: neither a restart nor an outage extends it.
+   * Start of the retry window, in ms since the epoch: that of the first recorded attempt, or the time of the last
+   * replay. A lease without a recorded attempt does not begin it.
    */
   firstAttemptAt: number | undefined;
   /** Finished attempts, oldest first. */
@@ -41,10 +41,7 @@ export interface Delivery extends NewDelivery {
   failedUrls: string[];
 }
 
-/**
- * Outcome of a leased delivery, which decides what the queue does next. Without `attempt`, no attempt was made: the
- * delivery is put back, or its retry window has expired.
- */
+/** Outcome of a leased delivery, which decides what the queue does next. Without `attempt`, no attempt was made. */
 export type DeliveryOutcome =
   | { state: 'delivered'; attempt: AttemptRecord }
   | {
@@ -52,8 +49,6 @@ export type DeliveryOutcome =
       attempt?: AttemptRecord;
       nextAttemptAt: number;
       failedUrls: string[];
-      /** Start of the retry window, if the destination was down before the attempt. Ignored if a window has begun. */
-      firstAttemptAt?: number;
     }
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
@@ -75,7 +70,7 @@ export interface Lease {
   /**
    * Records the outcome; resolves once it is durable. Retries while the engine cannot write.
    *
-   * @param outcome undefined returns the delivery unchanged and due immediately, without starting its retry window
+   * @param outcome undefined returns the delivery unchanged and due immediately, at its former place
    * @returns false, with nothing changed, when the lease is over: settled before, purged, or passed to another consumer
    * @throws {Error} when the queue closed before the outcome was recorded: the delivery is then sent again
    */
@@ -197,12 +192,8 @@ export interface DeliveryQueue {
    * An engine may emit more while it records outcomes. After a crash, deliveries with no recorded outcome are due
    * again. Unsubscribing stops the consumer: its leases can still be settled, and the next consumer gets all other
    * deliveries. An engine may allow one consumer of a destination at a time in a process.
-   *
-   * @param windowBefore latest start of the retry window, in ms since the epoch, or latest acceptance of a delivery
-   * without a window. Later deliveries are not leased, and the observable completes once no other delivery is due. An
-   * engine that reads in order may complete at the first later delivery
    */
-  consume(destination: string, concurrency: number, windowBefore?: number): Observable<Lease>;
+  consume(destination: string, concurrency: number): Observable<Lease>;
   /**
    * Emits the name of a destination that gets a due delivery but has no consumer in this process. A destination needs
    * no consumer until it is emitted here or `counts` reports open deliveries for it. On subscription, a shared engine

@@ -23,7 +23,7 @@ describe('CircuitBreaker', () => {
     const circuit = new CircuitBreaker(1_000.5, 1_800_000);
     for (let i = 0; i < THRESHOLD; i++) circuit.fail(7);
     expect(circuit.holdUntil(7)).toBe(1_008);
-    expect(circuit.admits(1_008)).toBe(true);
+    expect(circuit.admit(1_008)).toBe(1);
   });
 
   it('stays closed as long as some succeed', () => {
@@ -39,64 +39,70 @@ describe('CircuitBreaker', () => {
     const circuit = opened(0);
     let now = 0;
     for (const wait of [10_000, 20_000, 40_000, 60_000, 60_000]) {
-      expect(circuit.admits(now + wait - 1)).toBe(false);
+      expect(circuit.admit(now + wait - 1)).toBeUndefined();
       now += wait;
-      expect(circuit.admits(now)).toBe(true);
-      expect(circuit.admits(now)).toBe(false);
-      expect(circuit.admits(now + 1_000_000)).toBe(false);
-      expect(circuit.fail(now, circuit.probe)).toBeUndefined();
+      const probe = circuit.admit(now);
+      expect(probe).toBeGreaterThan(0);
+      expect(circuit.admit(now)).toBeUndefined();
+      expect(circuit.admit(now + 1_000_000)).toBeUndefined();
+      expect(circuit.fail(now, probe)).toBeUndefined();
     }
   });
 
   it('takes no notice of attempts that were under way when it opened', () => {
     const circuit = opened(0);
     for (let i = 0; i < 50; i++) expect(circuit.fail(5_000)).toBeUndefined();
-    expect(circuit.admits(10_000)).toBe(true);
+    expect(circuit.admit(10_000)).toBe(1);
   });
 
   it('closes at the first success, for all', () => {
     const circuit = opened(0);
-    expect(circuit.admits(10_000)).toBe(true);
+    expect(circuit.admit(10_000)).toBe(1);
     expect(circuit.succeed()).toBe('closed');
-    expect(circuit.admits(10_001)).toBe(true);
-    expect(circuit.admits(10_001)).toBe(true);
+    expect(circuit.admit(10_001)).toBe(0);
+    expect(circuit.admit(10_001)).toBe(0);
   });
 
   it('holds deliveries back until the next probe', () => {
     const circuit = opened(0);
     expect([circuit.holdUntil(1), circuit.holdUntil(2)]).toEqual([10_000, 10_000]);
-    circuit.admits(10_000);
+    const probe = circuit.admit(10_000);
     expect(circuit.holdUntil(10_001)).toBe(20_001);
-    circuit.fail(15_000, circuit.probe);
+    circuit.fail(15_000, probe);
     expect(circuit.holdUntil(15_001)).toBe(35_000);
   });
 
-  it('starts the window of what was never attempted when it kept it from its first attempt, and not before', () => {
-    const circuit = opened(1_000);
-    expect([circuit.windowStart(0), circuit.windowStart(3_000)]).toEqual([1_000, 3_000]);
-    circuit.admits(11_000);
-    circuit.succeed();
-    expect(circuit.windowStart(0)).toBeUndefined();
+  it('never holds back a last attempt, which becomes the probe when one is due', () => {
+    const circuit = opened(0);
+    expect(circuit.admit(1)).toBeUndefined();
+    expect([circuit.admit(1, true), circuit.admit(2, true)]).toEqual([0, 0]);
+    circuit.fail(3);
+    expect(circuit.admit(10_000, true)).toBe(1);
+    expect([circuit.admit(10_001, true), circuit.admit(10_001)]).toEqual([0, undefined]);
   });
 
-  it('lets a delivery through that has no other chance, unless a probe is under way', () => {
-    const circuit = opened(0);
-    expect(circuit.admits(1)).toBe(false);
-    expect(circuit.admits(1, true)).toBe(true);
-    expect(circuit.admits(2, true)).toBe(false);
-    circuit.fail(3, circuit.probe);
-    expect(circuit.admits(4)).toBe(false);
-    expect(circuit.admits(4, true)).toBe(true);
+  it('holds everything back in a pause, open or closed, and the longest pause counts', () => {
+    const circuit = new CircuitBreaker(10_000, 1_800_000);
+    expect(circuit.pause(5_000, 5_000)).toBe(false);
+    expect([circuit.pause(60_000, 5_000), circuit.pause(30_000, 6_000)]).toEqual([true, false]);
+    expect([circuit.admit(59_999), circuit.admit(59_999, true), circuit.holdUntil(7_000)]).toEqual([
+      undefined,
+      undefined,
+      60_000,
+    ]);
+    for (let i = 0; i < THRESHOLD; i++) circuit.fail(7_000);
+    expect(circuit.holdUntil(7_000)).toBe(60_000);
+    expect(circuit.admit(59_999, true)).toBeUndefined();
+    expect([circuit.admit(60_000), circuit.admit(60_000)]).toEqual([1, undefined]);
   });
 
   it('takes no notice of a probe that it closed over when the next one is under way', () => {
     const circuit = opened(0);
-    circuit.admits(10_000);
-    const { probe: old } = circuit;
+    const old = circuit.admit(10_000);
     circuit.succeed();
     for (let i = 0; i < THRESHOLD; i++) circuit.fail(20_000);
-    expect(circuit.admits(30_000)).toBe(true);
+    expect(circuit.admit(30_000)).toBe(2);
     circuit.fail(30_001, old);
-    expect(circuit.admits(1_000_000)).toBe(false);
+    expect(circuit.admit(1_000_000)).toBeUndefined();
   });
 });

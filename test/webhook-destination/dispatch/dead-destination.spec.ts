@@ -13,6 +13,7 @@ import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webho
 import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { DeliveryOutcome, Lease } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import { SteadyClock } from '../../../lib/webhook-destination/queue/steady-clock.js';
 
 const MINUTE = 60_000;
 const WINDOW = 240 * MINUTE;
@@ -26,12 +27,12 @@ describe('A destination that is down for longer than the retry window, in fake t
     jest.useRealTimers();
   });
 
-  /** What the dispatcher consumes, as `concurrency` or `concurrency until moment`; the subject hands deliveries out. */
+  /** Returns the concurrency of each consumption; the subject hands deliveries out. */
   function start() {
-    const consumed: string[] = [];
+    const consumed: number[] = [];
     let leases = new Subject<Lease>();
-    const consume = (_: string, concurrency: number, windowBefore?: number): Observable<Lease> => {
-      consumed.push(windowBefore === undefined ? `${concurrency}` : `${concurrency} until ${windowBefore}`);
+    const consume = (_: string, concurrency: number): Observable<Lease> => {
+      consumed.push(concurrency);
       return (leases = new Subject<Lease>());
     };
     const pool = {
@@ -50,14 +51,14 @@ describe('A destination that is down for longer than the retry window, in fake t
       sender,
       options,
       new Subject<DeliveryEvent>(),
-      () => Date.now(),
+      new SteadyClock(),
       undefined,
       new AsyncResource('test'),
     );
     dispatcher.start({ consume });
     /** Hands a delivery out and resolves with its outcome. */
     const hand = (acceptedAt = Date.now(), firstAttemptAt?: number) =>
-      new Promise<DeliveryOutcome>((resolve) => {
+      new Promise<DeliveryOutcome | undefined>((resolve) => {
         const delivery = {
           id: '1',
           destination: 'Webhooks',
@@ -70,40 +71,41 @@ describe('A destination that is down for longer than the retry window, in fake t
           attempts: [],
           failedUrls: [],
         };
-        leases.next({ delivery, settle: (outcome) => Promise.resolve(Boolean(resolve(outcome!) ?? true)) });
+        leases.next({ delivery, settle: (outcome) => Promise.resolve(Boolean(resolve(outcome) ?? true)) });
       });
     return { consumed, hand, isConsumed: () => leases.observed };
   }
 
-  it('takes none between probes, and then only those whose window is over, which are dead', async () => {
+  it('takes none between probes, and returns all others as they were', async () => {
     const { consumed, hand, isConsumed } = start();
     for (let count = 0; count < 10; count++) await hand();
-    expect([consumed, isConsumed()]).toEqual([['64'], false]);
+    expect([consumed, isConsumed()]).toEqual([[64], false]);
 
     jest.advanceTimersByTime(10_000);
-    expect(consumed.splice(0)).toEqual(['64', '8']);
-    expect((await hand()).attempt).toBeDefined();
-    const held = await hand();
-    expect([held.state, held.attempt, isConsumed()]).toEqual(['waiting', undefined, false]);
-    expect(consumed).toEqual([]);
-
-    // One that was accepted since is tried as the next probe, which does not begin its window anew.
-    const acceptedAt = Date.now();
+    expect(consumed.splice(0)).toEqual([64, 8]);
+    expect(await hand()).toMatchObject({ state: 'waiting', attempt: {} });
+    expect([await hand(), isConsumed()]).toEqual([undefined, false]);
     jest.advanceTimersByTime(20_000);
-    expect(consumed.splice(0)).toEqual(['8']);
-    expect(await hand(acceptedAt)).toMatchObject({ state: 'waiting', attempt: {}, firstAttemptAt: acceptedAt });
-    await hand();
+    expect(consumed).toEqual([8]);
+  });
 
-    jest.advanceTimersByTime(WINDOW);
-    expect(consumed.splice(0)).toEqual(['8']);
-    const now = Date.now();
-    // As one that is replayed after all that time: its new window has just begun.
-    expect((await hand(0, now)).attempt).toBeDefined();
-    expect((await hand()).state).toBe('waiting');
-    expect(consumed).toEqual([`8 until ${now - WINDOW}`]);
-    expect(await hand(now - WINDOW)).toMatchObject({
-      state: 'dead',
-      reason: expect.stringContaining('window is over'),
-    });
+  it('tries each delivery before it is dead, at the full concurrency once their last attempts are due', async () => {
+    const { consumed, hand, isConsumed } = start();
+    for (let count = 0; count < 10; count++) await hand();
+    jest.advanceTimersByTime(WINDOW - 10_000);
+    consumed.splice(0);
+    expect(await hand(0)).toMatchObject({ state: 'waiting' }); // the probe
+    expect(await hand(0)).toBeUndefined();
+
+    jest.advanceTimersByTime(MINUTE);
+    expect(consumed.splice(0)).toEqual([8]);
+    const dead = { state: 'dead', reason: 'the retry window is over', attempt: { results: [{ status: 503 }] } };
+    for (let count = 0; count < 100; count++) expect(await hand(0)).toMatchObject(dead);
+    expect(await hand(Date.now(), 0)).toMatchObject(dead); // with attempts
+    expect([consumed.splice(0), isConsumed()]).toEqual([[64], true]);
+
+    // Replayed after all that time: its new window has just begun.
+    expect(await hand(0, Date.now())).toBeUndefined();
+    expect(isConsumed()).toBe(false);
   });
 });

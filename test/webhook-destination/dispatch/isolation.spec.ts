@@ -115,9 +115,8 @@ describe('A destination', () => {
     await waitFor(() => receiver.webhooks.length > 30);
     const deliveries = await relay.service.deliveries({}, { limit: 2_000 });
     expect(deliveries).toHaveLength(2_000);
-    // The window begins when a delivery is taken and put back.
-    const { length: taken } = deliveries.filter(({ firstAttemptAt }) => firstAttemptAt !== undefined);
-    expect(taken).toBeLessThan(400);
+    const { length: attempted } = deliveries.filter(({ firstAttemptAt }) => firstAttemptAt !== undefined);
+    expect(attempted).toBeLessThan(400);
   });
 
   it('that answers 404 during a deployment, where that is retried, loses nothing and is not taken to be down', async () => {
@@ -159,7 +158,7 @@ describe('A destination', () => {
     expect(waiting).toHaveLength(100);
   });
 
-  it('that stays down gives its deliveries up when their window is over, tried or not', async () => {
+  it('that stays down gives its deliveries up when their window is over, each after an attempt', async () => {
     const receiver = await ScriptedReceiver.start(status(503));
     cleanUp(() => receiver.stop());
     const relay = await start({
@@ -170,16 +169,14 @@ describe('A destination', () => {
     await relay.settled('dead', 200);
     const dead = await relay.service.deliveries({ state: 'dead' }, { limit: 1_000 });
     expect(dead).toHaveLength(200);
-    for (const { reason, attempts, firstAttemptAt } of dead) {
-      expect(reason).toMatch(/^the retry window is over/);
-      for (const { startedAt } of attempts) expect(startedAt - firstAttemptAt!).toBeLessThan(1_000);
+    for (const { reason, attempts } of dead) {
+      expect(reason).toBe('the retry window is over');
+      expect(attempts.length).toBeGreaterThan(0);
     }
-    expect(dead.filter(({ attempts, firstAttemptAt }) => attempts.length === 0 && firstAttemptAt).length).toBeLessThan(
-      100,
-    );
     const recorded = dead.reduce((sum, { attempts }) => sum + attempts.length, 0);
     expect(recorded).toBe(receiver.webhooks.length);
-    expect(recorded).toBeLessThan(60);
+    // One of each, and the attempts before the circuit opened and of its probes.
+    expect(recorded).toBeLessThan(260);
     expect(relay.log.matching(/Webhooks|suppressed/).length).toBeLessThan(25);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { pausedTime } from '../../../lib/webhook-destination/dispatch/pause.util.js';
+import { timeWithin } from '../../../lib/webhook-destination/dispatch/pause.util.js';
 
 describe('Paused time', () => {
   const pauses = [{ from: 100, to: 200 }, { from: 300, to: 310 }, { from: 900 }];
@@ -15,6 +15,10 @@ describe('Paused time', () => {
     [0, 950, 160],
     [1_000, 1_100, 100],
   ])('between %d and %d is %d ms', (since, until, paused) => {
-    expect(pausedTime(pauses, since, until)).toBe(paused);
+    expect(timeWithin(pauses, since, until)).toBe(paused);
+  });
+
+  it('counts time once that is in several periods, in any order', () => {
+    expect(timeWithin([{ from: 300 }, { from: 100, to: 400 }, { from: 150, to: 200 }], 0, 500)).toBe(400);
   });
 });

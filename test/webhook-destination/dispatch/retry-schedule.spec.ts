@@ -12,7 +12,7 @@ function moments(random: () => number): number[] {
   const all = [0];
   for (;;) {
     const now = all[all.length - 1]!;
-    const next = nextAttemptAt({ now, attempts: all.length, firstAttemptAt: 0 }, options, random);
+    const next = nextAttemptAt({ startedAt: now, now, attempts: all.length, firstAttemptAt: 0 }, options, random);
     if (next === undefined) return all;
     all.push(next);
   }
@@ -36,13 +36,13 @@ describe('The retry schedule', () => {
   });
 
   it('spreads what failed at one moment', () => {
-    const next = () => nextAttemptAt({ now: 0, attempts: 9, firstAttemptAt: 0 }, options);
+    const next = () => nextAttemptAt({ startedAt: 0, now: 0, attempts: 9, firstAttemptAt: 0 }, options);
     expect(new Set(Array.from({ length: 100 }, next)).size).toBeGreaterThan(90);
   });
 
   it('is raised by Retry-After, never lowered, and never past the window', () => {
     const ask = (retryAfter: number) =>
-      nextAttemptAt({ now: 0, attempts: 1, firstAttemptAt: 0, retryAfter }, options, () => 0.5);
+      nextAttemptAt({ startedAt: 0, now: 0, attempts: 1, firstAttemptAt: 0, retryAfter }, options, () => 0.5);
     expect(ask(60_000)).toBe(60_000);
     expect(ask(1_000)).toBe(10_000);
     expect(ask(5 * HOUR)).toBe(lastAttemptAt(0, options.retryWindow));
@@ -50,10 +50,17 @@ describe('The retry schedule', () => {
   });
 
   it('counts the window from the first attempt, whatever was in between', () => {
-    const state = { attempts: 3, firstAttemptAt: 0 };
-    expect(nextAttemptAt({ ...state, now: 4 * HOUR - 9_000 }, options)).toBe(4 * HOUR - 5_000);
-    expect(nextAttemptAt({ ...state, now: 4 * HOUR - 5_500 }, options)).toBeUndefined();
-    expect(nextAttemptAt({ ...state, now: 9 * HOUR }, options)).toBeUndefined();
+    const next = (now: number) => nextAttemptAt({ startedAt: now, now, attempts: 3, firstAttemptAt: 0 }, options);
+    expect(next(4 * HOUR - 9_000)).toBe(4 * HOUR - 5_000);
+    expect(next(4 * HOUR - 5_500)).toBeUndefined();
+    expect(next(9 * HOUR)).toBeUndefined();
+  });
+
+  it('has a last attempt after one that was in flight while the process was stopped', () => {
+    const next = (startedAt: number) =>
+      nextAttemptAt({ startedAt, now: 9 * HOUR, attempts: 3, firstAttemptAt: 0 }, options);
+    expect(next(HOUR)).toBe(9 * HOUR);
+    expect(next(4 * HOUR - 9_000)).toBeUndefined();
   });
 
   it('keeps the last attempt inside a short window', () => {

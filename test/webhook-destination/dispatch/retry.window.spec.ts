@@ -15,6 +15,7 @@ import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webho
 import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
 import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import { SteadyClock } from '../../../lib/webhook-destination/queue/steady-clock.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { ScriptedReceiver, status } from '../../support/scripted-receiver.js';
@@ -34,7 +35,11 @@ describe('The window of four hours, in fake time', () => {
   });
 
   /** Takes one delivery from its first attempt to its end, each attempt at the moment that was asked for. */
-  async function run(post: () => Promise<{ status: number; retryAfter: undefined }>, pauses: Pause[] = []) {
+  async function run(
+    post: () => Promise<{ status: number; retryAfter: undefined }>,
+    pauses: Pause[] = [],
+    replayed: Partial<Delivery> = {},
+  ) {
     const pool = {
       post: (request: PooledRequest) => {
         request.prepare(0);
@@ -54,7 +59,7 @@ describe('The window of four hours, in fake time', () => {
       sender,
       new DeliveryOptions(),
       events,
-      () => Date.now(),
+      new SteadyClock(),
       undefined,
       new AsyncResource('test'),
     );
@@ -69,6 +74,7 @@ describe('The window of four hours, in fake time', () => {
       firstAttemptAt: undefined,
       attempts: [],
       failedUrls: [],
+      ...replayed,
     };
     let outcome: DeliveryOutcome | undefined;
     for (;;) {
@@ -83,13 +89,13 @@ describe('The window of four hours, in fake time', () => {
       const { attempts } = delivery;
       delivery = {
         ...delivery,
-        firstAttemptAt: delivery.firstAttemptAt ?? 0,
+        firstAttemptAt: delivery.firstAttemptAt ?? outcome!.attempt!.startedAt,
         attempts: outcome!.attempt ? [...attempts, outcome!.attempt] : attempts,
       };
       if (outcome?.state !== 'waiting') return { state: outcome!.state, delivery };
       const { nextAttemptAt } = outcome;
       const pause = pauses.find(({ from, to }) => from <= nextAttemptAt && nextAttemptAt < to!);
-      jest.setSystemTime(pause?.to ?? nextAttemptAt);
+      jest.advanceTimersByTime((pause?.to ?? nextAttemptAt) - Date.now());
     }
   }
 
@@ -135,21 +141,46 @@ describe('The window of four hours, in fake time', () => {
     expect(delivery.attempts.pop()!.results[0]!.duration).toBe(8_000);
   });
 
-  it('ends without another attempt what is handed out after it', async () => {
+  it('ends with one last attempt if it was over while the process was stopped, in flight or not', async () => {
     let count = 0;
     const post = () => {
-      jest.setSystemTime(9 * HOUR);
-      return ++count === 1 ? Promise.reject(new Error('reset')) : failing();
+      if (++count === 1) jest.advanceTimersByTime(9 * HOUR);
+      return failing();
     };
-    expect((await run(post)).state).toBe('dead');
-    expect(count).toBe(1);
+    const { state, delivery } = await run(post);
+    expect([state, delivery.attempts.map(({ startedAt }) => startedAt)]).toEqual(['dead', [0, 9 * HOUR]]);
+
+    const attempts = [{ startedAt: 0, results: [] }];
+    const later = await run(failing, [], { firstAttemptAt: 0, attempts });
+    expect([later.state, later.delivery.attempts.length]).toEqual(['dead', 2]);
+  });
+
+  it('is not shorter by the time that the clock jumped ahead', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    let count = 0;
+    const { state, delivery } = await run(() => {
+      if (++count === 5) jest.setSystemTime(Date.now() + 5 * HOUR);
+      return failing();
+    });
+    expect(state).toBe('dead');
+    const seconds = delivery.attempts.map(({ startedAt }) => startedAt / 1_000 - (startedAt < 5 * HOUR ? 0 : 18_000));
+    expect(seconds).toEqual([0, 10, 30, 70, 150, 310, 630, 1270, 2550, 4350, 6150, 7950, 9750, 11_550, 13_350, 14_395]);
+  });
+
+  it('begins with the first wait again after a replay, whatever was attempted before', async () => {
+    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    const attempts = Array.from({ length: 16 }, (_, index) => ({ startedAt: -index - 1, results: [] })).reverse();
+    const { delivery } = await run(failing, [], { firstAttemptAt: 0, attempts });
+    const seconds = delivery.attempts.slice(16).map(({ startedAt }) => startedAt / 1_000);
+    expect(seconds.slice(0, 5)).toEqual([0, 10, 30, 70, 150]);
+    expect(seconds).toHaveLength(16);
   });
 });
 
 describe('A short window, in real time', () => {
   const cleanUp = useCleanUps();
 
-  it('ends with the attempts on record, and a restart does not extend it', async () => {
+  it('ends with the attempts on record; if it is over at a restart, one last attempt is made', async () => {
     const receiver = await ScriptedReceiver.start(status(500));
     cleanUp(() => receiver.stop());
     const folder = await temporaryFolder(cleanUp);
@@ -179,7 +210,7 @@ describe('A short window, in real time', () => {
     await waitFor(() => Date.now() > end);
     const second = await start();
     cleanUp(() => second.stop());
-    expect(await second.settled('dead')).toMatchObject([{ messageId: 'm2', results: [] }]);
-    expect(receiver.webhooks).toHaveLength(count);
+    expect(await second.settled('dead')).toMatchObject([{ messageId: 'm2', results: [{ status: 500 }] }]);
+    expect(receiver.webhooks).toHaveLength(count + 1);
   });
 });

@@ -69,13 +69,13 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return this.write(deliveries, toTakenJob);
   }
 
-  consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
+  consume(destination: string, concurrency: number): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.upkeep.has(destination)) {
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       }
       const leases = new JobLeases(destination, this.store, this.clock);
-      const consumer = new DestinationConsumer(leases, subscriber, this.clock, concurrency, windowBefore);
+      const consumer = new DestinationConsumer(leases, subscriber, this.clock, concurrency);
       this.upkeep.add(consumer);
       return () => void this.upkeep.end(consumer);
     });

@@ -42,13 +42,11 @@ export class DestinationConsumer {
   private timer: NodeJS.Timeout | undefined;
   private idleWaiters: (() => void)[] = [];
 
-  /** @param windowBefore as in `DeliveryQueue.consume`; Infinity for all deliveries */
   constructor(
     private readonly leases: JobLeases,
     private readonly subscriber: Subscriber<Lease>,
     private readonly clock: SteadyClock,
     private readonly concurrency: number,
-    private readonly windowBefore: number,
   ) {
     this.logger = new LimitedLogger(`DeliveryQueue(${this.destination})`);
   }
@@ -146,7 +144,6 @@ export class DestinationConsumer {
   private drain(dueAt: number | undefined): void {
     this.drained = true;
     this.dueAt = dueAt;
-    if (this.windowBefore !== Infinity) return this.subscriber.complete();
     // If the system clock was set back, the store may still hold due jobs back.
     const leastWait = Math.min(this.clock.lead, LONGEST_LEAST_WAIT);
     if (dueAt !== undefined) this.requestTakeIn(Math.max(dueAt - this.clock.now(), leastWait));
@@ -158,9 +155,6 @@ export class DestinationConsumer {
   }
 
   private emitLease(leased: LeasedJob): void {
-    // Jobs come in order of acceptance, except for retries.
-    const { firstAttemptAt, acceptedAt } = leased.delivery;
-    if ((firstAttemptAt ?? acceptedAt) > this.windowBefore) this.subscriber.complete();
     if (this.stopped) {
       // If the store does not take it back, it is due again once its lock expires.
       void this.follow(this.leases.settle(leased, undefined, false).catch(() => this.leases.end(leased)));

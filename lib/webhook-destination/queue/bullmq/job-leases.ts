@@ -4,7 +4,7 @@ import { errorMessage } from '../../../client/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady-clock.js';
-import { lacksWindow, nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
+import { nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
 import type { RedisStore } from './redis.store.js';
 
 const logger = new LineLogger('BullmqQueue');
@@ -99,15 +99,14 @@ export class JobLeases {
     } else if (outcome.state === 'delivered') {
       ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
-      const now = this.clock.now();
-      const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome, now) };
+      const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome) };
       if (outcome.state === 'dead') {
         const { reason } = outcome;
         ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
         if (reason === ADDRESS_NOT_ALLOWED) await this.recordRefusal();
       } else {
         // By the system clock, with which BullMQ compares in all processes.
-        const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - now, 0);
+        const dueAt = Date.now() + Math.max(outcome.nextAttemptAt - this.clock.now(), 0);
         await backend.moveToDelayed(job.id, Date.now(), dueAt - Date.now(), token, { fieldsToUpdate });
         await this.store.due.plan(this.destination, dueAt).catch(() => undefined); // as above
       }
@@ -130,35 +129,19 @@ export class JobLeases {
     await this.backend.extendLocks(ids, tokens, LOCK_DURATION).catch(() => undefined);
   }
 
-  /**
-   * Makes jobs due again whose process crashed; resolves with whether there were any. The retry window of each begins
-   * with the lost lease.
-   */
+  /** Makes jobs due again whose process crashed; resolves with whether there were any. */
   async recoverStalled(): Promise<boolean> {
     const { backend } = this;
     const [active = []] = (await backend.getRanges(['active'], 0, -1)) as unknown as [string[]?];
-    const others = active.filter((id) => !this.leased.has(id));
-    if (others.length === 0) return false;
-    const suspectsOf = Date.now() - LOCK_DURATION / 2;
-    for (const id of others) {
-      const job = await backend.getJobData(id);
-      if (!job?.processedOn || job.processedOn > suspectsOf || !lacksWindow(job)) continue;
-      // A separate field, so that nothing is overwritten if the job moves on meanwhile.
-      await backend.updateProgress(id, job.processedOn).catch(() => undefined);
-    }
+    if (active.every((id) => this.leased.has(id))) return false;
     return (await backend.moveStalledJobsToWait()).length > 0;
   }
 
-  /** Makes all leased jobs due again; the retry window of each begins with its lease. */
+  /** Makes all leased jobs due again. */
   async releaseAll(): Promise<void> {
-    const all = [...this.leased.values()];
-    const released = all.map(({ job, delivery }) => {
-      const { failedUrls, firstAttemptAt = job.processedOn } = delivery;
-      const put = { job, delivery: { ...delivery, firstAttemptAt }, since: 0 };
-      return this.settle(put, { state: 'waiting', nextAttemptAt: this.clock.now(), failedUrls }, false);
-    });
+    const all = [...this.leased.values()].reverse(); // each goes before those that are due
     // A job that the store does not take back is due again once its lock expires.
-    await Promise.allSettled(released);
+    await Promise.allSettled(all.map((leased) => this.settle(leased, undefined, false)));
     for (const leased of all) this.end(leased);
   }
 

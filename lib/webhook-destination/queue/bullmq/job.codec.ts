@@ -24,8 +24,6 @@ interface JobData {
   body: string;
   trace?: string | undefined;
   recordedBy?: string | undefined;
-  /** When it was last replayed, by the system clock like BullMQ's times, in ms since the epoch. */
-  replayedAt?: number;
   /** Attempts made before the replay, or in the queue that it was moved from. */
   attempts?: AttemptRecord[];
   /** Its history at the replay, or in that queue. */
@@ -97,7 +95,7 @@ export function toReplayedData(job: JobJson, now: number): object {
   const data = parseData(job);
   const { attempts } = parseTrace(job, data);
   const history: JobHistory = { firstAttemptAt: now, failedUrls: [], nextAttemptAt: now };
-  return { ...data, replayedAt: Date.now(), attempts, history };
+  return { ...data, attempts, history };
 }
 
 /** Place of a delivery in the listing, which never changes. */
@@ -187,21 +185,13 @@ export function toRecord(destination: string, job: JobJson, state: DeliveryState
  * Returns what is stored as the job's stack trace, because BullMQ writes that together with the new state: the history,
  * then each attempt.
  */
-export function toTrace(
-  delivery: Delivery,
-  outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>,
-  now: number,
-): string {
+export function toTrace(delivery: Delivery, outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>): string {
   const { failedUrls } = outcome;
-  const startedAt = outcome.attempt?.startedAt;
+  const firstAttemptAt = delivery.firstAttemptAt ?? outcome.attempt?.startedAt;
   const history: JobHistory =
     outcome.state === 'waiting'
-      ? {
-          firstAttemptAt: delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? startedAt ?? now,
-          failedUrls,
-          nextAttemptAt: outcome.nextAttemptAt,
-        }
-      : { firstAttemptAt: delivery.firstAttemptAt ?? startedAt, failedUrls, isDead: true };
+      ? { firstAttemptAt, failedUrls, nextAttemptAt: outcome.nextAttemptAt }
+      : { firstAttemptAt, failedUrls, isDead: true };
   const attempts = outcome.attempt ? [...delivery.attempts, outcome.attempt] : delivery.attempts;
   return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
 }
@@ -214,11 +204,6 @@ export function nextAttemptAtOf(job: JobJson): number | undefined {
 /** Returns when an open job fell or falls due, in ms since the epoch. */
 export function dueAtOf(job: JobJson): number {
   return nextAttemptAtOf(job) ?? job.timestamp;
-}
-
-/** Whether the start of a leased job's retry window would be unknown if its process ended. */
-export function lacksWindow(job: JobJson): boolean {
-  return toProgress(job, parseData(job)).firstAttemptAt === undefined;
 }
 
 function parseData({ data }: JobJson): JobData {
@@ -237,10 +222,8 @@ function parseTrace(
   return { history, attempts: rest.map((attempt) => JSON.parse(attempt) as AttemptRecord) };
 }
 
-/** Reads the progress of a delivery. The job's `progress` is the start of a lease that ended with its process. */
+/** Reads the progress of a delivery. */
 function toProgress(job: JobJson, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
   const { history, attempts } = parseTrace(job, data);
-  const { firstAttemptAt, failedUrls = [] } = history ?? {};
-  const lostLeaseAt = Number(job.progress) > (data.replayedAt ?? 0) ? Number(job.progress) : undefined;
-  return { firstAttemptAt: firstAttemptAt ?? lostLeaseAt, attempts, failedUrls };
+  return { firstAttemptAt: history?.firstAttemptAt, attempts, failedUrls: history?.failedUrls ?? [] };
 }

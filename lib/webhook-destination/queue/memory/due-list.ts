@@ -10,17 +10,13 @@ export class DueList {
     return this.entries[this.head];
   }
 
-  /** Removes and returns due entries, at most `limit`; see `ClaimLimit` for `windowBefore`. */
-  take(limit: number, now: number, windowBefore: number): Entry[] {
+  /** Removes and returns due entries, at most `limit`. */
+  take(limit: number, now: number): Entry[] {
     const taken: Entry[] = [];
-    const passed: Entry[] = [];
-    for (; taken.length < limit && this.next && this.next.dueAt <= now; this.head++) {
-      const { firstAttemptAt, acceptedAt } = this.next.delivery;
-      ((firstAttemptAt ?? acceptedAt) <= windowBefore ? taken : passed).push(this.next);
-    }
+    for (; taken.length < limit && this.next && this.next.dueAt <= now; this.head++) taken.push(this.next);
     // Not every time, because this moves all remaining entries.
-    if (passed.length > 0 || this.head * 2 >= this.entries.length) {
-      this.entries = [...passed, ...this.entries.slice(this.head)];
+    if (this.head * 2 >= this.entries.length) {
+      this.entries = this.entries.slice(this.head);
       this.head = 0;
     }
     return taken;

@@ -37,7 +37,6 @@ export class MemoryStore implements DeliveryStore {
   open(): Promise<void> {
     this.logger.warn('Deliveries are kept in memory only and are lost when the process ends: use this queue for tests');
     for (const entry of this.find({ state: 'delivering' })) {
-      entry.delivery = { ...entry.delivery, firstAttemptAt: entry.delivery.firstAttemptAt ?? entry.changedAt };
       this.makeDue(entry, 'waiting');
     }
     return Promise.resolve();
@@ -58,9 +57,9 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(inserted);
   }
 
-  claim(destination: string, { deliveries: limit, windowBefore }: ClaimLimit, now: number): Promise<Claim> {
+  claim(destination: string, { deliveries: limit }: ClaimLimit, now: number): Promise<Claim> {
     const due = this.dueOf(destination);
-    const claimed = due.take(limit, now, windowBefore);
+    const claimed = due.take(limit, now);
     for (const entry of claimed) {
       entry.state = 'delivering';
       entry.changedAt = now;
@@ -74,7 +73,7 @@ export class MemoryStore implements DeliveryStore {
     const settle = (settlement: Settlement): boolean => {
       const entry = this.entries.get(settlement.delivery.id);
       if (entry?.state !== 'delivering') return false;
-      const { state, dueAt = entry.dueAt, reason, ...records } = toSettled(settlement, now);
+      const { state, dueAt = entry.dueAt, reason, ...records } = toSettled(settlement);
       entry.delivery = { ...entry.delivery, ...records };
       entry.reason = reason;
       entry.changedAt = now;

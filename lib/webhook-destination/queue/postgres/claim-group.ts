@@ -66,7 +66,6 @@ export class ClaimGroup {
       calls.map(({ destination }) => encodeText(destination)),
       calls.map(({ limit }) => limit.deliveries),
       maxBytes,
-      calls.map(({ limit }) => limit.windowBefore),
       marks.map((mark) => mark?.dueAt ?? 0),
     ]);
     const claims = calls.map((): Claim => ({ deliveries: [], more: false, nextDueAt: undefined }));

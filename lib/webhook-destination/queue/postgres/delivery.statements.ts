@@ -81,13 +81,12 @@ export function deliveryStatements(schema: string) {
       name: 'relay_claim',
       text: `
         WITH wanted AS MATERIALIZED (
-          SELECT * FROM unnest($3::text[], $4::int[], $5::float8[], $6::float8[], $7::bigint[]) WITH ORDINALITY
-            AS w(destination, room, bytes, window_before, due_from, place)
+          SELECT * FROM unnest($3::text[], $4::int[], $5::float8[], $6::bigint[]) WITH ORDINALITY
+            AS w(destination, room, bytes, due_from, place)
         ), due AS MATERIALIZED (
           SELECT w.place, w.bytes, d.* FROM wanted w CROSS JOIN LATERAL (
             SELECT id, due_at, octet_length(body) AS size FROM ${delivery}
             WHERE destination = w.destination AND ${isOpen} AND due_at BETWEEN w.due_from AND $1::bigint
-              AND coalesce(first_attempt_at, accepted_at) <= w.window_before
             ORDER BY due_at, id LIMIT w.room FOR UPDATE SKIP LOCKED) d
         ), taken AS (
           UPDATE ${delivery} d SET state = 'delivering', lease = $2::bigint, leased_at = $1::bigint

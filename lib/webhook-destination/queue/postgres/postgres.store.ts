@@ -109,7 +109,7 @@ export class PostgresStore implements DeliveryStore {
     const { mark } = this.leases;
     const held = settlements.filter(({ delivery }) => LeasedDelivery.isHeld(delivery, mark));
     if (held.length === 0) return settlements.map(() => false);
-    const settled = held.map((settlement) => toSettled(settlement, now));
+    const settled = held.map(toSettled);
     const [row] = await this.database.query<{ ids: string[] }>(this.statements.settle, [
       mark,
       now,

@@ -195,13 +195,13 @@ export class ProcessLeases {
     await this.database.repeat<FreedRow>(this.free(`LIMIT ${PORTION}`), [mark], (freed) => this.report(freed));
   }
 
-  /** SQL that ends leases of the mark $1. The retry window begins with the lost lease, so lost leases do not extend it. */
+  /** SQL that ends leases of the mark $1. */
   private free(which: string): string {
     return `
       WITH freed AS MATERIALIZED (
         SELECT id FROM ${this.delivery} WHERE state = 'delivering' AND lease = $1::bigint ${which} FOR UPDATE SKIP LOCKED)
       UPDATE ${this.delivery} d
-      SET state = 'waiting', first_attempt_at = coalesce(first_attempt_at, leased_at), lease = NULL, leased_at = NULL
+      SET state = 'waiting', lease = NULL, leased_at = NULL
       FROM freed WHERE d.id = freed.id RETURNING destination`;
   }
 

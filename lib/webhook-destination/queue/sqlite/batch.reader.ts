@@ -10,7 +10,6 @@ interface BatchHead {
   source: string;
   state: 'q' | 'r' | 'l';
   accepted_at: number;
-  leased_at: number;
   items: string;
   /** Null until a delivery has an outcome. */
   open: number | null;
@@ -23,7 +22,7 @@ const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 export class BatchReader {
   private readonly statements = {
     head: this.db.prepare(
-      `SELECT id, destination, source, state, accepted_at, leased_at, items, open, entries
+      `SELECT id, destination, source, state, accepted_at, items, open, entries
        FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?`,
     ),
     contents: this.db.prepare('SELECT items, bodies FROM batch WHERE id = ?'),
@@ -68,7 +67,7 @@ export class BatchReader {
 
 /** Returns the deliveries of a batch that have no row of their own. */
 export function toRows({ id, destination, source, state, ...batch }: BatchHead): DeliveryRow[] {
-  const { accepted_at: acceptedAt, leased_at: leasedAt } = batch;
+  const { accepted_at: acceptedAt } = batch;
   const outcomes = new Map(decodeOutcomes(batch.entries).map((outcome) => [outcome[0], outcome]));
   return decodeItems(batch.items).flatMap((item, position) => {
     const outcome = outcomes.get(position);
@@ -85,7 +84,7 @@ export function toRows({ id, destination, source, state, ...batch }: BatchHead):
       bytes,
       acceptedAt,
       dueAt: acceptedAt,
-      firstAttemptAt: attempt?.startedAt ?? (state === 'q' ? undefined : leasedAt),
+      firstAttemptAt: attempt?.startedAt,
       attempts: attempt ? JSON.stringify([attempt]) : '[]',
       failedUrls: '[]',
       reason: undefined,

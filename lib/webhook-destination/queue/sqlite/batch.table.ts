@@ -54,7 +54,7 @@ export class BatchTable {
       `SELECT id, source, accepted_at AS acceptedAt, items, bodies FROM batch WHERE destination = ? AND state = ?
        ORDER BY id LIMIT 1`,
     ),
-    lease: this.db.prepare(`UPDATE batch SET state = 'l', leased_at = iif(state = 'r', leased_at, ?) WHERE id = ?`),
+    lease: this.db.prepare(`UPDATE batch SET state = 'l' WHERE id = ?`),
     note: this.db.prepare(
       `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET open = excluded.open, ended_at = excluded.ended_at,
@@ -97,11 +97,6 @@ export class BatchTable {
       .run(JSON.stringify([...batches]));
   }
 
-  /** Moves the start of retry windows to now at the latest, after the clock was set back since the last write. */
-  setBack(now: number): void {
-    this.db.prepare(`UPDATE batch SET leased_at = ?1 WHERE state = 'r' AND leased_at > ?1`).run(now);
-  }
-
   /** Stores a batch, without messages that were accepted before. */
   insert(row: NewBatchRow, accepted: AcceptedTable, now: number): InsertedBatch {
     const { destination, source, acceptedAt, leased, messageIds } = row;
@@ -123,9 +118,9 @@ export class BatchTable {
   }
 
   /** Leases the oldest batches that were never leased, and reduces `room` by them, until it is used up. */
-  claim(destination: string, room: ClaimLimit, now: number): ClaimedBatch[] {
+  claim(destination: string, room: ClaimLimit): ClaimedBatch[] {
     const claimed: ClaimedBatch[] = [];
-    for (const batch of this.lease(destination, 'q', room, now)) {
+    for (const batch of this.lease(destination, 'q', room)) {
       const items = decodeItems(batch.items);
       const bodies = unpackBodies(items, batch.bodies);
       const pending = new Set<number>();
@@ -139,9 +134,9 @@ export class BatchTable {
   }
 
   /** As `claim`, for deliveries without an outcome in batches that were leased before. */
-  reclaim(destination: string, room: ClaimLimit, now: number): DeliveryRow[] {
+  reclaim(destination: string, room: ClaimLimit): DeliveryRow[] {
     const claimed: DeliveryRow[] = [];
-    for (const { id } of this.lease(destination, 'r', room, now)) {
+    for (const { id } of this.lease(destination, 'r', room)) {
       const rows = toRows(this.reader.head(id)!).filter(({ state }) => state === 'delivering');
       this.pending.set(id, new Set(rows.map((row) => row.id)));
       for (const { bytes } of rows) room.bytes -= bytes;
@@ -151,11 +146,11 @@ export class BatchTable {
     return claimed;
   }
 
-  private *lease(destination: string, state: 'q' | 'r', room: ClaimLimit, now: number): Generator<ClaimedBatch> {
+  private *lease(destination: string, state: 'q' | 'r', room: ClaimLimit): Generator<ClaimedBatch> {
     while (!isUsedUp(room)) {
       const batch = this.statements.oldest.get(destination, state) as ClaimedBatch | undefined;
-      if (!batch || batch.acceptedAt > room.windowBefore) return;
-      this.statements.lease.run(now, batch.id);
+      if (!batch) return;
+      this.statements.lease.run(batch.id);
       yield batch;
     }
   }

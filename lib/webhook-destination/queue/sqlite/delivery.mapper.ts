@@ -108,7 +108,7 @@ function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
 }
 
 /** Converts settlements to the form that is stored. */
-export function toSettlementRows(settlements: Settlement[], now: number): [DeliveredRows, SettlementRow[]] {
+export function toSettlementRows(settlements: Settlement[]): [DeliveredRows, SettlementRow[]] {
   const delivered: DeliveredRows = { ids: [], attempts: [] };
   const others: SettlementRow[] = [];
   for (const settlement of settlements) {
@@ -118,15 +118,15 @@ export function toSettlementRows(settlements: Settlement[], now: number): [Deliv
       delivered.ids.push(Number(delivery.id));
       delivered.attempts.push(JSON.stringify(outcome.attempt));
     } else {
-      others.push(toSettlementRow(settlement, now));
+      others.push(toSettlementRow(settlement));
     }
   }
   return [delivered, others];
 }
 
-function toSettlementRow(settlement: Settlement, now: number): SettlementRow {
+function toSettlementRow(settlement: Settlement): SettlementRow {
   const { delivery, outcome } = settlement;
-  const { firstAttemptAt, dueAt, reason } = toSettled(settlement, now);
+  const { firstAttemptAt, dueAt, reason } = toSettled(settlement);
   return {
     id: Number(delivery.id),
     state: outcome?.state ?? 'released',

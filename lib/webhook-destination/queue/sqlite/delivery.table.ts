@@ -31,12 +31,9 @@ export class DeliveryTable {
     ),
     due: this.db.prepare(
       `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting') AND due_at <= ?
-         AND coalesce(first_attempt_at, accepted_at) <= ?
        ORDER BY due_at, id LIMIT ?`,
     ),
-    lease: this.db.prepare(
-      `UPDATE delivery SET state = 'delivering', first_attempt_at = coalesce(first_attempt_at, ?) WHERE id = ?`,
-    ),
+    lease: this.db.prepare(`UPDATE delivery SET state = 'delivering' WHERE id = ?`),
     nextDue: this.db.prepare(
       `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
     ),
@@ -96,10 +93,10 @@ export class DeliveryTable {
     const claimed: DeliveryRow[] = [];
     while (!isUsedUp(room)) {
       const wanted = Math.min(room.deliveries, SLICE);
-      const due = this.statements.due.all(destination, now, room.windowBefore, wanted);
+      const due = this.statements.due.all(destination, now, wanted);
       for (const row of toDeliveryRows(due)) {
         if (isUsedUp(room)) break;
-        this.statements.lease.run(now, row.id);
+        this.statements.lease.run(row.id);
         room.deliveries--;
         room.bytes -= row.bytes;
         claimed.push(row);

@@ -53,10 +53,7 @@ export class SqliteDatabase {
       this.transaction(() => {
         this.batches.recover(leased);
         this.deliveries.recover(leased);
-        if (setBack > 0) {
-          this.batches.setBack(now);
-          this.deliveries.setBack(setBack, now);
-        }
+        if (setBack > 0) this.deliveries.setBack(setBack, now);
         if (!isReadOnly) this.accepted.recover(now);
       });
       if (setBack > 0 && !isReadOnly) setLastWrite(path, now); // so that times are set back only once
@@ -92,9 +89,9 @@ export class SqliteDatabase {
     this.file.now = now;
     const room = { ...limit };
     // Deliveries whose retry window is running come first.
-    const found = [...this.deliveries.claim(destination, room, now), ...this.batches.reclaim(destination, room, now)];
+    const found = [...this.deliveries.claim(destination, room, now), ...this.batches.reclaim(destination, room)];
     const rows = this.batches.reader.withBodies(found);
-    const batches = this.batches.claim(destination, room, now);
+    const batches = this.batches.claim(destination, room);
     const more = isUsedUp(room);
     return { rows, batches, more, nextDueAt: more ? undefined : this.deliveries.nextDueAt(destination) };
   }

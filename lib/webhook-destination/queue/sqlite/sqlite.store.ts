@@ -118,7 +118,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
-    const unsettled = await this.thread.call('queue', 'settle', ...toSettlementRows(settlements, now), now);
+    const unsettled = await this.thread.call('queue', 'settle', ...toSettlementRows(settlements), now);
     return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
   }
 

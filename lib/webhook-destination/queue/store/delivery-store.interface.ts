@@ -38,8 +38,6 @@ export interface ClaimLimit {
   deliveries: number;
   /** Total size of their bodies. */
   bytes: number;
-  /** Latest start of the retry window, or acceptance of a delivery without one, in ms since the epoch. */
-  windowBefore: number;
 }
 
 /** Result of a claim. */

@@ -24,8 +24,6 @@ const STORE_RETRY_DELAY = 1_000;
 interface FeedOptions {
   destination: string;
   concurrency: number;
-  /** As in `DeliveryQueue.consume`; Infinity for all deliveries. */
-  windowBefore: number;
   subscriber: Subscriber<Lease>;
   settle: SettlementWriter['write'];
   /** Ids of the queue's deliveries that are ready or handed out, without a recorded outcome. */
@@ -68,7 +66,6 @@ export class DestinationFeed {
 
   /** Reserves places for deliveries being stored, unless the window is full or older deliveries wait in the store. */
   reserve(deliveries: NewDelivery[]): boolean {
-    if (this.isFinite) return false;
     this.backlog ||= this.claiming || !this.window.takes(deliveries.length);
     if (this.backlog) return false;
     for (const delivery of deliveries) this.window.hold(delivery);
@@ -152,11 +149,6 @@ export class DestinationFeed {
     else this.refill();
     if (!this.window.isEmpty || this.claiming || (this.backlog && !this.stopped)) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
-    if (this.isFinite) this.options.subscriber.complete();
-  }
-
-  private get isFinite(): boolean {
-    return this.options.windowBefore !== Infinity;
   }
 
   private canHandOut(): boolean {
@@ -209,14 +201,14 @@ export class DestinationFeed {
   }
 
   private refill(): void {
-    const { destination, windowBefore, now } = this.options;
+    const { destination, now } = this.options;
     if (this.stopped || this.claiming || !this.backlog) return;
     const room = this.window.reserve();
     if (!room) return;
     this.claiming = true;
     this.backlog = false;
     const claim = this.store
-      .claim(destination, { ...room, windowBefore }, now())
+      .claim(destination, room, now())
       .finally(() => this.window.release(room))
       .then(
         ({ deliveries, more, nextDueAt }) => {
@@ -224,7 +216,7 @@ export class DestinationFeed {
           // One whose outcome may be recorded already is leased until that is known.
           this.take(deliveries.filter(({ id }) => !this.options.leased.has(id)));
           this.backlog ||= more;
-          if (nextDueAt !== undefined && !this.isFinite) this.wakeAt(nextDueAt);
+          if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
         },
         async (error: unknown) => {
           if (this.stopped) return;

@@ -10,21 +10,14 @@ interface Settled extends Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failed
 }
 
 /** Returns the settled delivery's new state and records. */
-export function toSettled(settlement: Settlement, now: number): Settled {
-  const { delivery, outcome } = settlement;
+export function toSettled({ delivery, outcome }: Settlement): Settled {
   const { attempts, failedUrls } = delivery;
   return {
     state: outcome?.state ?? (attempts.length === 0 ? 'queued' : 'waiting'),
-    firstAttemptAt: firstAttemptAt(settlement, now),
+    firstAttemptAt: delivery.firstAttemptAt ?? outcome?.attempt?.startedAt,
     attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
     failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : failedUrls,
     dueAt: outcome?.state === 'waiting' ? outcome.nextAttemptAt : undefined,
     reason: outcome?.state === 'dead' ? outcome.reason : undefined,
   };
-}
-
-/** Returns when a settled delivery's retry window began; undefined if it was never attempted or put back. */
-function firstAttemptAt({ delivery, outcome }: Settlement, now: number): number | undefined {
-  if (outcome?.state !== 'waiting') return delivery.firstAttemptAt ?? outcome?.attempt?.startedAt;
-  return delivery.firstAttemptAt ?? outcome.firstAttemptAt ?? outcome.attempt?.startedAt ?? now;
 }

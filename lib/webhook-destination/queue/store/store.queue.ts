@@ -100,14 +100,13 @@ export class StoreQueue implements DeliveryQueue {
     return this.store.isShared || beyondLimit ? this.insert(deliveries, beyondLimit) : this.turn.add(deliveries);
   }
 
-  consume(destination: string, concurrency: number, windowBefore = Infinity): Observable<Lease> {
+  consume(destination: string, concurrency: number): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination))
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,
-        windowBefore,
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,

@@ -136,12 +136,12 @@ await describeOnEach([redisStore], (store) => {
       let seen = 0;
       for (let round = 0; round < 300; round++) {
         const destination = `tenant-${round % 3}`;
-        // It ends once there is nothing, and then takes the destination off the list.
-        const leases = other.consume(destination, 4, Number.MAX_VALUE);
+        // Once there is nothing, the destination is taken off the list.
         const settling: Promise<unknown>[] = [];
-        const consumed = new Promise<void>((resolve) => {
-          leases.subscribe({ next: (lease) => settling.push(lease.settle(delivered())), complete: resolve });
-        });
+        const consumption = other
+          .consume(destination, 4)
+          .subscribe((lease) => settling.push(lease.settle(delivered())));
+        const consumed = other.idle().then(() => consumption.unsubscribe());
         if (round % 2 === 0) await consumed;
         for (let turn = 0; turn < round % 7; turn++) await Promise.resolve();
         await one.add([{ ...newDelivery(`m${round}`), destination }]);
@@ -156,10 +156,9 @@ await describeOnEach([redisStore], (store) => {
       expect(seen).toBeGreaterThan(0);
       const waiting = new Set(await redis.zrange(`${options.prefix}:due`, 0, -1));
       for (const name of waiting) {
-        await new Promise<void>((resolve) => {
-          const leases = other.consume(name, 4, Number.MAX_VALUE);
-          leases.subscribe({ next: (lease) => void lease.settle(delivered()), complete: resolve });
-        });
+        const consumption = other.consume(name, 4).subscribe((lease) => void lease.settle(delivered()));
+        await other.idle();
+        consumption.unsubscribe();
       }
       await waitFor(async () => (await one.counts()).every(({ state }) => state === 'delivered'));
       await waitFor(async () => (await redis.exists(`${options.prefix}:due`)) === 0);

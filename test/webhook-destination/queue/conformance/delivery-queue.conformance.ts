@@ -313,30 +313,6 @@ export function itConforms(engine: QueueEngine): void {
         expect(await count('delivered')).toBe(10);
       });
 
-      it('leases only what was accepted until a moment, and completes', async () => {
-        await queue.add(messages(20, { acceptedAt: AT - 1 }));
-        await queue.add([message('later'), message('later still')]);
-        const handedOut: string[] = [];
-        await new Promise<void>((resolve) => {
-          const subscription = queue.consume('Webhooks', 4, AT - 1).subscribe({
-            next: (lease) => {
-              handedOut.push(lease.delivery.messageId);
-              void lease.settle(delivered());
-            },
-            complete: resolve,
-          });
-          consumers.push(subscription);
-        });
-        // A shared engine may find none for a moment, as another process takes some.
-        if (!engine.isShared) expect(handedOut).toHaveLength(20);
-        expect(handedOut.length).toBeGreaterThan(0);
-        await counted('delivered', handedOut.length);
-        const rest = await leased(22 - handedOut.length, consume().leases);
-        expect(names(rest)).toEqual(expect.arrayContaining(['later', 'later still']));
-        const ids = messages(20).map(({ messageId }) => messageId);
-        expect([...handedOut, ...names(rest)].sort()).toEqual([...ids, 'later', 'later still'].sort());
-      });
-
       it('tells the next consumer of a retry that the one before it settled', async () => {
         await queue.add([message('m1')]);
         const first = consume(1);
@@ -492,23 +468,13 @@ export function itConforms(engine: QueueEngine): void {
         expectOrigins(deliveriesOf(await leased(2, again.leases)), ['m0', 'm2']);
       });
 
-      it('puts one back, or gives it up, without an attempt', async () => {
-        await queue.add(messages(2));
+      it('gives one up without an attempt', async () => {
+        await queue.add([message('m0')]);
         const { leases } = consume();
-        await leased(2, leases);
-        const before = Date.now();
-        await leases[0]!.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
-        await leases[1]!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 10, failedUrls: [] });
-        const [, , again] = await leased(3, leases);
-        expect(again!.delivery).toMatchObject({ messageId: 'm1', attempts: [] });
-        // The window runs from then on.
-        expect(again!.delivery.firstAttemptAt).toBeGreaterThanOrEqual(before);
-        const window = again!.delivery.firstAttemptAt;
-        await again!.settle({ state: 'waiting', nextAttemptAt: Date.now() + 10, failedUrls: [] });
-        const [, , , last] = await leased(4, leases);
-        expect(last!.delivery).toMatchObject({ firstAttemptAt: window, attempts: [] });
+        await leased(1, leases);
+        await leases[0]!.settle({ state: 'dead', reason: 'destination removed', failedUrls: [] });
         expect(await queue.list({ state: 'dead' })).toMatchObject([
-          { messageId: 'm0', attempts: [], reason: 'too late' },
+          { messageId: 'm0', attempts: [], reason: 'destination removed' },
         ]);
       });
 
@@ -532,15 +498,6 @@ export function itConforms(engine: QueueEngine): void {
         const byId = (id: string) => next.find(({ delivery }) => delivery.messageId === id)!.delivery;
         expect(byId('m0')).toEqual(first!.delivery);
         expect(byId('m1')).toEqual(retried!.delivery);
-      });
-
-      it('keeps when the window began, where that was before the attempt', async () => {
-        await queue.add([message('m1')]);
-        const { leases } = consume();
-        const [lease] = await leased(1, leases);
-        await lease!.settle({ ...waiting(10), firstAttemptAt: AT - 5 } as DeliveryOutcome);
-        const [, again] = await leased(2, leases);
-        expect(again!.delivery).toMatchObject({ firstAttemptAt: AT - 5, attempts: [{}] });
       });
 
       it('changes nothing the second time', async () => {
@@ -570,7 +527,6 @@ export function itConforms(engine: QueueEngine): void {
         await queue.add(messages(2));
         const { leases, subscription } = consume();
         await leased(2, leases);
-        const before = Date.now();
         await restart();
         const settleLate = (lease: Lease) => lease.settle(dead()).catch((error: Error) => error.message);
         expect([false, expect.any(String)]).toContainEqual(await settleLate(leases[0]!));
@@ -579,8 +535,9 @@ export function itConforms(engine: QueueEngine): void {
         await leased(2, again.leases);
         expect([false, expect.any(String)]).toContainEqual(await settleLate(leases[1]!));
         expect(names(again.leases)).toEqual(['m0', 'm1']);
-        // The window counts from the lease that ended, so that restarts do not extend it.
-        expect(again.leases[0]!.delivery.firstAttemptAt).toBeLessThanOrEqual(before);
+        // Nothing was attempted as far as the queue knows, so no window has begun.
+        for (const { delivery } of again.leases)
+          expect(delivery).toMatchObject({ firstAttemptAt: undefined, attempts: [] });
         expect(await again.leases[0]!.settle(delivered())).toBe(true);
         expect(await again.leases[1]!.settle(delivered())).toBe(true);
         await queue.add([message('m2')]);

@@ -104,9 +104,9 @@ await describeOnEach([postgresStore], (store) => {
           const own = factory();
           const { consume } = own;
           return Object.assign(own, {
-            consume: (name: string, ...rest: [number, number?]) => {
+            consume: (name: string, concurrency: number) => {
               consumed.push(name);
-              return consume(name, ...rest);
+              return consume(name, concurrency);
             },
           });
         },

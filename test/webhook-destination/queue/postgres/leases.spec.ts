@@ -42,7 +42,6 @@ await describeOnEach([postgresStore], (store) => {
       await waitFor(async () =>
         (await stalled.counts()).every(({ state, count }) => state === 'delivering' && count === 2),
       );
-      const leasedBefore = Date.now();
       forwarder.cut();
       // As another process does where this one gave no sign of life in time.
       await queryPostgres(`DELETE FROM ${schema}.relay_process`);
@@ -51,9 +50,8 @@ await describeOnEach([postgresStore], (store) => {
       const consumer = other.consume('Webhooks', 2).subscribe((lease) => taken.push(lease));
       await waitFor(() => taken.length === 2);
       expect(taken.map(({ delivery }) => delivery)).toMatchObject(
-        ['m0', 'm1'].map((messageId) => ({ messageId, attempts: [] })),
+        ['m0', 'm1'].map((messageId) => ({ messageId, attempts: [], firstAttemptAt: undefined })),
       );
-      for (const { delivery } of taken) expect(delivery.firstAttemptAt).toBeLessThanOrEqual(leasedBefore);
       for (const { settle } of taken) expect(await settle(delivered())).toBe(true);
       consumer.unsubscribe();
       forwarder.target = target;
