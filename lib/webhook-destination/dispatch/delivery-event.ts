@@ -6,8 +6,8 @@ interface SettledDelivery extends Pick<Delivery, 'destination' | 'source' | 'mes
   /** Number of attempts so far. */
   attempt: number;
   /**
-   * Results of the last attempt, one for each URL; empty if the delivery was given up without another attempt, or
-   * `transform` sent nothing.
+   * Results of the last attempt, one for each URL; empty if no attempt was made: the destination was removed, or
+   * `transform` failed or sent nothing.
    */
   results: UrlResult[];
 }
