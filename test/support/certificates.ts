@@ -10,7 +10,10 @@ export interface Certificate {
 export interface Certificates {
   ca: string;
   trusted: Certificate;
+  /** The trusted one, sent with that of the authority. */
+  chain: Certificate;
   expired: Certificate;
+  notYetValid: Certificate;
   wrongName: Certificate;
   selfSigned: Certificate;
 }
@@ -53,9 +56,12 @@ export function createCertificates(): Certificates {
   const ca = issue('Relay test CA', [{ name: 'basicConstraints', cA: true, critical: true }]);
   const server = (altNames: object[], end?: number) =>
     toPem(issue('localhost', [{ name: 'subjectAltName', altNames }], ca, end));
+  const trusted = server(LOOPBACK);
   return {
     ca: toPem(ca).cert,
-    trusted: server(LOOPBACK),
+    trusted,
+    chain: { ...trusted, cert: trusted.cert + toPem(ca).cert },
+    notYetValid: server(LOOPBACK, Date.now() + 3 * DAY),
     expired: server(LOOPBACK, Date.now() - DAY),
     wrongName: server([{ type: 2, value: 'elsewhere.example' }]),
     selfSigned: toPem(issue('localhost', [{ name: 'subjectAltName', altNames: LOOPBACK }])),

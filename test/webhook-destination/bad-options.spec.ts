@@ -190,6 +190,13 @@ const cases: [what: string, options: unknown, error: string][] = [
   ],
   ['a URL twice', withDestination({ urls: [url, url] }), 'destinations[0].urls must not contain the same URL twice'],
   ['an empty secret', withDestination({ sharedSecret: '' }), 'destinations[0].sharedSecret must be'],
+  ...['secret\n', ' secret', 'secret ', '"secret"', "'secret", 'secret`'].map(
+    (sharedSecret): (typeof cases)[number] => [
+      `a secret with white space or a quote at an end: ${JSON.stringify(sharedSecret)}`,
+      withDestination({ sharedSecret }),
+      'destinations[0].sharedSecret must be a non-empty string without white space or a quote at an end',
+    ],
+  ),
   ['no secret in the list', withDestination({ sharedSecret: [] }), 'destinations[0].sharedSecret must be'],
   ['one secret in the list', withDestination({ sharedSecret: ['a'] }), 'destinations[0].sharedSecret must be'],
   ['three secrets', withDestination({ sharedSecret: ['a', 'b', 'c'] }), 'destinations[0].sharedSecret must be'],

@@ -6,7 +6,7 @@ import type { DestinationEntry } from '../../../lib/webhook-destination/registry
 export interface Draft {
   name: string;
   sharedSecret: string;
-  /** New URLs; undefined keeps the current ones, whose user info and query the API hides. */
+  /** New URLs; undefined keeps the current ones, whose user info, query and tokens the API hides. */
   urls: string[] | undefined;
   /** New headers; undefined keeps the current ones, whose values the API hides. */
   headers: Pair[] | undefined;

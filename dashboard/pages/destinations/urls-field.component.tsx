@@ -12,11 +12,11 @@ export interface UrlsFieldProps {
   onUrls: (urls: string[] | undefined) => void;
 }
 
-/** URLs of a destination. The API hides user info and query of the current ones, so all must be entered again. */
+/** URLs of a destination. The API hides user info, query and tokens of the current ones, so all must be entered again. */
 export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps) {
   if (!urls) {
     return (
-      <FieldGroup label="URLs" hint="User info and query are not shown." error={error}>
+      <FieldGroup label="URLs" hint="User info, query and tokens in the path are not shown." error={error}>
         <TextList values={present} max={Infinity} />
         <Button onClick={() => onUrls([''])}>Replace URLs</Button>
       </FieldGroup>
@@ -24,7 +24,7 @@ export function UrlsField({ urls, present = [], error, onUrls }: UrlsFieldProps)
   }
   const hint =
     present.length > 0
-      ? `These replace ${present.join(', ')}. Enter each in full, with its user info and query, if any.`
+      ? `These replace ${present.join(', ')}. Enter each in full, with its user info, query and tokens, if any.`
       : 'One to five URLs, http or https. A message is delivered once one of them accepts it.';
   return (
     <FieldGroup label="URLs" hint={hint} error={error}>

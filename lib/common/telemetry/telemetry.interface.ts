@@ -17,7 +17,7 @@ export interface AttemptedDelivery {
 
 /** A URL that an attempt posts to. */
 export interface RequestTarget {
-  /** The URL without user info and query. */
+  /** The URL without user info, query and tokens in its path. */
   readonly shown: string;
 }
 

@@ -4,9 +4,6 @@ import { toPrintable } from '../../client/printable.util.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 
-/** Maximum length of an error message in the reason of a dead delivery, in characters. */
-const MAX_REASON_LENGTH = 500;
-
 /** The message whose body a {@link BodyTransform} receives. */
 export interface TransformedMessage {
   /** `delete` for a delete notification. */
@@ -43,7 +40,7 @@ export function bodyToSend(
     return toJson(made);
   } catch (error) {
     // Every queue can store printable text.
-    const reason = toPrintable(errorMessage(error).slice(0, MAX_REASON_LENGTH));
+    const reason = toPrintable(errorMessage(error));
     return { state: 'dead', reason: `transform failed: ${reason}`, failedUrls };
   }
 }

@@ -119,15 +119,18 @@ export class DeliveryOptions {
   )
   proxy?: string;
 
-  /** CA certificates trusted in addition to the public ones, in PEM, as strings or buffers. Default: none. */
+  /**
+   * CA certificates trusted in addition to the public ones and those of `NODE_EXTRA_CA_CERTS`, in PEM, as strings or
+   * buffers. Default: none.
+   */
   @IfGiven()
   @Must('be a CA certificate in PEM, or an array of them', (value) => [value].flat().every(isPem))
   ca?: string | Buffer | (string | Buffer)[];
 
   /**
    * Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: every status except 2xx, for receivers
-   * that answer 404 during a deployment. Redirects are never followed. Untrusted certificates and refused addresses are
-   * never retried.
+   * that answer 404 during a deployment. Redirects are never followed. A self-signed certificate, one for another host
+   * and a refused address are never retried.
    * @default 'spec'
    * @see docs/delivery.md, "An attempt"
    */

@@ -58,14 +58,14 @@ export class DestinationOptions extends RoutingOptions {
   headers: Record<string, string> = {};
 
   /**
-   * Secret that signs every request. After `whsec_`, it must be base64 of at least 24 bytes:
-   * `whsec_$(openssl rand -base64 32)`. During rotation, set `[current, previous]`: `X-Signature-Previous` then has the
+   * Secret that signs every request, without white space or a quote at an end. After `whsec_`, it must be base64 of at
+   * least 24 bytes: `whsec_$(openssl rand -base64 32)`. During rotation, set `[current, previous]`: `X-Signature-Previous` then has the
    * signature under the previous secret. `undefined` is refused, so an unset variable does not disable signing.
    * Default: requests are not signed.
    * @see docs/specification.md, "Signatures"
    */
   @MustIfPresent(
-    `be a non-empty string, or an array [current, previous] of two different strings; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
+    `be a non-empty string without white space or a quote at an end, or an array [current, previous] of two different ones; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
     isSharedSecret,
   )
   sharedSecret?: string | [current: string, previous: string];

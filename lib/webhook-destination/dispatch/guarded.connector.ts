@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
 
 // Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
@@ -8,7 +9,7 @@ import type { DeliveryOptions } from './delivery.options.js';
 import type { NetworkPolicy } from './network.policy.js';
 
 /** Available only in newer Node versions. */
-const { getCACertificates } = tls as { getCACertificates?: (type: 'default') => string[] };
+const { getCACertificates = publicAndExtra } = tls as { getCACertificates?: (type: 'default') => string[] };
 
 /** Codes of errors of a certificate that no trusted authority signed. */
 const UNKNOWN_AUTHORITY =
@@ -45,7 +46,7 @@ export function verifyingConnector(
   ca: DeliveryOptions['ca'],
   lookup?: NetworkPolicy['lookup'],
 ): buildConnector.connector {
-  const trusted = ca === undefined ? undefined : [...(getCACertificates?.('default') ?? tls.rootCertificates), ca];
+  const trusted = ca === undefined ? undefined : [...getCACertificates('default'), ca];
   const connect = buildConnector({
     timeout,
     lookup,
@@ -60,4 +61,14 @@ export function verifyingConnector(
       if (code !== undefined && UNKNOWN_AUTHORITY.test(code)) error.message += '; to trust it, set delivery.ca';
       callback(error, null);
     });
+}
+
+/** Returns the certificates that Node trusts by default, as `tls.getCACertificates('default')` does. */
+function publicAndExtra(): string[] {
+  const file = process.env.NODE_EXTRA_CA_CERTS;
+  try {
+    return [...tls.rootCertificates, ...(file ? [readFileSync(file, 'utf8')] : [])];
+  } catch {
+    return [...tls.rootCertificates]; // Node has warned that it cannot read the file
+  }
 }

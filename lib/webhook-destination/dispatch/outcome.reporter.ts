@@ -54,6 +54,6 @@ function attemptFields(delivery: Readonly<Delivery>, { attempt, results }: Deliv
 function summary({ destination, messageId, attempt, results }: DeliveryEvent): string {
   const delivery = `Message ${JSON.stringify(messageId)} to ${destination}`;
   if (results.length === 0) return `${delivery}, attempts made: ${attempt}`;
-  const answers = results.map(({ url, status, error }) => `${url}: ${status ?? error}`).join(', ');
-  return `${delivery}, attempt ${attempt} failed (${answers})`;
+  const answers = results.map(({ url, status, error }) => `${url}: ${[status, error].filter(Boolean).join(' ')}`);
+  return `${delivery}, attempt ${attempt} failed (${answers.join(', ')})`;
 }

@@ -12,7 +12,7 @@ const SHOWN = ['content-type', 'user-agent', 'x-message-id', 'webhook-id', 'webh
 
 /** The request that a delivery would make. */
 export interface RequestPreview {
-  /** The URLs, without user info and query. */
+  /** The URLs, without user info, query and tokens in their path. */
   urls: string[];
   /** Header values; those that are or may be secret are `***`. */
   headers: Record<string, string>;

@@ -2,11 +2,13 @@ import type { OutcomeClass } from '../queue/attempt-record.interface.js';
 
 const TEMPORARY_STATUS = new Set([408, 425, 429]);
 
-/** Codes of errors that a retry does not fix: the address or the certificate is refused. */
+/**
+ * Codes of errors that a retry does not fix: the address or the certificate is refused. Certificates that are expired,
+ * not yet valid or of an unknown issuer are not among them: time or an operator mends them.
+ */
 const NOT_TRUSTED = new RegExp(
-  '^(address_not_allowed|ERR_TLS_CERT_ALTNAME_INVALID|(DEPTH_ZERO_)?SELF_SIGNED_CERT(_IN_CHAIN)?|INVALID_(CA|PURPOSE)|' +
-    'CERT_(CHAIN_TOO_LONG|HAS_EXPIRED|NOT_YET_VALID|REJECTED|REVOKED|SIGNATURE_FAILURE|UNTRUSTED)|' +
-    'UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$',
+  '^(address_not_allowed|ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO_SELF_SIGNED_CERT|INVALID_(CA|PURPOSE)|' +
+    'CERT_(CHAIN_TOO_LONG|REJECTED|REVOKED|SIGNATURE_FAILURE|UNTRUSTED))$',
 );
 
 /** Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: all except 2xx. */

@@ -29,9 +29,15 @@ export function toWebhookTarget(url: string): WebhookTarget {
   };
 }
 
-/** Returns a URL for logs, records and answers: without user info and query, which may contain secrets. */
+/** A path segment of at least 16 characters that is not made of words: it may be a token, as in Slack's URLs. */
+const MAYBE_TOKEN = /(?<=\/)(?![a-z]{0,15}\d{0,3}(?:[-_.~][a-z]{0,15}\d{0,3})*(?:\/|$))[^/]{16,}/gi;
+
+/**
+ * Returns a URL for logs, records and answers, without what may be a secret: user info, query, and tokens in the path,
+ * which become `***`.
+ */
 export function shownUrl({ origin, pathname }: URL): string {
-  return origin + pathname;
+  return origin + pathname.replace(MAYBE_TOKEN, '***');
 }
 
 /**

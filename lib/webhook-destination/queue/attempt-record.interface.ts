@@ -7,12 +7,12 @@ export type OutcomeClass = 'success' | 'temporary' | 'permanent';
 
 /** Result of one attempt against one URL. */
 export interface UrlResult {
-  /** The URL, without user info and query. */
+  /** The URL, without user info, query and tokens in its path. */
   url: string;
   outcome: OutcomeClass;
   /** HTTP status of the response, if there was one. */
   status?: number;
-  /** Why there was no response. */
+  /** Why there was no response, or why it could not be read to its end; at most 1,000 characters. */
   error?: string;
   /** Duration of the exchange, in ms. */
   duration: number;

@@ -2,18 +2,19 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
 
 import { OptionsError } from '../../common/options.error.js';
-import { isUsableSecret, STANDARD_SECRET_RULE, usableSecrets } from './webhook-secret.rules.js';
+import { isUsableSecret, SECRET_RULE, usableSecrets } from './webhook-secret.rules.js';
 
 /**
  * Returns the signature of a webhook body: the lowercase hexadecimal HMAC-SHA1 of its UTF-8 bytes, keyed with the text
  * of the shared secret.
  *
- * @throws {OptionsError} if the secret is empty, or is `whsec_` with less than 24 bytes of base64: both can be guessed.
+ * @throws {OptionsError} if the secret is empty, is `whsec_` with less than 24 bytes of base64, or begins or ends with
+ * white space or a quote.
  * @see docs/specification.md, "Signatures"
  */
 export function signBody(body: string | Uint8Array, secret: string): string {
   if (!isUsableSecret(secret)) {
-    throw new OptionsError('signBody', [secret ? STANDARD_SECRET_RULE : 'the secret must not be empty']);
+    throw new OptionsError('signBody', [secret ? SECRET_RULE : 'the secret must not be empty']);
   }
   return hmacOf(body, secret);
 }

@@ -5,8 +5,10 @@ const STANDARD_PREFIX = 'whsec_';
 /** Minimum length of a Standard Webhooks key, in bytes: the specification requires 192 bits. */
 export const MIN_STANDARD_KEY_BYTES = 24;
 
-/** Error message for an invalid secret that begins with `whsec_`. */
-export const STANDARD_SECRET_RULE = `after whsec_, a secret must be base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`;
+/** Rule that {@link isUsableSecret} checks of a text, worded for error messages. */
+export const SECRET_RULE =
+  `after whsec_, a secret must be base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes; ` +
+  'others must not begin or end with white space or a quote';
 
 /** Returns whether a secret has the prefix of Standard Webhooks. */
 export function isStandardSecret(secret: string): boolean {
@@ -22,9 +24,13 @@ export function toStandardKey(secret: string): Buffer | undefined {
   return key && key.length >= MIN_STANDARD_KEY_BYTES ? key : undefined;
 }
 
-/** Returns whether a secret may sign and verify. An empty one, or `whsec_` without a key, can be guessed. */
+/**
+ * Returns whether a secret may sign and verify. An empty one, or `whsec_` without a key, can be guessed. White space or a
+ * quote at an end comes from a file or a shell, and the other side does not have it.
+ */
 export function isUsableSecret(value: unknown): value is string {
-  return isNonEmptyString(value) && (!isStandardSecret(value) || toStandardKey(value) !== undefined);
+  if (!isNonEmptyString(value)) return false;
+  return isStandardSecret(value) ? toStandardKey(value) !== undefined : !/^[\s"'`]|[\s"'`]$/.test(value);
 }
 
 /** Accepts base64 with or without padding. Compares the result, because Buffer skips invalid characters. */
@@ -47,7 +53,7 @@ export function usableSecrets(subject: string, secrets: string | readonly string
   const given = [secrets].flat().filter(isNonEmptyString);
   const usable = given.filter(isUsableSecret);
   if (given.length === 0) warnOnce(`${subject}: the secret is empty or not set, so every webhook is refused`);
-  if (usable.length < given.length) warnOnce(`${subject}: ${STANDARD_SECRET_RULE}; invalid secrets are ignored`);
+  if (usable.length < given.length) warnOnce(`${subject}: ${SECRET_RULE}; invalid secrets are ignored`);
   return usable;
 }
 

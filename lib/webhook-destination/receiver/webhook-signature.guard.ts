@@ -13,7 +13,7 @@ import { OptionsError } from '../../common/options.error.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { verifySignature } from './signature.util.js';
 import { checkTolerance, type StandardWebhookOptions, verifyStandardWebhook } from './standard-webhook.util.js';
-import { isStandardSecret, isUsableSecret, STANDARD_SECRET_RULE, toStandardKey } from './webhook-secret.rules.js';
+import { isStandardSecret, isUsableSecret, SECRET_RULE, toStandardKey } from './webhook-secret.rules.js';
 
 /** Injection token for the shared secret, or secrets, of a {@link WebhookSignatureGuard} applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
@@ -83,7 +83,7 @@ function checkSecrets(secrets: unknown): string[] {
   if (all.length === 0 || !all.every(isNonEmptyString)) {
     faults.push('the secret must be a non-empty string, or an array of them');
   }
-  if (!all.filter(isNonEmptyString).every(isUsableSecret)) faults.push(STANDARD_SECRET_RULE);
+  if (!all.filter(isNonEmptyString).every(isUsableSecret)) faults.push(SECRET_RULE);
   if (faults.length > 0) throw new OptionsError(WebhookSignatureGuard.name, faults);
   return all as string[];
 }

@@ -22,7 +22,7 @@ export interface SourceEntry extends Omit<SourceOptions, 'writeKey'>, Entry {
   previousKeyUntil?: number;
 }
 
-/** A destination without its secrets, its header values, and the user info and query of its URLs. */
+/** A destination without its secrets, its header values, and the user info, query and tokens of its URLs. */
 export interface DestinationEntry extends Omit<DestinationOptions, 'headers' | 'sharedSecret' | 'transform'>, Entry {
   /** Names of the headers added to every request. */
   headers: string[];

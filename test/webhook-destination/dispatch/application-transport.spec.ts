@@ -130,6 +130,19 @@ describe("A transport of the application's", () => {
     expect(signals[0]!.aborted).toBe(error.startsWith('timeout'));
   });
 
+  it.each<[what: string, thrown: unknown]>([
+    ['an error', new Error('x'.repeat(1_000_000))],
+    ['a text', 'x'.repeat(1_000_000)],
+  ])('that rejects with %s of a million characters leaves a thousand of them', async (_what, thrown) => {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- an application may
+    const started = await relay(() => Promise.reject(thrown));
+    await started.track('m1');
+    await started.settled('retry');
+    const [delivery] = await started.service.deliveries({ messageId: 'm1' });
+    expect(delivery!.attempts[0]!.results[0]!.error).toBe(`${'x'.repeat(999)}…`);
+    for (const line of started.log.lines) expect(line.length).toBeLessThan(1_500);
+  });
+
   it('is told when the application closes, and is not asked any more', async () => {
     const signals: AbortSignal[] = [];
     const started = await relay(

@@ -129,7 +129,7 @@ describe('The transform of a destination', () => {
       () => {
         throw new Error('x'.repeat(10_000));
       },
-      'x'.repeat(500),
+      `${'x'.repeat(999)}…`,
     ],
     ['returns a promise', () => Promise.resolve({}), 'it must be synchronous, but returned a promise'],
     ['rejects', () => Promise.reject(new Error('later')), 'it must be synchronous, but returned a promise'],

@@ -8,8 +8,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { RawBodyRequest } from '@nestjs/common';
 import { OptionsError, signBody, verifySignature } from 'nestjs-analytics-relay';
 
-/** They look like secrets of Standard Webhooks, and have no key in them. */
-const noKeys = ['whsec_', 'whsec_====', 'whsec_!!!', 'whsec_bmV3', `whsec_${'-'.repeat(40)}`];
+const SECRET_RULE =
+  'after whsec_, a secret must be base64 of at least 24 bytes; others must not begin or end with white space or a quote';
+
+/** Secrets with white space or a quote at an end, and those that look like Standard Webhooks and have no key. */
+const noKeys = ['secret\n', "'secret'", 'whsec_', 'whsec_====', 'whsec_!!!', 'whsec_bmV3', `whsec_${'-'.repeat(40)}`];
 
 describe('signBody', () => {
   it('is the lowercase hexadecimal HMAC-SHA1 of the UTF-8 bytes (RFC 2202, case 2)', () => {
@@ -30,8 +33,7 @@ describe('signBody', () => {
   });
 
   it.each(noKeys)('does not sign with %s', (secret) => {
-    const rule = 'after whsec_, a secret must be base64 of at least 24 bytes';
-    expect(() => signBody('{}', secret)).toThrow(new OptionsError('signBody', [rule]));
+    expect(() => signBody('{}', secret)).toThrow(new OptionsError('signBody', [SECRET_RULE]));
   });
 });
 

@@ -8,6 +8,8 @@ import { listen, platforms } from '../../support/platforms.js';
 import { LogLines, Relay } from '../../support/relay.js';
 
 const STANDARD = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const SECRET_RULE =
+  'after whsec_, a secret must be base64 of at least 24 bytes; others must not begin or end with white space or a quote';
 const PLAIN = 'a secret of 24 bytes ...';
 
 @Controller()
@@ -173,11 +175,14 @@ describe('WebhookSignatureGuard', () => {
     await expect(testing.compile()).rejects.toThrow(`WebhookSignatureGuard: ${rule}`);
   });
 
-  it.each(['whsec_', 'whsec_bmV3', 'whsec_no base64 at all, and quite long'])('is not made with %s', (secret) => {
-    const faults = ['after whsec_, a secret must be base64 of at least 24 bytes'];
-    expect(() => new WebhookSignatureGuard(secret)).toThrow(new OptionsError('WebhookSignatureGuard', faults));
-    expect(() => new WebhookSignatureGuard(['good', secret])).toThrow(OptionsError);
-  });
+  it.each(['whsec_', 'whsec_bmV3', 'whsec_no base64 at all, and quite long', 'new\n', '"new"'])(
+    'is not made with %j',
+    (secret) => {
+      const faults = [SECRET_RULE];
+      expect(() => new WebhookSignatureGuard(secret)).toThrow(new OptionsError('WebhookSignatureGuard', faults));
+      expect(() => new WebhookSignatureGuard(['good', secret])).toThrow(OptionsError);
+    },
+  );
 
   it('is not made with a tolerance that is no number', () => {
     const faults = ['tolerance must be a number of milliseconds, 0 or above'];
