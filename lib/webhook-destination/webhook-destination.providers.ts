@@ -26,8 +26,8 @@ const relayProviders: Provider[] = [
   RelaySteps,
   {
     provide: RetentionSweeper,
-    useFactory: ({ queue }: RelaySteps, options: CheckedOptions, modules: ModulesContainer) =>
-      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules),
+    useFactory: ({ queue, countSurplus }: RelaySteps, options: CheckedOptions, modules: ModulesContainer) =>
+      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modules, countSurplus),
     inject: [RelaySteps, CHECKED_OPTIONS, ModulesContainer],
   },
   RelayLifecycle,

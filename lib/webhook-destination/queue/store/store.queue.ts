@@ -23,6 +23,7 @@ import type {
   NewDelivery,
   OldestDelivery,
   QueueCondition,
+  SweptRecords,
 } from '../delivery-queue.interface.js';
 import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
 import { checkPage, checkQuery, matches } from '../query.util.js';
@@ -169,7 +170,7 @@ export class StoreQueue implements DeliveryQueue {
     return purged;
   }
 
-  sweep(): Promise<number> {
+  sweep(): Promise<SweptRecords> {
     return this.store.sweep(this.retention, this.now());
   }
 
