@@ -14,7 +14,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { RelayMetrics } from './metrics/relay-metrics.js';
-import type { DeliveryQueue } from './queue/delivery-queue.interface.js';
+import type { DeliveryCount, DeliveryQueue } from './queue/delivery-queue.interface.js';
 import { createQueue } from './queue/queue.factory.js';
 import { figuresOf, type QueueFigures } from './queue/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
@@ -49,6 +49,8 @@ export class RelaySteps {
   readonly explainer: MessageExplainer;
   /** Metrics of this relay and of all clients in the process. */
   readonly metrics: readonly Metric[];
+  /** Counts records that a sweep removes because of a `count` of the retention. */
+  readonly countSurplus: (surplus: DeliveryCount[]) => void;
   /** Passes the metrics to the option `telemetry`, until the returned function is called. */
   readonly observeMetrics: () => (() => void) | void;
 
@@ -68,6 +70,7 @@ export class RelaySteps {
     const metrics =
       admin || telemetry ? new RelayMetrics(figures, options.maxMetricDestinations, telemetry) : undefined;
     this.metrics = [...(metrics?.all ?? []), ...ClientMetrics.ofProcess().all];
+    this.countSurplus = (surplus) => metrics?.removeSurplus(surplus);
     this.observeMetrics = () => metrics && telemetry?.observe?.(metrics.all);
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);

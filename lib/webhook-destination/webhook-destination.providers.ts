@@ -27,8 +27,8 @@ const relayProviders: Provider[] = [
   RelaySteps,
   {
     provide: RetentionSweeper,
-    useFactory: ({ queue }: RelaySteps, options: CheckedOptions, moduleRef: ModuleRef) =>
-      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modulesOf(moduleRef)),
+    useFactory: ({ queue, countSurplus }: RelaySteps, options: CheckedOptions, moduleRef: ModuleRef) =>
+      options.reveal().mode === 'ingest' ? undefined : new RetentionSweeper(queue, modulesOf(moduleRef), countSurplus),
     inject: [RelaySteps, CHECKED_OPTIONS, ModuleRef],
   },
   RelayLifecycle,

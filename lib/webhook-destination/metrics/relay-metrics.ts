@@ -35,6 +35,10 @@ export class RelayMetrics implements RelayTelemetry {
     description: 'Deliveries that became dead, after an attempt or without one, by destination',
   });
   private readonly deadOf = foundOnce((destination: string) => this.dead.of({ destination }));
+  private readonly removed = new Counter({
+    name: 'analytics_relay.delivery.removed',
+    description: 'Delivered and dead deliveries removed because of retention.count, by destination and state',
+  });
   private readonly rejected = new Counter({
     name: 'analytics_relay.ingest.rejected',
     description: 'Messages and requests rejected at ingest, by code',
@@ -76,6 +80,7 @@ export class RelayMetrics implements RelayTelemetry {
       ...this.queueing.all,
       ...this.attempts.all,
       this.dead,
+      this.removed,
       this.rejected,
       new Gauge(count, () => this.counts()),
       new Gauge(oldest, () => this.ages(), 'max'),
@@ -110,6 +115,12 @@ export class RelayMetrics implements RelayTelemetry {
   deadLetter(delivery: { readonly destination: string }): void {
     this.deadOf(this.names.valueOf(delivery.destination)).value++;
     this.spans?.deadLetter?.(delivery);
+  }
+
+  removeSurplus(surplus: readonly { destination: string; state: string; count: number }[]): void {
+    for (const { destination, state, count } of surplus) {
+      this.removed.add(count, { state, destination: this.names.valueOf(destination) });
+    }
   }
 
   /** Returns the value of a destination in attributes. */

@@ -153,6 +153,14 @@ export interface OldestDelivery {
   dueAt?: number | undefined;
 }
 
+/** Records that a sweep has removed. */
+export interface SweptRecords {
+  /** Number of removed records. */
+  removed: number;
+  /** Those of them that were young enough to stay, but exceeded the `count` of their retention. */
+  surplus: DeliveryCount[];
+}
+
 /** Result of checking a queue that can be written. */
 export interface QueueCondition {
   /** Whether the queue refuses new deliveries because it has reached its configured size limit. */
@@ -233,8 +241,12 @@ export interface DeliveryQueue {
    * @param keepsNotices whether delete notifications that are queued, delivering or waiting stay
    */
   purge(query: DeliveryQuery, keepsNotices?: boolean): Promise<number>;
-  /** Removes records of delivered and dead deliveries past their retention; resolves with their number. */
-  sweep(): Promise<number>;
+  /**
+   * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended first.
+   * If there are more than the `count` of a state, the destinations with the most records give up theirs: none has more
+   * than another that loses some, except for the remainder of the division.
+   */
+  sweep(): Promise<SweptRecords>;
   /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */
   expedite?(destination: string): Promise<number>;
   /** Stores sources and destinations for `registry: 'store'`; usable while the queue is open. */

@@ -9,8 +9,8 @@ export interface RetentionBound {
   /** Maximum time since delivery ended or the message was accepted, in ms. Default: depends on the kind of record. */
   age?: number;
   /**
-   * Maximum number of records, on Redis for each destination. The records accepted last are kept, in `bullmqQueue`
-   * those that ended last. Default: depends on the kind of record.
+   * Maximum number of records of all destinations. If there are more, the destinations with the most records give up
+   * those that ended first, until none has more than another. Default: depends on the kind of record.
    */
   count?: number;
 }

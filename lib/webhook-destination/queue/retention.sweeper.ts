@@ -3,7 +3,7 @@ import type { ModulesContainer } from '@nestjs/core';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
-import type { DeliveryQueue } from './delivery-queue.interface.js';
+import type { DeliveryCount, DeliveryQueue } from './delivery-queue.interface.js';
 import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
 
 /** Name of the interval in the registry of `@nestjs/schedule`. */
@@ -11,6 +11,9 @@ const SWEEP_INTERVAL_NAME = 'nestjs-analytics-relay:sweep';
 
 /** Time between two sweeps, in ms. */
 const SWEEP_INTERVAL = 15_000;
+
+/** Maximum number of destinations in one log line. */
+const NAMED = 10;
 
 /**
  * Removes records past their retention at a fixed interval.
@@ -27,9 +30,11 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
   private sweeping = false;
   private stopped = false;
 
+  /** @param onSurplus receives the number of records that each sweep removes because of a `count` */
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly modules: ModulesContainer,
+    private readonly onSurplus: (surplus: DeliveryCount[]) => void,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -54,12 +59,24 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
     if (this.sweeping) return;
     this.sweeping = true;
     try {
-      await this.queue.sweep();
+      const { surplus } = await this.queue.sweep();
+      this.onSurplus(surplus);
+      this.warn(surplus.filter(({ state }) => state === 'dead'));
     } catch (error) {
       if (this.stopped) return; // closing the queue interrupts a sweep
       this.logger.error(`Old records could not be removed: ${errorMessage(error)}`);
     } finally {
       this.sweeping = false;
     }
+  }
+
+  /** Warns of dead letters that can no longer be replayed. Records of delivered messages are only counted. */
+  private warn(dead: DeliveryCount[]): void {
+    if (dead.length === 0) return;
+    const named = dead.slice(0, NAMED).map(({ destination, count }) => `${count} of "${destination}"`);
+    if (dead.length > NAMED) named.push(`those of ${dead.length - NAMED} more destinations`);
+    this.logger.warn(
+      `Dead deliveries removed because there were more than retention.dead.count: ${named.join(', ')}. They cannot be replayed`,
+    );
   }
 }

@@ -17,7 +17,7 @@ const fullQueue: DeliveryQueue = {
   consume: () => NEVER,
   due$: NEVER,
   idle: () => Promise.resolve(),
-  sweep: () => Promise.resolve(0),
+  sweep: () => Promise.resolve({ removed: 0, surplus: [] }),
   list: () => Promise.resolve([]),
   counts: () => Promise.resolve([]),
   replay: () => Promise.resolve(0),

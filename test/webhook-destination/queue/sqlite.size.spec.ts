@@ -68,7 +68,7 @@ describe('The size of the SQLite file', () => {
     await waitFor(() => failed === BATCHES * 2 * ATTEMPTS);
     const peak = statSync(path).size;
     await queue.idle();
-    expect(await queue.sweep()).toBe(BATCHES * 2 - 1_000);
+    expect((await queue.sweep()).removed).toBe(BATCHES * 2 - 1_000);
     const { size } = statSync(path);
     expect(size).toBeLessThan(peak / 4);
     expect(statSync(`${path}-wal`).size).toBe(0);

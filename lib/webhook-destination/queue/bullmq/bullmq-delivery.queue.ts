@@ -12,6 +12,7 @@ import {
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
+  type SweptRecords,
   UNLIMITED,
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
@@ -28,7 +29,7 @@ import { isOpenNoticeJob, type NewJob, toJob, toReplayedData, toTakenJob } from 
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { type DestinationJobs, RedisStore } from './redis.store.js';
-import { sweepJobs } from './retention-sweep.js';
+import { RetentionSweep } from './retention-sweep.js';
 
 /** Maximum wait for Redis when adding deliveries, in ms. */
 const ADD_TIMEOUT = 10_000;
@@ -48,6 +49,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   readonly peers: PeerChannel = this.store.signals;
   readonly due$ = this.upkeep.due$;
   private readonly clock = new SteadyClock();
+  private readonly sweeper = new RetentionSweep(this.store, this.options.retention);
   private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
 
   constructor(private readonly options: SharedQueueOptions) {}
@@ -148,13 +150,10 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return count;
   }
 
-  async sweep(): Promise<number> {
-    let count = 0;
-    for (const destination of await this.store.nextSwept()) {
-      count += await sweepJobs(this.store, this.store.queueOf(destination), this.options.retention);
-    }
+  async sweep(): Promise<SweptRecords> {
+    const swept = await this.sweeper.run();
     await this.store.registry.sweep(Date.now());
-    return count;
+    return swept;
   }
 
   async expedite(destination: string): Promise<number> {

@@ -1,3 +1,5 @@
+import type { SweptRecords } from '../delivery-queue.interface.js';
+import { limitFairly } from '../retention-bound.util.js';
 import type { Retention } from '../retention.options.js';
 import { countJobs } from './job.finder.js';
 import type { DestinationJobs, RedisStore } from './redis.store.js';
@@ -5,30 +7,65 @@ import type { DestinationJobs, RedisStore } from './redis.store.js';
 /** Records removed with one command, which blocks Redis. */
 const PORTION = 250;
 
-/**
- * Removes a queue's records past their retention; resolves with their number. Also restores a queue with open
- * deliveries to the due list, because a BullMQ tool may have moved its jobs.
- */
-export async function sweepJobs(store: RedisStore, queue: DestinationJobs, retention: Retention): Promise<number> {
-  const { queued, delivering, waiting, ...ended } = await countJobs(queue);
-  if (queued + delivering + waiting > 0) await store.due.restore(queue.destination);
-  let count = 0;
-  for (const [state, type] of [
-    ['delivered', 'completed'],
-    ['dead', 'failed'],
-  ] as const) {
-    const bounds = retention[state];
-    // BullMQ first removes the jobs that ended first.
-    const remove = async (endedUntil: number, most: number) => {
-      for (let left = most, removed = PORTION; left > 0 && removed === PORTION; left -= removed) {
-        const ids = await queue.backend.cleanJobsByState(type, endedUntil, Math.min(left, PORTION));
-        await store.forget(queue, ids);
-        removed = ids.length;
-        count += removed;
+const TYPES = { delivered: 'completed', dead: 'failed' } as const;
+
+/** Removes records past their retention, of some destinations at a time. */
+export class RetentionSweep {
+  /** Records that each destination had when it was last swept: all share one bound. */
+  private readonly counts = new Map<string, Record<keyof typeof TYPES, number>>();
+
+  constructor(
+    private readonly store: RedisStore,
+    private readonly retention: Retention,
+  ) {}
+
+  /**
+   * Sweeps the next destinations. Also restores those with open deliveries to the due list, because a BullMQ tool may
+   * have moved their jobs.
+   */
+  async run(): Promise<SweptRecords> {
+    const { store, retention, counts } = this;
+    const swept: SweptRecords = { removed: 0, surplus: [] };
+    const queues = (await store.nextSwept()).map((destination) => store.queueOf(destination));
+    for (const queue of queues) {
+      const { queued, delivering, waiting, delivered, dead } = await countJobs(queue);
+      if (queued + delivering + waiting > 0) await store.due.restore(queue.destination);
+      counts.set(queue.destination, { delivered, dead });
+    }
+    for (const state of ['delivered', 'dead'] as const) {
+      const { age, count } = retention[state];
+      for (const queue of queues) {
+        const present = counts.get(queue.destination)!;
+        const old = await this.remove(queue, state, Date.now() - age, present[state]);
+        present[state] -= old;
+        swept.removed += old;
       }
-    };
-    await remove(Number.MAX_SAFE_INTEGER, ended[state] - bounds.count);
-    await remove(Date.now() - bounds.age, Math.min(ended[state], bounds.count));
+      const all = Array.from(counts, ([destination, ended]) => ({ destination, count: ended[state] }));
+      const limited = new Map(limitFairly(all, count).map((limit) => [limit.destination, limit.count - limit.kept]));
+      for (const queue of queues) {
+        const { destination } = queue;
+        const surplus = await this.remove(queue, state, Number.MAX_SAFE_INTEGER, limited.get(destination) ?? 0);
+        counts.get(destination)![state] -= surplus;
+        swept.removed += surplus;
+        if (surplus > 0) swept.surplus.push({ destination, state, count: surplus });
+      }
+    }
+    return swept;
   }
-  return count;
+
+  /** Removes at most `most` records that ended until a time, first those that ended first; resolves with their number. */
+  private async remove(
+    queue: DestinationJobs,
+    state: keyof typeof TYPES,
+    until: number,
+    most: number,
+  ): Promise<number> {
+    let count = 0;
+    for (let removed = PORTION; count < most && removed === PORTION; count += removed) {
+      const ids = await queue.backend.cleanJobsByState(TYPES[state], until, Math.min(most - count, PORTION));
+      await this.store.forget(queue, ids);
+      removed = ids.length;
+    }
+    return count;
+  }
 }

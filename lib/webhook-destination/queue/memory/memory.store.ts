@@ -7,12 +7,14 @@ import {
   isOpenNotice,
   type OldestDelivery,
   type QueueCondition,
+  type SweptRecords,
   UNLIMITED,
 } from '../delivery-queue.interface.js';
 import { toDelivery } from '../delivery.factory.js';
 import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../store/delivery-store.interface.js';
 import { toSettled } from '../store/settlement.util.js';
 import { type CheckedPage, type CheckedQuery, matches } from '../query.util.js';
+import { limitFairly } from '../retention-bound.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList } from './due-list.js';
@@ -136,15 +138,22 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(this.remove(this.find(query).filter(isPurged)));
   }
 
-  sweep(retention: Retention, now: number): Promise<number> {
+  async sweep(retention: Retention, now: number): Promise<SweptRecords> {
     this.accepted.forget(now);
     this.registry.sweep(now);
-    const past = (['delivered', 'dead'] as const).flatMap((state) => {
-      const { age, count } = retention[state];
-      const ended = this.find({ state });
-      return ended.filter(({ changedAt }, index) => index < ended.length - count || changedAt <= now - age);
-    });
-    return Promise.resolve(this.remove(past));
+    const swept: SweptRecords = { removed: 0, surplus: [] };
+    for (const state of ['delivered', 'dead'] as const) {
+      const { age, count: bound } = retention[state];
+      swept.removed += this.remove(this.find({ state }).filter(({ changedAt }) => changedAt <= now - age));
+      const counts = (await this.counts()).filter((row) => row.state === state);
+      for (const { destination, count, kept } of limitFairly(counts, bound)) {
+        const ended = this.find({ destination, state }).sort((a, b) => a.changedAt - b.changedAt);
+        const surplus = this.remove(ended.slice(0, count - kept));
+        swept.removed += surplus;
+        swept.surplus.push({ destination, state, count: surplus });
+      }
+    }
+    return swept;
   }
 
   close(): Promise<void> {

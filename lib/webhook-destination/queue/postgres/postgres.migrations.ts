@@ -37,7 +37,7 @@ const TABLES = `
   ALTER TABLE relay_delivery ALTER body SET STORAGE EXTERNAL;
   CREATE INDEX relay_delivery_open ON relay_delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
   CREATE INDEX relay_delivery_leased ON relay_delivery (lease, leased_at) WHERE state = 'delivering';
-  CREATE INDEX relay_delivery_ended ON relay_delivery (state, ended_at, id) WHERE state IN ('delivered', 'dead');
+  CREATE INDEX relay_delivery_ended ON relay_delivery (state, destination, ended_at, id) WHERE state IN ('delivered', 'dead');
   CREATE INDEX relay_delivery_dead ON relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
 
   CREATE TABLE relay_seen (

@@ -6,6 +6,7 @@ import {
   type DeliveryRecord,
   type OldestDelivery,
   type QueueCondition,
+  type SweptRecords,
   UNLIMITED,
 } from '../delivery-queue.interface.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
@@ -161,10 +162,10 @@ export class PostgresStore implements DeliveryStore {
     return this.records.purge(query, keepsNotices, (ids) => this.signals.sendPurged(ids));
   }
 
-  async sweep(retention: Retention, now: number): Promise<number> {
-    const count = await new RetentionSweep(this.long).run(retention, now);
+  async sweep(retention: Retention, now: number): Promise<SweptRecords> {
+    const swept = await new RetentionSweep(this.long).run(retention, now);
     await this.registry.sweep(Date.now());
-    return count;
+    return swept;
   }
 
   beginClose(): void {

@@ -1,3 +1,4 @@
+import type { SweptRecords } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
@@ -48,7 +49,7 @@ export class SqliteDatabase {
       this.registry = new RegistryTable(db);
       this.series = new SeriesTable(db);
       this.walk = new SqliteWalk(db, this.batches);
-      this.sweeper = new SqliteSweep(db, this.batches, this.accepted);
+      this.sweeper = new SqliteSweep(db, this.batches);
       this.figures = new SqliteFigures(db);
       this.transaction(() => {
         this.batches.recover(leased);
@@ -128,11 +129,14 @@ export class SqliteDatabase {
     return this.deliveries.expedite(destination, now);
   }
 
-  /** Removes a portion of the records that are past their retention; returns their number. */
-  sweep(retention: Retention, now: number): number {
+  /** Begins or continues a sweep; returns what it has removed once it has ended. */
+  sweep(retention: Retention, now: number, isFirst: boolean): SweptRecords | undefined {
     this.file.pages.estimateDemand();
-    this.registry.sweep(now);
-    return this.sweeper.run(retention, now);
+    if (isFirst) {
+      this.registry.sweep(now);
+      this.accepted.trim(now);
+    }
+    return this.sweeper.run(retention, now, isFirst);
   }
 
   private settleOne(settlement: SettlementRow, now: number): boolean {

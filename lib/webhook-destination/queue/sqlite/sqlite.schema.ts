@@ -67,7 +67,7 @@ export const SCHEMA = `
   ) STRICT;
   CREATE INDEX delivery_due ON delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
   CREATE INDEX delivery_state ON delivery (state, destination);
-  CREATE INDEX delivery_ended ON delivery (state, ended_at) WHERE ended_at IS NOT NULL;
+  CREATE INDEX delivery_ended ON delivery (state, destination, ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
   CREATE TABLE registry (
     revision INTEGER PRIMARY KEY,

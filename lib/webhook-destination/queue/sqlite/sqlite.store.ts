@@ -8,6 +8,7 @@ import type {
   DeliveryRecord,
   OldestDelivery,
   QueueCondition,
+  SweptRecords,
 } from '../delivery-queue.interface.js';
 import type {
   Claim,
@@ -162,8 +163,10 @@ export class SqliteStore implements DeliveryStore {
     return replayed.flat();
   }
 
-  expedite(destination: string, now: number): Promise<number> {
-    return sumUp(() => this.thread.call('queue', 'expedite', destination, now));
+  async expedite(destination: string, now: number): Promise<number> {
+    let sum = 0;
+    for (let count = 1; count > 0; sum += count) count = await this.thread.call('queue', 'expedite', destination, now);
+    return sum;
   }
 
   async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
@@ -183,10 +186,11 @@ export class SqliteStore implements DeliveryStore {
     await this.thread.call('file', 'confirmPurge');
   }
 
-  async sweep(retention: Retention, now: number): Promise<number> {
-    const count = await sumUp(() => this.thread.call('queue', 'sweep', retention, now));
+  async sweep(retention: Retention, now: number): Promise<SweptRecords> {
+    let swept = await this.thread.call('queue', 'sweep', retention, now, true);
+    while (!swept) swept = await this.thread.call('queue', 'sweep', retention, now, false);
     while (await this.thread.call('file', 'shrink'));
-    return count;
+    return swept;
   }
 
   async close(): Promise<void> {
@@ -223,11 +227,4 @@ export class SqliteStore implements DeliveryStore {
     this.isFull = true;
     return new QueueFullError(message);
   }
-}
-
-/** Calls a function that handles a portion, until it returns 0; resolves with the sum. */
-async function sumUp(handle: () => Promise<number>): Promise<number> {
-  let sum = 0;
-  for (let count = await handle(); count > 0; count = await handle()) sum += count;
-  return sum;
 }

@@ -6,6 +6,7 @@ import type {
   DeliveryQueue,
   DeliveryRecord,
   NewDelivery,
+  SweptRecords,
 } from '../delivery-queue.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
@@ -108,7 +109,7 @@ export interface DeliveryStore
   purge(query: CheckedQuery, keepsNotices: boolean): Promise<number>;
   /** Overwrites leftover data of purged deliveries. Absent if none is left, or the database overwrites it by itself. */
   scrub?(): Promise<void>;
-  sweep(retention: Retention, now: number): Promise<number>;
+  sweep(retention: Retention, now: number): Promise<SweptRecords>;
   /** Called when the queue begins to close. All calls, the last ones and `close` included, then end within seconds. */
   beginClose?(): void;
   close(): Promise<void>;

@@ -24,6 +24,7 @@ import {
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
+  type SweptRecords,
 } from '../delivery-queue.interface.js';
 import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
 import { checkPage, checkQuery, matches } from '../query.util.js';
@@ -175,7 +176,7 @@ export class StoreQueue implements DeliveryQueue {
     return purged;
   }
 
-  sweep(): Promise<number> {
+  sweep(): Promise<SweptRecords> {
     return this.store.sweep(this.retention, this.now());
   }
 

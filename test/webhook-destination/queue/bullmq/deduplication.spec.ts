@@ -63,7 +63,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const ended = async () => (await queue.counts()).filter(({ state }) => state === 'delivered' || state === 'dead');
       await waitFor(async () => (await ended()).length === 2);
       await queue.add([message('good'), message('bad')]);
-      expect(await queue.sweep()).toBe(2);
+      expect((await queue.sweep()).removed).toBe(2);
       expect(await queue.counts()).toEqual([]);
       await queue.add([message('good'), message('bad'), message('last')]);
       await waitFor(() => leases.length === 3);

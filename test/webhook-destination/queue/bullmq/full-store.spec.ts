@@ -45,7 +45,7 @@ await describeOnEach([redisStore], () => {
       const used = Number(/used_memory:(\d+)/.exec(await redis.info('memory'))![1]);
       await redis.config('SET', 'maxmemory', used - 100_000);
       await expect(queue.add([delivery('refused')])).rejects.toThrow('OOM');
-      expect(await queue.sweep()).toBe(300);
+      expect((await queue.sweep()).removed).toBe(300);
       await queue.add([...ids, 'new'].map(delivery));
       await waitFor(async () => (await queue.counts()).every(({ state }) => state === 'delivered'));
       expect(await queue.list({})).toMatchObject([{ messageId: 'new' }]);

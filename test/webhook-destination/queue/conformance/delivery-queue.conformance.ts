@@ -909,7 +909,7 @@ export function itConforms(engine: QueueEngine): void {
     });
 
     describe('sweep', () => {
-      it('keeps as many records as the bounds say, those accepted last', async () => {
+      it('keeps as many records as the bounds say, those that ended last', async () => {
         await reopenWith({ delivered: { count: 12 }, dead: { count: 3 } });
         consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
         for (let i = 0; i < 4; i++) {
@@ -920,28 +920,83 @@ export function itConforms(engine: QueueEngine): void {
           await counted('delivered', 5 * (i + 1));
           await counted('dead', 2 * (i + 1));
         }
-        expect(await queue.sweep()).toBe(8 + 5);
+        expect((await queue.sweep()).removed).toBe(8 + 5);
         const kept = await queue.list({ state: 'delivered' });
         expect(kept.map(({ acceptedAt }) => acceptedAt - AT)).toEqual([3, 3, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1]);
         expect(await count('delivered')).toBe(12);
         expect(await queue.list({ state: 'dead' })).toHaveLength(3);
-        expect(await queue.sweep()).toBe(0);
+        expect((await queue.sweep()).removed).toBe(0);
+      });
+
+      it('shares the bounds among destinations: one with many records pushes out none of the others', async () => {
+        await reopenWith({ delivered: { count: 7 }, dead: { count: 7 } });
+        const add = async (destination: string, outcome: () => DeliveryOutcome, count: number, from = 0) => {
+          const { leases, subscription } = consume(64, outcome, destination);
+          for (let index = 0; index < count; index++) {
+            await queue.add([message(`${destination}${from + index}`, { destination, acceptedAt: AT + from + index })]);
+            await leased(index + 1, leases);
+          }
+          await queue.idle();
+          subscription.unsubscribe();
+        };
+        const kept = async (state: DeliveryState) =>
+          (await queue.list({ state })).map(({ messageId }) => messageId).sort();
+        for (const [outcome, state] of [
+          [dead, 'dead'],
+          [delivered, 'delivered'],
+        ] as const) {
+          await add('quiet', outcome, 2);
+          await add('loud', outcome, 6, 20);
+          await add('down', outcome, 9, 40);
+          const { removed, surplus } = await queue.sweep();
+          expect(removed).toBe(10);
+          expect(surplus.sort((a, b) => a.count - b.count)).toEqual([
+            { destination: 'loud', state, count: 4 },
+            { destination: 'down', state, count: 6 },
+          ]);
+          const left = await kept(state);
+          expect(left.map((name) => name.replace(/\d+/, ''))).toEqual([
+            'down',
+            'down',
+            'down',
+            'loud',
+            'loud',
+            'quiet',
+            'quiet',
+          ]);
+          expect(await queue.sweep()).toEqual({ removed: 0, surplus: [] });
+          await queue.purge({});
+        }
+      });
+
+      it('keeps the records of a destination that ended last, whichever was accepted last', async () => {
+        await reopenWith({ dead: { count: 1 } });
+        const { leases } = consume();
+        for (const id of ['first', 'second']) await queue.add([message(id)]);
+        await leased(2, leases);
+        for (const lease of [...leases].reverse()) {
+          await lease.settle(dead());
+          const at = Date.now();
+          await waitFor(() => Date.now() > at);
+        }
+        expect((await queue.sweep()).surplus).toEqual([{ destination: 'Webhooks', state: 'dead', count: 1 }]);
+        expect((await queue.list({})).map(({ messageId }) => messageId)).toEqual([names(leases)[0]]);
       });
 
       it('removes what has come to be past a bound since a sweep that removed nothing', async () => {
         await reopenWith({ delivered: { count: 3 }, dead: { age: 100 } });
         consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
-        expect(await queue.sweep()).toBe(0);
+        expect((await queue.sweep()).removed).toBe(0);
         await queue.add(messages(3));
         await counted('delivered', 3);
-        expect(await queue.sweep()).toBe(0);
+        expect((await queue.sweep()).removed).toBe(0);
         await queue.add(['n1', 'n2'].map((id) => message(id)));
         await counted('delivered', 5);
-        expect(await queue.sweep()).toBe(2);
+        expect((await queue.sweep()).removed).toBe(2);
 
         await queue.add(['b1', 'b2'].map((id) => message(id, { source: 'bad' })));
         let swept = 0;
-        await waitFor(async () => (swept += await queue.sweep()) === 2);
+        await waitFor(async () => (swept += (await queue.sweep()).removed) === 2);
         expect(await count('dead')).toBe(0);
         expect(await count('delivered')).toBe(3);
       });
@@ -954,9 +1009,9 @@ export function itConforms(engine: QueueEngine): void {
         await leases[0]!.settle(delivered());
         await leases[1]!.settle(dead());
         await leases[2]!.settle(waiting(60_000));
-        const before = await queue.sweep();
+        const before = (await queue.sweep()).removed;
         await leases[3]!.settle(delivered());
-        expect(before + (await queue.sweep())).toBe(3);
+        expect(before + (await queue.sweep()).removed).toBe(3);
         expect((await queue.list({})).map(({ messageId }) => messageId)).toEqual(['m2']);
       });
     });
