@@ -1,7 +1,7 @@
 import type { NewDelivery } from '../queue/delivery-queue.interface.js';
 
 /** Deliveries and bytes from which a portion is full: the event loop serves others before the next one. */
-const MAX_DELIVERIES = 4_000;
+const MAX_DELIVERIES = 2_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Size of a delivery besides its body in memory, in bytes, roughly. */

@@ -33,6 +33,6 @@ describe('The deliveries of many destinations in memory', () => {
     for (let count = 0; count < 7; count++) window.hold(delivery);
     expect([window.takes(1), window.takes(2), window.reserve()]).toEqual([true, false, undefined]);
     window.drop(delivery);
-    expect(window.reserve()).toEqual({ deliveries: 2, bytes: 16 * MIB - 6 * (1_000 + 512) });
+    expect(window.reserve()).toEqual({ deliveries: 2, bytes: 16 * MIB - 6 * (1_000 + 2_048) });
   });
 });

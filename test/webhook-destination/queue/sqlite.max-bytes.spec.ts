@@ -53,6 +53,7 @@ describe('The option maxBytes of sqliteQueue', () => {
       options: {
         queue: () => (queue = sqliteQueue({ path, maxBytes, retention: { delivered: { count: 0 } } })()),
         destinations: [{ urls: [receiver.url] }],
+        admin: { token: 'admin' },
         delivery: { allowedNetworks: ['127.0.0.0/8'], timeout: 60_000 },
       },
       metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', maxRetries: 100 })] },
@@ -101,6 +102,25 @@ describe('The option maxBytes of sqliteQueue', () => {
     expect(lines(warn)).toHaveLength(1);
     expect(lines(log).filter((line) => line.includes('maxBytes'))).toHaveLength(1);
     expect(lines(error)).toEqual([]);
+  });
+
+  it('refuses no deletion past it', async () => {
+    const { host, relay, queue } = await start(16 * MIB);
+    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const common = { destination: 'Webhooks', source: 'shop', userId: 'u1', acceptedAt: Date.now() };
+    const body = Buffer.from(JSON.stringify(randomBytes(15 * MIB).toString('base64'))); // 20 MiB
+    await queue.add([{ ...common, messageId: 'large', body }]);
+    await expect(relay.accept('wk_shop', [track('refused')])).rejects.toThrow('maxBytes');
+    const deleted = await fetch(`${host}/v1/delete`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer admin', 'Content-Type': 'application/json' },
+      body: JSON.stringify({ userId: 'u2' }),
+    });
+    expect(await deleted.json()).toEqual({ success: true, notifications: 1, purged: 0 });
+    await expect(relay.accept('wk_shop', [track('refused')])).rejects.toThrow('maxBytes');
+    expect(await relay.requestDeletion({ userId: 'u1' })).toEqual({ notifications: 1, purged: 1 });
+    const notices = await relay.deliveries({});
+    expect(notices.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['delete', 'delete']);
   });
 
   it('counts no log that is long no more, and takes messages after a deletion', async () => {

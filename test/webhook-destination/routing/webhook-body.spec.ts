@@ -8,9 +8,7 @@ const timestamp = '2026-01-02T03:04:05.678Z';
 const common = { messageId: 'm1', timestamp, userId: 'u1' };
 const context = { ip: '203.0.113.7', device: { model: 'X', type: 'ios' }, library: { name: 'l', version: '1' } };
 const body = (message: object) =>
-  JSON.parse(
-    toWebhookBody(new AcceptedMessage(new ParsedMessage({ ...common, ...message }), 1)).toString(),
-  ) as unknown;
+  JSON.parse(toWebhookBody(new AcceptedMessage(new ParsedMessage({ ...common, ...message }), 1)).toString()) as unknown;
 
 describe('The body of a webhook', () => {
   it.each([

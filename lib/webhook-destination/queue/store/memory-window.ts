@@ -9,8 +9,8 @@ const SHARED_FACTOR = 4;
 /** Maximum size of the deliveries held in memory, in bytes; the last request or batch may exceed it. */
 const BYTES = 16 * 1024 * 1024;
 
-/** Size of a delivery besides its body, in bytes, roughly. */
-const OVERHEAD = 512;
+/** Size of a delivery besides its body, in bytes: half of what one in flight takes, with its attempt and timers. */
+const OVERHEAD = 2_048;
 
 /**
  * Size of the deliveries held for all destinations, in bytes, from which each holds `SCARCE` deliveries at most: after an
