@@ -25,7 +25,7 @@ import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
 import { ConsumerUpkeep } from './consumer.upkeep.js';
 import { DestinationConsumer } from './destination.consumer.js';
-import { isOpenNoticeJob, type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import { isOpenNoticeJob, isReadable, type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { isLost, JobLeases, removeJob } from './job-leases.js';
 import { type DestinationJobs, RedisStore } from './redis.store.js';
@@ -93,8 +93,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
   }
 
   async check(): Promise<QueueCondition> {
-    await this.store.check();
-    return UNLIMITED;
+    return { ...UNLIMITED, unreadable: await this.store.check() };
   }
 
   async oldest(): Promise<OldestDelivery[]> {
@@ -176,7 +175,8 @@ export class BullmqDeliveryQueue implements SharedQueue {
     for await (const found of find(this.store, queue, { ...query, state: 'dead' })) {
       for (const { job } of found) {
         try {
-          await queue.backend.updateData(job as never, toReplayedData(job, now));
+          if (isReadable(job)) await queue.backend.updateData(job as never, toReplayedData(job, now));
+          else await this.store.forgetUnreadable(queue, [job.id]);
           await queue.backend.retryFinishedJob(job as never, 'failed');
           count++;
         } catch (error) {

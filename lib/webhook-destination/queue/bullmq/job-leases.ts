@@ -1,13 +1,14 @@
 import type { ErrorCode, IQueueBackend, JobJson, MinimalJob } from 'bullmq';
 
 import { errorMessage } from '../../../client/error.util.js';
-import { LineLogger } from '../../../common/line.logger.js';
-import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome } from '../delivery-queue.interface.js';
+import { LimitedLogger } from '../../../common/limited.logger.js';
+import { ADDRESS_NOT_ALLOWED, type Delivery, type DeliveryOutcome, UNREADABLE } from '../delivery-queue.interface.js';
 import type { SteadyClock } from '../steady-clock.js';
-import { nextAttemptAtOf, toDelivery, toTrace } from './job.codec.js';
-import type { RedisStore } from './redis.store.js';
+import { isReadable, nextAttemptAtOf, placeOf, toDelivery, toTrace } from './job.codec.js';
+import { readJob } from './job.finder.js';
+import type { DestinationJobs, RedisStore } from './redis.store.js';
 
-const logger = new LineLogger('BullmqQueue');
+const logger = new LimitedLogger('BullmqQueue');
 
 /** How long a leased job stays locked without a renewal, in ms. */
 export const LOCK_DURATION = 15_000;
@@ -66,10 +67,9 @@ export class JobLeases {
 
   /** Leases the next due job, if there is one. */
   async take(): Promise<NextJob> {
-    const { token } = this.store;
-    const next = this.toNext(await this.backend.moveToActive(token, token));
+    const next = await this.moveToActive();
     if (next.leased || this.clock.lead < MIN_LEAD || !(await this.makeDue())) return next;
-    return this.toNext(await this.backend.moveToActive(token, token));
+    return this.moveToActive();
   }
 
   /** Whether the store shows that an outcome was recorded; false if that is unknown. */
@@ -91,18 +91,18 @@ export class JobLeases {
     const { token } = this.store;
     if (this.leased.get(job.id)?.job !== job) throw Object.assign(new Error('the lease is over'), { code: NOT_LOCKED });
     const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
-    let answer: unknown;
+    let next: NextJob = { leased: undefined, dueAt: undefined };
     if (outcome === undefined) {
       await backend.retryJob(job.id, true, token); // it is then the next to be taken
       // If this fails, the destination is checked when the lease would have expired.
       await this.store.announce(this.destination).catch(() => undefined);
     } else if (outcome.state === 'delivered') {
-      ({ result: answer } = await backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
+      next = await this.toNext(() => backend.moveToCompleted(ended, outcome.attempt, KEEP, token, fetchNext));
     } else {
       const fieldsToUpdate = { stacktrace: toTrace(delivery, outcome) };
       if (outcome.state === 'dead') {
         const { reason } = outcome;
-        ({ result: answer } = await backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
+        next = await this.toNext(() => backend.moveToFailed(ended, reason, KEEP, token, fetchNext, fieldsToUpdate));
         if (reason === ADDRESS_NOT_ALLOWED) await this.recordRefusal();
       } else {
         // By the system clock, with which BullMQ compares in all processes.
@@ -112,7 +112,7 @@ export class JobLeases {
       }
     }
     this.end(leased);
-    return this.toNext(answer);
+    return next;
   }
 
   /** Ends a lease in this process only; the store is not changed. */
@@ -132,8 +132,7 @@ export class JobLeases {
   /** Makes jobs due again whose process crashed; resolves with whether there were any. */
   async recoverStalled(): Promise<boolean> {
     const { backend } = this;
-    const [active = []] = (await backend.getRanges(['active'], 0, -1)) as unknown as [string[]?];
-    if (active.every((id) => this.leased.has(id))) return false;
+    if ((await this.findOthers()).length === 0) return false;
     return (await backend.moveStalledJobsToWait()).length > 0;
   }
 
@@ -152,7 +151,7 @@ export class JobLeases {
     const [ids = []] = (await backend.getRanges(['delayed'], 0, MAX_MADE_DUE - 1, true)) as unknown as [string[]?];
     let isAnyDue = false;
     for (const id of ids) {
-      const job = await backend.getJobData(id);
+      const job = await readJob(this.queue, id);
       const dueAt = job && nextAttemptAtOf(job);
       if (dueAt === undefined || dueAt > now) continue; // jobs planned since then precede some that are due
       // Another process may have been faster.
@@ -164,9 +163,50 @@ export class JobLeases {
     return isAnyDue;
   }
 
-  private toNext(answer: unknown): NextJob {
-    const [json, id, , dueAt] = (answer ?? []) as [(JobJson | null)?, string?, number?, number?];
-    return { leased: json && id ? this.begin({ ...json, id }) : undefined, dueAt: dueAt || undefined };
+  private moveToActive(): Promise<NextJob> {
+    const { token } = this.store;
+    return this.toNext(async () => ({ result: await this.backend.moveToActive(token, token) }));
+  }
+
+  /** Returns ids of active jobs that this consumer has not leased. */
+  private async findOthers(): Promise<string[]> {
+    const [active = []] = (await this.backend.getRanges(['active'], 0, -1)) as unknown as [string[]?];
+    return active.filter((id) => !this.leased.has(id));
+  }
+
+  /** Runs a command that may lock the next job. A job that cannot be read is set aside, and the one after it is next. */
+  private async toNext(lock: () => Promise<{ result: unknown }>): Promise<NextJob> {
+    let answer: [(JobJson | null)?, string?, number?, number?];
+    try {
+      answer = ((await lock()).result ?? []) as typeof answer;
+    } catch (error) {
+      if ((error as Error).name !== 'SyntaxError') throw error;
+      // BullMQ has locked a job that it cannot parse, and does not say which.
+      for (const id of await this.findOthers()) {
+        const job = await readJob(this.queue, id);
+        if (job && !isReadable(job)) await this.setAside(job, false);
+      }
+      return this.moveToActive();
+    }
+    const [json, id, , dueAt] = answer;
+    if (!json || !id) return { leased: undefined, dueAt: dueAt || undefined };
+    const job = { ...json, id };
+    if (isReadable(job)) return { leased: this.begin(job), dueAt: undefined };
+    return this.toNext(() => this.setAside(job, true));
+  }
+
+  /** Ends a locked job that cannot be read, so that it is not taken again. */
+  private async setAside(job: JobJson, fetchNext: boolean): Promise<{ result: unknown }> {
+    const { queue } = this;
+    const [acceptedAt = 0] = await this.store.acceptedAt(queue, [job.id]);
+    await this.store.recordUnreadable(queue, job.id);
+    const { id } = placeOf(this.destination, { ...job, timestamp: job.timestamp || acceptedAt });
+    logger.limited(
+      'error',
+      `Delivery ${id} to "${this.destination}" cannot be read, and is set aside as dead: its job was damaged or evicted`,
+    );
+    const ended = { id: job.id, opts: { attempts: 1 } } as MinimalJob;
+    return queue.backend.moveToFailed(ended, UNREADABLE, KEEP, this.store.token, fetchNext);
   }
 
   private begin(job: JobJson): LeasedJob {
@@ -178,7 +218,7 @@ export class JobLeases {
   /** Spares each start from reading all dead jobs to find those that the network policy blocked. */
   private async recordRefusal(): Promise<void> {
     try {
-      await this.store.recordRefusal(this.store.queueOf(this.destination));
+      await this.store.recordRefusal(this.queue);
     } catch (error) {
       logger.warn(
         `A dead delivery cannot be replayed automatically once its address is allowed: ${errorMessage(error)}`,
@@ -186,8 +226,12 @@ export class JobLeases {
     }
   }
 
+  private get queue(): DestinationJobs {
+    return this.store.queueOf(this.destination);
+  }
+
   private get backend(): IQueueBackend {
-    return this.store.queueOf(this.destination).backend;
+    return this.queue.backend;
   }
 }
 

@@ -2,6 +2,7 @@ import { hash, randomUUID } from 'node:crypto';
 
 import type { JobJson } from 'bullmq';
 
+import { parseJson } from '../../../common/value.util.js';
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import {
   type Delivery,
@@ -166,9 +167,9 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
 export function toRecord(destination: string, job: JobJson, state: DeliveryState): DeliveryRecord {
   const delivery = toDelivery(destination, job);
   if (state === 'delivered') {
-    const attempt = JSON.parse(job.returnvalue) as AttemptRecord;
-    delivery.attempts = [...delivery.attempts, attempt];
-    delivery.firstAttemptAt ??= attempt.startedAt;
+    const attempt = parseJson(job.returnvalue) as AttemptRecord | undefined;
+    if (attempt) delivery.attempts = [...delivery.attempts, attempt];
+    delivery.firstAttemptAt ??= attempt?.startedAt;
   }
   const waitsUntil = state === 'waiting' ? nextAttemptAtOf(job) : undefined;
   const body = delivery.body.toString();
@@ -206,8 +207,18 @@ export function dueAtOf(job: JobJson): number {
   return nextAttemptAtOf(job) ?? job.timestamp;
 }
 
-function parseData({ data }: JobJson): JobData {
-  return JSON.parse(data) as JobData;
+/** Whether all of a job can be read: its data may have been evicted or damaged. */
+export function isReadable(job: JobJson): boolean {
+  return parseData(job) !== EMPTY && Number.isFinite(job.timestamp) && parseTexts(job) !== undefined;
+}
+
+/** What is listed of a job whose data cannot be read. */
+const EMPTY: JobData = { source: '', messageId: '', seq: 0, body: '' };
+
+function parseData(job: JobJson): JobData {
+  const data = parseJson(job.data) as Partial<JobData> | null | undefined;
+  const texts = [data?.source, data?.messageId, data?.body];
+  return texts.every((text) => typeof text === 'string') ? (data as JobData) : EMPTY;
 }
 
 /** Parses history and attempts. A dead letter's stack trace without a failure is outdated: the job was replayed. */
@@ -215,11 +226,18 @@ function parseTrace(
   job: JobJson,
   data = parseData(job),
 ): { history: JobHistory | undefined; attempts: AttemptRecord[] } {
-  const [first, ...rest] = JSON.parse(job.stacktrace ?? '[]') as string[];
-  const history = first === undefined ? undefined : (JSON.parse(first) as JobHistory);
+  const [first, ...rest] = parseTexts(job) ?? [];
+  const history = first as JobHistory | undefined;
   const isFailed = job.failedReason !== undefined && job.finishedOn !== undefined;
   if (!history || (history.isDead && !isFailed)) return { history: data.history, attempts: data.attempts ?? [] };
-  return { history, attempts: rest.map((attempt) => JSON.parse(attempt) as AttemptRecord) };
+  return { history, attempts: rest as AttemptRecord[] };
+}
+
+/** Parses the texts of a stack trace; undefined if one of them is damaged. */
+function parseTexts({ stacktrace = '[]' }: JobJson): unknown[] | undefined {
+  const texts = parseJson(stacktrace);
+  const values = Array.isArray(texts) ? texts.map((text) => parseJson(String(text))) : [undefined];
+  return values.every((value) => typeof value === 'object' && value !== null) ? values : undefined;
 }
 
 /** Reads the progress of a delivery. */

@@ -5,6 +5,7 @@ import {
   type DeliveryRecord,
   type DeliveryState,
   type OldestDelivery,
+  UNREADABLE,
 } from '../delivery-queue.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import {
@@ -58,6 +59,17 @@ export async function countJobs({ backend }: DestinationJobs): Promise<Record<De
   return counts;
 }
 
+/** Reads a job; undefined if it does not exist. One that BullMQ cannot parse counts as set aside. */
+export async function readJob({ backend }: DestinationJobs, id: string): Promise<JobJson | undefined> {
+  try {
+    const job = await backend.getJobData(id);
+    return job && { ...job, id };
+  } catch (error) {
+    if ((error as Error).name !== 'SyntaxError') throw error;
+    return { id, data: '', opts: {}, failedReason: UNREADABLE, finishedOn: 0 } as unknown as JobJson;
+  }
+}
+
 /**
  * Returns the oldest open delivery of a queue, and when the first of them falls due. Considers only the jobs of each type
  * that are due first, because a queue can hold millions.
@@ -69,11 +81,12 @@ export async function firstOpen(store: RedisStore, queue: DestinationJobs): Prom
   const heads = ranges.flatMap((ids, index) => (types[index] === 'wait' ? ids.slice(-1) : ids.slice(0, 1)));
   const [times, jobs] = await Promise.all([
     store.acceptedAt(queue, ranges.flat()),
-    Promise.all(heads.map((id) => queue.backend.getJobData(id))),
+    Promise.all(heads.map((id) => readJob(queue, id))),
   ]);
   const accepted = times.filter((time) => time !== undefined);
   if (accepted.length === 0) return undefined;
-  const due = jobs.filter((job) => job !== undefined).map(dueAtOf); // one may have been removed meanwhile
+  // One may have been removed meanwhile, and the time of another may be damaged.
+  const due = jobs.flatMap((job) => (job ? dueAtOf(job) : [])).filter(Number.isFinite);
   return {
     destination: queue.destination,
     acceptedAt: Math.min(...accepted),
@@ -139,8 +152,8 @@ async function findPlaces(store: RedisStore, queue: DestinationJobs, query: Chec
     const ids = ranges[index]!;
     const times = await store.acceptedAt(queue, ids);
     for (const [at, jobId] of ids.entries()) {
-      const acceptedAt = times[at] ?? (await queue.backend.getJobData(jobId))?.timestamp;
-      if (acceptedAt !== undefined && acceptedAt < acceptedBefore) places.push({ id: jobId, state, acceptedAt });
+      const acceptedAt = times[at] ?? ((await readJob(queue, jobId))?.timestamp || 0);
+      if (acceptedAt < acceptedBefore) places.push({ id: jobId, state, acceptedAt });
     }
   }
   return places;
@@ -158,12 +171,14 @@ async function findPlace(queue: DestinationJobs, id: string): Promise<JobPlace[]
 async function* walk(queue: DestinationJobs, places: JobPlace[], query: CheckedQuery): AsyncGenerator<FoundJob[]> {
   for (let start = 0; start < places.length; start += CHUNK) {
     const chunk = places.slice(start, start + CHUNK);
-    const states = new Map(chunk.map(({ id, state }) => [id, state]));
-    const ids = [...states.keys()];
-    const jobs = await Promise.all(ids.map(async (id) => ({ ...(await queue.backend.getJobData(id)), id })));
-    yield jobs
-      .filter((job): job is JobJson => 'data' in job)
-      .map((job) => ({ job, state: stateOf(job, states.get(job.id)!) }))
-      .filter(({ job, state }) => matchesJob(query, queue.destination, job, state));
+    const found = await Promise.all(
+      chunk.map(async ({ id, state, acceptedAt }) => {
+        const read = await readJob(queue, id);
+        if (!read) return [];
+        const job = { ...read, timestamp: read.timestamp || acceptedAt };
+        return [{ job, state: stateOf(job, state) }];
+      }),
+    );
+    yield found.flat().filter(({ job, state }) => matchesJob(query, queue.destination, job, state));
   }
 }

@@ -51,6 +51,7 @@ export class RedisStore {
   /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();
   private readonly destinationsKey = this.connection.key('destinations');
+  private readonly unreadableKey = this.connection.key('unreadable');
   private swept = '0';
 
   constructor(private readonly options: SharedQueueOptions) {}
@@ -121,9 +122,10 @@ export class RedisStore {
     await this.due.announce(this.client.pipeline(), [destination]);
   }
 
-  /** Rejects when Redis takes no writes. */
-  async check(): Promise<void> {
+  /** Resolves with the number of jobs that cannot be read. Rejects when Redis takes no writes. */
+  async check(): Promise<number> {
     await this.client.set(this.connection.key('check'), '', 'PX', CHECK_TIME);
+    return this.client.scard(this.unreadableKey);
   }
 
   /** Returns when the messages of jobs were accepted, in ms since the epoch; undefined where that is not recorded. */
@@ -136,9 +138,21 @@ export class RedisStore {
     return times;
   }
 
-  /** Deletes the acceptance times of removed jobs. */
-  async forget({ queueName }: DestinationJobs, ids: string[]): Promise<void> {
-    if (ids.length > 0) await this.client.zrem(this.acceptedKey(queueName), ids);
+  /** Deletes what is recorded of removed jobs. */
+  async forget(queue: DestinationJobs, ids: string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.client.zrem(this.acceptedKey(queue.queueName), ids);
+    await this.forgetUnreadable(queue, ids);
+  }
+
+  /** Records that a job cannot be read. */
+  async recordUnreadable({ queueName }: DestinationJobs, id: string): Promise<void> {
+    await this.client.sadd(this.unreadableKey, `${queueName}:${id}`);
+  }
+
+  /** To be called for jobs that are removed or replayed. */
+  async forgetUnreadable({ queueName }: DestinationJobs, ids: string[]): Promise<void> {
+    await this.client.srem(this.unreadableKey, ...ids.map((id) => `${queueName}:${id}`));
   }
 
   /** Returns every destination that ever had deliveries. */

@@ -5,16 +5,10 @@ import { BehaviorSubject, NEVER, Observable, share, switchMap } from 'rxjs';
 import { decodeText } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import type { PostgresSignals } from './postgres-signals.js';
-import type { Statement } from './statement-runner.js';
+import { restAfter, type Statement } from './statement-runner.js';
 
 /** Minimum wait between two polls for due deliveries, in ms. */
 const POLL_INTERVAL = 1_000;
-
-/** Wait between two polls, as a multiple of the time that a poll takes. */
-const POLL_SHARE = 50;
-
-/** Maximum wait between two polls, in ms: one that was held up by a lock took longer than it costs. */
-const MAX_POLL_INTERVAL = 10_000;
 
 /** Minimum time between two signals of this process, in ms: commits that signal wait for each other. */
 const SIGNAL_INTERVAL = 50;
@@ -72,11 +66,9 @@ export class DueDestinations {
           } catch {
             // The outage is logged, and the next poll tries again.
           }
-          const length = Math.min((performance.now() - start) * POLL_SHARE, MAX_POLL_INTERVAL);
+          const length = Math.max(restAfter(performance.now() - start), POLL_INTERVAL);
           rest = new AbortController();
-          await sleep(Math.max(length, POLL_INTERVAL), undefined, { ref: false, signal: rest.signal }).catch(
-            () => undefined,
-          );
+          await sleep(length, undefined, { ref: false, signal: rest.signal }).catch(() => undefined);
         }
       };
       const signals = this.signals.due$.subscribe((names) => {

@@ -49,7 +49,7 @@ export class PostgresDatabase extends StatementRunner {
     // A migration has no timeout: it may take long, and it waits for others.
     const client = await this.connect(() => new pg.Client({ ...config, ...(isMigrating && { query_timeout: 0 }) }));
     try {
-      await checkPostgres(client);
+      await checkPostgres(client, () => this.connect(() => new pg.Client(config)));
       if (isMigrating) await migrate(client, prefix);
       else await checkMigrations(client, prefix);
     } finally {

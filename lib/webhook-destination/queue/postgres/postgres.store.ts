@@ -42,7 +42,10 @@ export class PostgresStore implements DeliveryStore {
   private readonly statements = deliveryStatements(this.database.schema);
   private readonly leases = new ProcessLeases(
     this.database,
-    (names) => this.due.announce(names),
+    (names) => {
+      this.claims.forget(names);
+      this.due.announce(names);
+    },
     () => this.owner?.resumed(),
   );
   private readonly signals = new PostgresSignals(this.database);
@@ -92,7 +95,9 @@ export class PostgresStore implements DeliveryStore {
 
   async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
     const inserted = await this.additions.add(batches);
-    this.due.announce(batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!.destination));
+    const added = batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!);
+    for (const { destination, acceptedAt } of added) this.claims.lower(destination, acceptedAt);
+    this.due.announce(added.map(({ destination }) => destination));
     return inserted;
   }
 
@@ -123,6 +128,7 @@ export class PostgresStore implements DeliveryStore {
       settled.map(({ reason }) => (reason === undefined ? null : encodeText(reason))),
     ]);
     const { ids } = row!;
+    this.claims.forget(held.flatMap(({ delivery, outcome }) => (outcome ? [] : delivery.destination)));
     if (ids.length === settlements.length) return settlements.map(() => true);
     const recorded = new Set(ids);
     return settlements.map(({ delivery }) => recorded.has(delivery.id));

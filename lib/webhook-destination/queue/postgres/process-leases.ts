@@ -2,7 +2,7 @@ import { ClosedError } from '../../../common/relay.errors.js';
 import type { StoreOwner } from '../store/delivery-store.interface.js';
 import { decodeText } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
-import { PORTION } from './statement-runner.js';
+import { PORTION, restAfter } from './statement-runner.js';
 
 /** How long the leases of a process last without a renewal, in ms. */
 const LEASE_TIME = 15_000;
@@ -47,6 +47,8 @@ export class ProcessLeases {
   private renewals = new Map<string, number>();
   /** Server time when `performance.now()` was 0, in ms since the epoch. */
   private serverEpoch: number | undefined;
+  /** When lost leases may be searched again, in ms by `performance.now()`. */
+  private searchAt = 0;
 
   /**
    * @param onFreed receives the names of destinations whose leases have ended
@@ -120,9 +122,13 @@ export class ProcessLeases {
     const now = await this.renew();
     if (now === undefined) await this.join(owner);
     else this.setClock(now);
-    await this.freeUnknown(owner);
     await this.endSilent();
+    const start = performance.now();
+    if (start < this.searchAt) return;
+    await this.freeUnknown(owner);
     await this.freeEnded();
+    const end = performance.now();
+    this.searchAt = end + restAfter(end - start);
   }
 
   /** Gives this process a new mark, and withdraws what it leased with the previous one. */
