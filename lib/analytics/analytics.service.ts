@@ -17,7 +17,9 @@ import {
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
+import { isCancelled } from '../client/event/context.js';
 import { bindCallback } from '../client/event/user-code.caller.js';
+import { takeObject } from '../client/message/message-json.util.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { LimitedLogger } from '../common/limited.logger.js';
@@ -85,7 +87,8 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const { identity, anonymous, context } = options; // without the write key, so that inspection never shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
-    this.on('error', ({ code, reason }) => {
+    this.on('error', ({ code, reason, ctx }) => {
+      if (isCancelled(ctx, reason)) return;
       if (code === 'delivery_failure') this.reportUndelivered(reason);
       else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
@@ -122,7 +125,11 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       const message = 'event must be an instance of a class with @TrackedEvent, or made by defineEvent';
       throw new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
     }
-    this.recordComplete('track', { ...fields, event: definition.name, properties: event }, callback);
+    this.recordComplete(
+      'track',
+      { ...takeObject('message', fields), event: definition.name, properties: event },
+      callback,
+    );
   }
 
   /** Records that a user saw a page. */
@@ -171,9 +178,9 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
     const recordedBy = this.isInProcess ? currentRecorder() : undefined;
     const bound = bindCallback(callback); // here, because the completed message is recorded outside the scope
-    this.completer.complete(type, message, (complete, context) => {
+    this.completer.complete(type, message, (complete, ambient) => {
       const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-      this.record(type, complete, bound, { refusal, recordedBy, context });
+      this.record(type, complete, bound, { refusal, recordedBy, ...ambient });
     });
   }
 

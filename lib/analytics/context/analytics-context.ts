@@ -1,4 +1,5 @@
 import type { ExtraContext } from '../../client/index.js';
+import { takeObject } from '../../client/message/message-json.util.js';
 import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { type ContextScope, scopes } from './context-scope.js';
@@ -71,6 +72,6 @@ function withFields(scope: ContextScope, fields: AmbientFields): ContextScope {
   const userId = toMessageId('userId', fields.userId);
   const anonymousId = toMessageId('anonymousId', fields.anonymousId);
   const groupId = toMessageId('groupId', fields.groupId) ?? scope.groupId;
-  const context = fields.context ? { ...scope.context, ...fields.context } : scope.context;
+  const context = fields.context ? { ...scope.context, ...takeObject('context', fields.context) } : scope.context;
   return { ...scope, named: addIds({ userId, anonymousId }, scope.named), groupId, context };
 }
