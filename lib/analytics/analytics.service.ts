@@ -17,7 +17,9 @@ import {
   type TrackParams,
   ValidationError,
 } from '../client/index.js';
+import { isCancelled } from '../client/event/context.js';
 import { bindCallback } from '../client/event/user-code.caller.js';
+import { takeObject } from '../client/message/message-json.util.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { Concealed } from '../common/concealed.value.js';
@@ -92,7 +94,8 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const { identity, anonymous, context } = options; // without the write key, so that inspection never shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
-    this.on('error', ({ code, reason }) => {
+    this.on('error', ({ code, reason, ctx }) => {
+      if (isCancelled(ctx, reason)) return;
       if (code === 'delivery_failure') this.reportUndelivered(reason);
       else this.logger.once(`A plugin failed: ${errorMessage(reason)}`);
     });
@@ -130,7 +133,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       const error = new ValidationError({ field: 'event', code: 'event_not_tracked_event', message });
       return this.refuse('track', fields, error, bindCallback(callback));
     }
-    this.recordComplete('track', { ...fields, event: definition.name, properties: event }, callback);
+    this.recordComplete('track', fields, callback, { event: definition.name, properties: event });
   }
 
   /** Records that a user saw a page. */
@@ -172,17 +175,21 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.options.reveal().shutdownTimeout }).then(() => this.ownClient.close());
+    this.drained ??= this.closeAndFlush({ timeout: this.options.reveal().shutdownTimeout }).then(() =>
+      this.ownClient.close(),
+    );
     return this.drained;
   }
 
-  private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined): void {
+  /** @param event fields that replace those of the message */
+  private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined, event?: object): void {
     const recordedBy = this.isInProcess ? currentRecorder() : undefined;
     const bound = bindCallback(callback); // here, because the completed message is recorded outside the scope
     try {
-      this.completer.complete(type, message, (complete, context) => {
+      const given = event ? { ...takeObject('message', message), ...event } : message;
+      this.completer.complete(type, given, (complete, ambient) => {
         const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-        this.record(type, complete, bound, { refusal, recordedBy, context });
+        this.record(type, complete, bound, { refusal, recordedBy, ...ambient });
       });
     } catch (error) {
       this.refuse(type, message, error, bound);

@@ -4,12 +4,12 @@ import { EventQueue } from './delivery/event.queue.js';
 import { HttpTransport } from './delivery/http.transport.js';
 import { describeUndelivered } from './delivery/undelivered.util.js';
 import { AnalyticsEmitter } from './event/analytics.emitter.js';
-import { Context, markUnreadable } from './event/context.js';
+import { Context } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
 import { LossReporter } from './event/loss.reporter.js';
 import type { Callback, EventSink } from './event/pending-event.interface.js';
-import { completeMessage, createMessage } from './message/message.factory.js';
-import { type ExtraContext, MESSAGE_TYPES, type MessageType } from './message/message.interface.js';
+import { type Additions, completeMessage, createMessage } from './message/message.factory.js';
+import { MESSAGE_TYPES, type MessageType } from './message/message.interface.js';
 import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
@@ -48,13 +48,11 @@ const METHODS = [
 const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve({}) };
 
 /** @internal What is known of an event besides its message. */
-export interface RecordExtras {
+export interface RecordExtras extends Pick<Additions, 'facts' | 'context'> {
   /** Reason for not delivering the event although it is valid. */
   refusal?: Error | undefined;
   /** The method or route that records the event. */
   recordedBy?: string | undefined;
-  /** Added to the message's context, whose own fields take precedence. */
-  context?: ExtraContext | undefined;
 }
 
 const NO_EXTRAS: RecordExtras = {};
@@ -88,12 +86,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     this.http = new HttpTransport(resolved, writeKey, this);
     this.queue = new EventQueue(resolved, this.ledger);
     this.sink = createSink?.(this.ledger) ?? this.queue;
-    this.pipeline = new PluginPipeline(
-      this as unknown as AnalyticsClient,
-      this.sink,
-      this.ledger,
-      resolved.httpRequestTimeout,
-    );
+    this.pipeline = new PluginPipeline(this as unknown as AnalyticsClient, this.sink, this.ledger, resolved);
     // Code written for other clients detaches the methods from the instance, and wraps or overrides them.
     for (const name of METHODS) {
       const method = Reflect.get(this, name) as () => unknown;
@@ -181,35 +174,28 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     type: MessageType,
     params: unknown,
     callback: Callback | undefined,
-    { refusal, recordedBy, context }: RecordExtras = NO_EXTRAS,
+    { refusal, recordedBy, facts, context }: RecordExtras = NO_EXTRAS,
   ): void {
-    const trace = this.resolved.telemetry?.create?.(type, this.queue.source) ?? activeTrace();
+    const { telemetry, defaults } = this.resolved;
+    const trace = telemetry?.create?.(type, this.queue.source) ?? activeTrace();
     const message = createMessage(type, params, recordedBy);
-    let unreadable: { error: unknown } | undefined;
+    let json = '';
+    let reason: unknown = this.findFullness() ?? refusal;
     try {
-      completeMessage(message, trace, context);
+      json = completeMessage(message, { defaults, trace, facts, context });
     } catch (error) {
-      unreadable = { error }; // an accessor of the application's objects threw it
+      reason ??= error; // a later one, because such data may turn up in a single request in production
     }
     if (this.isClosed) {
       this.losses.report('call_after_close', new RelayError('call_after_close', 'recorded after closeAndFlush'));
       this.emit('call_after_close', new Context(message).event);
       return;
     }
-    const refused = this.findFullness() ?? refusal;
-    let json: string;
-    try {
-      if (refused) throw refused;
-      if (unreadable) throw unreadable.error;
-      json = JSON.stringify(message);
-    } catch (error) {
-      const event = this.ledger.open(type, '', callback);
-      event.context = new Context(message);
-      if (!refused) markUnreadable(event.context);
-      const fault = 'The message cannot be read: an accessor or toJSON threw without an error';
-      return this.ledger.endLater(event, error ?? new RelayError('message_unreadable', fault));
-    }
     const event = this.ledger.open(type, json, callback, trace);
+    if (reason !== undefined) {
+      event.context = new Context(message);
+      return this.ledger.endLater(event, reason);
+    }
     if (this.pipeline.isEmpty) this.sink.add(event);
     else void this.pipeline.process(event);
   }

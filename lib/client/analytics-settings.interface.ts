@@ -1,5 +1,6 @@
 import type { HTTPClient, HTTPFetchFn } from './delivery/http-client.interface.js';
-import type { Plugin } from './pipeline/plugin.interface.js';
+import type { EventDefaults } from './message/message.interface.js';
+import type { BeforeSend, Plugin } from './pipeline/plugin.interface.js';
 import type { ClientTelemetry } from './telemetry/client-telemetry.interface.js';
 
 /**
@@ -77,6 +78,20 @@ export interface AnalyticsSettings {
    * @see docs/client.md, "Plugins"
    */
   plugins?: Plugin[] | undefined;
+  /**
+   * Properties and context that are added to every event; fields of the event and of its ambient context take precedence.
+   * Copied when the client is created.
+   *
+   * @default {}
+   * @see docs/client.md, "Changing and sampling events"
+   */
+  defaults?: EventDefaults | undefined;
+  /**
+   * Changes or cancels each event before it is sent. Must be synchronous. If it throws, the event fails with the error
+   * and is not sent. Default: none.
+   * @see docs/client.md, "Changing and sampling events"
+   */
+  beforeSend?: BeforeSend | undefined;
   /**
    * Receives spans and metrics of recording and sending. Use `openTelemetry()` from
    * `nestjs-analytics-relay/opentelemetry`. Without it, the active OpenTelemetry span is still stored with each

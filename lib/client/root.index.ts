@@ -20,6 +20,7 @@ export type { AnalyticsEvents, EmittedError, HttpRequestInfo, HttpResponseInfo }
 export * from './message/message.interface.js';
 export { ValidationError } from './message/validation.error.js';
 export { OptionsError } from './options.error.js';
+export type { BeforeSend } from './pipeline/plugin.interface.js';
 export type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 export { RelayError } from './relay.error.js';
 export { VERSION } from './version.js';

@@ -2,6 +2,9 @@ import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { FetchHTTPClient } from './delivery/fetch.http-client.js';
 import type { HTTPClient } from './delivery/http-client.interface.js';
 import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
+import type { EventDefaults } from './message/message.interface.js';
+import { toJson } from './message/message-json.util.js';
+import { isPlainObject } from './message/message.rules.js';
 import { throwFaults } from './options.error.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
@@ -28,6 +31,8 @@ const RULES: Record<keyof AnalyticsSettings, Rule> = {
   disable: must('be true or false', (value) => typeof value === 'boolean'),
   httpClient: must('be a function such as fetch, or an object with a makeRequest method', isHttpClient),
   plugins: must('be an array of plugins', Array.isArray),
+  defaults: must('be an object whose properties and context are objects that JSON can represent', isDefaults),
+  beforeSend: must('be a function', (value) => typeof value === 'function'),
   telemetry: must('be the return value of openTelemetry(), or an object with a send method', isClientTelemetry),
 };
 
@@ -64,6 +69,8 @@ export function resolveSettings(settings: AnalyticsSettings) {
     disable: settings.disable ?? false,
     httpClient: toHttpClient(settings.httpClient),
     plugins: settings.plugins ?? [],
+    defaults: settings.defaults && copyOf(settings.defaults),
+    beforeSend: settings.beforeSend ?? undefined,
     telemetry: settings.telemetry ?? undefined,
   };
 }
@@ -106,6 +113,19 @@ function joinUrl(host: string, path: string): string {
 
 function isHttpClient(value: unknown): boolean {
   return typeof value === 'function' || typeof (value as Partial<HTTPClient>).makeRequest === 'function';
+}
+
+function isDefaults(value: unknown): boolean {
+  try {
+    const { properties = {}, context = {}, ...others } = copyOf(value as EventDefaults);
+    return isPlainObject(properties) && isPlainObject(context) && Object.keys(others).length === 0;
+  } catch {
+    return false;
+  }
+}
+
+function copyOf(defaults: EventDefaults): EventDefaults {
+  return JSON.parse(toJson(defaults)) as EventDefaults;
 }
 
 function toHttpClient(setting: AnalyticsSettings['httpClient']): HTTPClient {

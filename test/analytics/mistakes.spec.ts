@@ -283,7 +283,7 @@ describe('A mapper', () => {
     target.record();
     await analytics.flush();
     expect(reads).toBeLessThan(10);
-    expect(errors).toEqual([expect.objectContaining({ name: 'TypeError' })]);
+    expect(errors).toEqual([expect.objectContaining({ name: 'ValidationError', field: 'properties.items.0.order' })]);
   });
 
   it('may tell an id as a number', async () => {

@@ -90,6 +90,12 @@ class Routes {
     this.analytics.group({});
   }
 
+  @Get('large')
+  large(): void {
+    AnalyticsContext.set({ context: { tenant: 't1' } });
+    this.analytics.track({ event: 'Large', properties: { text: 'x'.repeat(32_200) } });
+  }
+
   @Get('apart/:id')
   async apart(@Param('id') id: string, @Req() request: AnalyticsRequest) {
     await sleep(Math.random() * 20);
@@ -115,7 +121,10 @@ class Routes {
 
 const platforms = [
   { platform: 'Express', createAdapter: () => new ExpressAdapter() },
-  { platform: 'Fastify', createAdapter: () => new FastifyAdapter({ trustProxy: true }) },
+  {
+    platform: 'Fastify',
+    createAdapter: () => new FastifyAdapter({ trustProxy: true, routerOptions: { maxParamLength: 5_000 } }),
+  },
 ];
 
 /** Trusts the proxy in front, as each platform is told to. */
@@ -174,6 +183,21 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
       const { context } = (await events())[0]!;
       delete context!.library;
       expect(context).toEqual(JSON.parse(JSON.stringify(expected)));
+    });
+
+    it('cut to 256 characters a text and 1,024 a path, and left out before the event is refused', async () => {
+      const { get, events } = await start();
+      const long = 'x'.repeat(3_000);
+      const headers = { 'user-agent': long, 'accept-language': long, referer: `https://shop.example/${long}` };
+      await get(`tracked/${long}`, { ...headers, ...as({ id: 'u1' }) });
+      await get('large', { ...browser, ...headers, ...as({ id: 'u1' }) });
+      const [cut, large] = await events();
+      const { userAgent, locale, page: { path, url, referrer } = {} } = cut!.context!;
+      expect([userAgent, locale, referrer].map((text) => (text as string).length)).toEqual([256, 256, 256]);
+      expect(path).toBe(`/tracked/${long}`.slice(0, 1024));
+      expect(url!.endsWith(path!)).toBe(true);
+      expect(large).toMatchObject({ userId: 'u1', context: { tenant: 't1' } });
+      expect(large!.context).not.toHaveProperty('userAgent');
     });
 
     it('without a proxy in front, the address of the connection', async () => {

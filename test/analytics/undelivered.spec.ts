@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, type AnalyticsModuleOptions, AnalyticsService } from 'nestjs-analytics-relay';
+import type { Plugin } from 'nestjs-analytics-relay/client';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';
@@ -48,6 +49,39 @@ it('The log names a host that has no relay, and says so if host is not set', asy
   ).toEqual([
     'error Events not delivered to http://localhost:3000: 1 ([404] Not Found). host is not set: set it to the address of the relay',
   ]);
+});
+
+it('Events that are cancelled on purpose, by beforeSend or a plugin, leave no line', async () => {
+  const log = new LogLines();
+  const plugin: Plugin = {
+    name: 'sampling',
+    type: 'before',
+    load: () => Promise.resolve(),
+    track: (ctx) => (ctx.event.event === 'Ordered' ? ctx : ctx.cancel(new Error('not sampled'))),
+  };
+  const app = await Test.createTestingModule({
+    imports: [
+      AnalyticsModule.forRoot({
+        writeKey: 'k',
+        host: await startReceiver(200),
+        plugins: [plugin],
+        beforeSend: (event) => (event.userId === 'u1' ? event : null),
+        defaults: { properties: { app: 'shop' } },
+      }),
+    ],
+  })
+    .setLogger(log)
+    .compile();
+  afterwards(() => app.close());
+  await app.init();
+  const analytics = app.get(AnalyticsService);
+  const delivered: unknown[] = [];
+  analytics.on('track', (ctx) => delivered.push(ctx.event.properties));
+  for (const userId of ['u1', 'u2', 'u3']) analytics.track({ userId, event: 'Ordered' });
+  for (let i = 0; i < 2; i++) analytics.track({ userId: 'u1', event: 'Viewed' });
+  await analytics.flush();
+  expect(delivered).toEqual([{ app: 'shop' }]);
+  expect(log.matching(/^(warn|error)/)).toEqual([]);
 });
 
 it('The log has the code of a failed connection to a name with several addresses, which has no message', async () => {

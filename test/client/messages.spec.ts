@@ -193,50 +193,112 @@ describe('messages', () => {
     expect(await sent((a) => a.track(message))).toMatchObject({ properties: { a: 1 } });
   });
 
-  it.each<[string, () => object]>([
+  const circular: { name: string; self?: object } = { name: 'a' };
+  circular.self = { back: circular };
+  const failure = new Error('not loaded');
+  const fail = () => {
+    throw failure;
+  };
+  const lazy = Object.defineProperty({}, 'orders', { get: fail, enumerable: true });
+  const deep = Array.from({ length: 30 }).reduce<object>((inner) => ({ inner }), { amount: 10n });
+
+  it.each<[string, object, string]>([
+    ['that contains itself', circular, 'properties.self.back must not contain itself, or be nested too deeply'],
+    ['with a BigInt', { lines: [{}, { amount: 10n }] }, 'properties.lines.1.amount must not be a BigInt'],
+    ['with a BigInt far within', deep, 'must not contain itself, or be nested too deeply'],
+    ['with a BigInt that toJSON returns', { order: { toJSON: () => ({ id: 1n }) } }, 'properties.order.id must not be'],
+    ['whose toJSON throws', { user: { toJSON: fail } }, 'properties.user cannot be read: not loaded'],
+    ['which itself has a toJSON that throws', { toJSON: fail }, 'properties cannot be read: not loaded'],
+    ['with an accessor that throws', { user: lazy }, 'properties.user.orders cannot be read: not loaded'],
+    ['with a lazy relation', { user: { orders: Promise.resolve([]) } }, 'properties.user.orders must not be a promise'],
     [
-      'circular',
-      () => {
-        const circular: { self?: object } = {};
-        circular.self = circular;
-        return circular;
-      },
+      'with a query that is not awaited',
+      { rows: [{ then: () => undefined }] },
+      'properties.rows.0 must not be a promise',
     ],
-    ['a BigInt', () => ({ amount: 10n })],
-    ['a throwing toJSON', () => ({ toJSON: () => JSON.parse('{') as unknown })],
-  ])('reports content that is %s as that event’s failure, and delivers the others', async (_content, content) => {
+    ['whose toJSON returns a text', { toJSON: () => 'text' }, 'properties must be an object'],
+  ])('refuses an event with data %s, naming its field, and delivers the others', async (_content, properties, rule) => {
     const collector = await collect();
     const analytics = create({ host: collector.url });
     const errors: unknown[] = [];
     analytics.on('error', (error) => errors.push(error));
-    const outcomes = [tracked(analytics), tracked(analytics, event({ properties: content() })), tracked(analytics)];
+    const outcomes = [tracked(analytics), tracked(analytics, event({ properties })), tracked(analytics)];
     await analytics.flush();
     const [first, failed, last] = await Promise.all(outcomes);
     expect(first!.err).toBeUndefined();
     expect(last!.err).toBeUndefined();
-    expect(failed!.err).toHaveProperty('message');
+    expect(failed!.err).toBeInstanceOf(ValidationError);
+    const { message, field } = failed!.err as ValidationError;
+    expect(message).toContain(rule);
+    expect(message.startsWith(`${field} `)).toBe(true);
     expect(failed!.ctx.event.type).toBe('track');
     expect(errors).toEqual([{ code: 'delivery_failure', reason: failed!.err, ctx: failed!.ctx }]);
     expect(collector.messages).toHaveLength(2);
   });
 
-  it.each<[string, (analytics: Analytics, lazy: object, callback: Callback) => void]>([
-    ['context', (a, context, callback) => a.track(event({ context }), callback)],
-    ['properties', (a, properties, callback) => a.track(event({ properties }), callback)],
-    ['properties of a page', (a, properties, callback) => a.page({ userId: 'u', category: 'c', properties }, callback)],
-  ])('reports an accessor that throws in %s as that event’s failure', async (_field, record) => {
+  it.each<[string, (analytics: Analytics, object: object, callback: Callback) => void, string]>([
+    ['context', (a, context, callback) => a.track(event({ context }), callback), 'context.orders'],
+    ['properties', (a, properties, callback) => a.track(event({ properties }), callback), 'properties.orders'],
+    ['traits', (a, traits, callback) => a.identify({ userId: 'u', traits }, callback), 'traits.orders'],
+    [
+      'properties of a page',
+      (a, properties, callback) => a.page({ userId: 'u', category: 'c', properties }, callback),
+      'properties.orders',
+    ],
+  ])('an accessor that throws in %s fails the event, never the call', async (_field, record, field) => {
     const analytics = create({ disable: true });
-    const failure = new Error('not loaded');
     const callback = jest.fn<Callback>();
-    const lazy = {
-      get field() {
-        throw failure;
-      },
-    };
     record(analytics, lazy, callback);
     await analytics.closeAndFlush();
-    expect(callback.mock.calls).toEqual([[failure, expect.any(Context)]]);
+    expect(callback.mock.calls).toEqual([[expect.any(ValidationError), expect.any(Context)]]);
+    expect(callback.mock.calls[0]![0]).toMatchObject({ code: 'message_unreadable', field, cause: failure });
     expect(() => record(analytics, lazy, callback)).not.toThrow();
     expect(callback).toHaveBeenCalledTimes(1);
+  });
+
+  /** Hides a field and its internals in JSON, as documents of mongoose do. */
+  class User {
+    readonly $__ = { cache: 'internal' };
+    readonly passwordHash = 'secret';
+    constructor(readonly name: string) {}
+    toJSON() {
+      return { name: this.name };
+    }
+  }
+  const user = new User('Ada');
+
+  it.each<[string, Record, object]>([
+    ['context', (a) => a.track(event({ context: user })), { context: { name: 'Ada' } }],
+    ['properties', (a) => a.track(event({ properties: user })), { properties: { name: 'Ada' } }],
+    [
+      'properties of a page with a category',
+      (a) => a.page({ userId: 'u', category: 'c', properties: user }),
+      { properties: { name: 'Ada', category: 'c' } },
+    ],
+    ['traits', (a) => a.identify({ userId: 'u', traits: user }), { traits: { name: 'Ada' } }],
+    ['integrations', (a) => a.track(event({ integrations: untyped(user) })), { integrations: { name: 'Ada' } }],
+    ['a field within', (a) => a.track(event({ properties: { user } })), { properties: { user: { name: 'Ada' } } }],
+    [
+      'the message',
+      (a) =>
+        a.track(untyped({ userId: 'u', event: 'E', properties: { a: 1 }, toJSON: () => event({ context: user }) })),
+      { event: 'Ordered', properties: {}, context: { name: 'Ada' } },
+    ],
+  ])('%s with a toJSON is sent as it returns, without the fields that it hides', async (_what, record, expected) => {
+    const message = await sent(record);
+    expect(message).toMatchObject(expected);
+    expect(JSON.stringify(message)).not.toMatch(/secret|internal/);
+  });
+
+  it('class instances, Dates, Maps and empty objects are sent as JSON writes them', async () => {
+    class Order {
+      readonly total = 3;
+      get doubled() {
+        return this.total * 2;
+      }
+    }
+    const properties = { order: new Order(), at: new Date(0), map: new Map([['a', 1]]), empty: {}, none: [{}] };
+    const message = await sent((a) => a.track(event({ properties })));
+    expect(message.properties).toEqual(JSON.parse(JSON.stringify(properties)));
   });
 });

@@ -40,6 +40,10 @@ describe('settings', () => {
       'telemetry',
       'must be the return value of openTelemetry()',
     ],
+    ['defaults as text', { defaults: 'x' }, 'defaults', 'must be an object whose properties and context are objects'],
+    ['defaults with another field', { defaults: { traits: {} } }, 'defaults', 'must be an object whose properties'],
+    ['defaults with a BigInt', { defaults: { context: { n: 1n } } }, 'defaults', 'that JSON can represent'],
+    ['a beforeSend that is no function', { beforeSend: {} }, 'beforeSend', 'must be a function'],
     ['a plugin of no type', { plugins: [{ name: 'p', type: 'x' }] }, 'plugins.type', 'must be one of before'],
   ])('refuse %s, naming setting and rule and never a value', (_fault, settings, field, rule) => {
     let error: unknown;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
-import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { type DataPoint, MeterProvider } from '@opentelemetry/sdk-metrics';
 import { IsString } from 'class-validator';
 import {
   AnalyticsModule,
@@ -11,7 +11,7 @@ import {
   TrackedEvent,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
-import { Analytics, type Context } from 'nestjs-analytics-relay/client';
+import { Analytics, type Context, type Plugin } from 'nestjs-analytics-relay/client';
 import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -174,9 +174,11 @@ describe('Losses before ingest are figures', () => {
     afterwards(() => provider.shutdown());
     const read = async () => {
       const metrics = await reader.read();
-      const metric = metrics.find(({ descriptor: { name } }) => name === 'analytics_relay.client.events.dropped');
-      const dataPoints = metric?.dataPoints ?? []; // none before the first loss of the process
-      return new Map(dataPoints.map(({ attributes, value }) => [String(attributes.reason), value as number]));
+      const found = metrics.filter(({ descriptor: { name } }) => /events\.(dropped|cancelled)$/.test(name));
+      const dataPoints = found.flatMap(({ dataPoints }) => dataPoints as DataPoint<number>[]);
+      return new Map(
+        dataPoints.map(({ attributes, value }) => [String(attributes.reason ?? 'none: cancelled'), value]),
+      );
     };
     const telemetry = openTelemetry({ meterProvider: provider });
     telemetry.follow!(new Analytics({ writeKey: 'none', disable: true })); // so that the figures are read
@@ -217,6 +219,22 @@ describe('Losses before ingest are figures', () => {
     const { maxQueueSize } = options;
     await lose(new Analytics({ writeKey: 'wk_shop', host, maxRetries: 0, maxQueueSize, telemetry }) as Recorder);
     expect(await dropped()).toEqual({ [reason]: lost });
+  });
+
+  it('of AnalyticsModule do not include events that beforeSend or a plugin cancels, which are counted apart', async () => {
+    const { telemetry, dropped } = await createTelemetry();
+    const cancelling: Plugin = {
+      name: 'consent',
+      type: 'before',
+      load: () => Promise.resolve(),
+      identify: (ctx) => ctx.cancel(new Error('no consent')),
+    };
+    const beforeSend = () => null;
+    const { analytics } = await startApp({ host: await startEndpoint(), telemetry, beforeSend, plugins: [cancelling] });
+    analytics.identify({ userId: 'u1' });
+    analytics.track(ordered);
+    await analytics.flush();
+    expect(await dropped()).toEqual({ 'none: cancelled': 2 });
   });
 
   it.each([...losses, ...moduleLosses])(

@@ -1,4 +1,5 @@
 import type { ExtraContext } from '../../client/index.js';
+import { takeObject } from '../../client/message/message-json.util.js';
 import { addIds, type AmbientId, type AmbientIdentity, resolveIds, toMessageId } from './ambient-identity.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
 import { type ContextScope, currentScope, scopes } from './context-scope.js';
@@ -76,6 +77,6 @@ export function changedBy(fields: AmbientFields, scope: ContextScope): Partial<C
   const userId = toMessageId('userId', fields.userId);
   const anonymousId = toMessageId('anonymousId', fields.anonymousId);
   const groupId = toMessageId('groupId', fields.groupId) ?? scope.groupId;
-  const context = fields.context ? { ...scope.context, ...fields.context } : scope.context;
+  const context = fields.context ? { ...scope.context, ...takeObject('context', fields.context) } : scope.context;
   return { named: addIds({ userId, anonymousId }, scope.named), groupId, context };
 }

@@ -1,5 +1,7 @@
 import { errorMessage } from '../../client/error.util.js';
-import { type ExtraContext, type MessageType, ValidationError } from '../../client/index.js';
+import { type MessageType, ValidationError } from '../../client/index.js';
+import type { Additions } from '../../client/message/message.factory.js';
+import { takeObject } from '../../client/message/message-json.util.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
@@ -10,6 +12,7 @@ import { anonymousIdOf } from './anonymous-visitor.js';
 import { type ContextScope, runInScope, scopeOfCall } from './context-scope.js';
 import { contextOf } from './request-context.util.js';
 
+type AmbientAdditions = Pick<Additions, 'facts' | 'context'>;
 type Message = MessageIds & { groupId?: string | undefined; [field: string]: unknown };
 
 /** Fields that are not completed. They are named, because copying an object leaves out the accessors of its class. */
@@ -25,19 +28,20 @@ export class MessageCompleter {
   constructor(private readonly options: CheckedAmbientOptions) {}
 
   /**
-   * Calls `record` outside the scope, with the completed message and the ambient context.
+   * Calls `record` outside the scope, with the completed message and what is added to its context.
    *
    * @throws {ValidationError} if `groupId` is not a string.
    */
-  complete(type: MessageType, message: unknown, record: (complete: unknown, context?: ExtraContext) => void): void {
-    if (!isPlainObject(message)) return record(message); // which the message's own rules refuse
+  complete(type: MessageType, given: unknown, record: (complete: unknown, ambient?: AmbientAdditions) => void): void {
+    if (!isPlainObject(given)) return record(given); // which the message's own rules refuse
+    const message = takeObject('message', given);
     const scope = scopeOfCall();
     const groupId = groupIdOf(message) || scope.groupId;
     const complete = this.withIds(type, message, scope);
     if (type === 'group') complete.groupId = groupId;
-    const context = this.ambientContext(scope, type === 'group' ? undefined : groupId);
+    const ambient = this.ambientContext(scope, type === 'group' ? undefined : groupId);
     // Sockets and timers of the delivery outlive the request, and must not keep it in memory.
-    runInScope(undefined, () => record(complete, context));
+    runInScope(undefined, () => record(complete, ambient));
   }
 
   private withIds(type: MessageType, message: Message, scope: ContextScope): Message {
@@ -47,10 +51,9 @@ export class MessageCompleter {
     return complete;
   }
 
-  private ambientContext({ origin, context }: ContextScope, groupId: string | undefined): ExtraContext {
-    const ambient = origin ? contextOf(origin.request, this.options.context) : {};
-    if (groupId) ambient.groupId = groupId;
-    return Object.assign(ambient, context);
+  private ambientContext({ origin, context }: ContextScope, groupId: string | undefined): AmbientAdditions {
+    const facts = origin && contextOf(origin.request, this.options.context);
+    return { facts, context: groupId ? { groupId, ...context } : context };
   }
 
   private idsFor(type: MessageType, message: Message, { named, origin }: ContextScope): MessageIds {

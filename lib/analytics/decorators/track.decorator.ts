@@ -1,3 +1,4 @@
+import { takeObject } from '../../client/message/message-json.util.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { OptionsError } from '../../common/options.error.js';
 import { toInstance } from '../tracking-plan/class-metadata.util.js';
@@ -54,8 +55,9 @@ export function Track(event: string | EventClass, options: RecordOptions = {}): 
   const { name } = definition;
   return recordCall(options, (analytics, fields) => {
     const given = (fields as { properties?: unknown }).properties ?? {};
+    const isOther = isPlainObject(given) && !(given instanceof event);
     // Properties that are an instance of an event class are checked against its rules.
-    const properties = isPlainObject(given) ? toInstance(event, given) : given;
+    const properties = isOther ? toInstance(event, takeObject('properties', given)) : given;
     analytics.track({ ...fields, event: name, properties });
   });
 }

@@ -41,6 +41,8 @@ export interface HttpResponseInfo {
 export interface AnalyticsEvents extends Record<MessageType, [ctx: Context]> {
   /** An event was not delivered, or a plugin failed. */
   error: [error: EmittedError];
+  /** An event was cancelled, and so is not delivered: by `beforeSend`, or by a plugin, which emits `error` as well. */
+  cancelled: [ctx: Context];
   /** An HTTP request is about to be sent. */
   http_request: [request: HttpRequestInfo];
   /** An HTTP response was received. */

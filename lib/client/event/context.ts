@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { ContextEvent } from '../message/message.interface.js';
+import { toJson } from '../message/message-json.util.js';
 import { parseTimestamp } from '../message/message.rules.js';
 import { RelayError } from '../relay.error.js';
 import { ContextLogger, type LogLevel, type LogMessage } from './context-logger.js';
@@ -8,9 +9,8 @@ import { type ContextStats, NO_STATS } from './context-stats.js';
 
 // Not `instanceof` and a `WeakSet`: both builds of the package may be in one process, each with its own.
 const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
-const UNREADABLE = Symbol.for('nestjs-analytics-relay:unreadable');
 
-/** Thrown by {@link Context.cancel}: the event is not delivered. Its code is `event_cancelled`. */
+/** Why an event is not delivered that a plugin or `beforeSend` cancelled. Its code is `event_cancelled`. */
 export class ContextCancelation extends RelayError {
   override readonly name = 'ContextCancelation';
 
@@ -120,6 +120,9 @@ export class Context {
     throw error;
   }
 
+  /** @internal Whether `beforeSend` cancelled the event, which is not reported as an error. */
+  isFiltered = false;
+
   /** @internal Whether this error, thrown by a plugin, cancels the event. */
   isCancelledBy(error: unknown): boolean {
     if (this.cancelation && this.cancelation.error === error) return true;
@@ -148,7 +151,7 @@ export class Context {
 
   /** Returns the event as JSON. */
   serialize(): string {
-    return this.json ?? JSON.stringify(this.parsed);
+    return this.json ?? toJson(this.event);
   }
 
   /** Returns the representation that `JSON.stringify` uses. */
@@ -157,16 +160,7 @@ export class Context {
   }
 }
 
-/** Marks the context of a message that cannot be read: the reason of its failure is any error of the application. */
-export function markUnreadable(ctx: Context): void {
-  Object.defineProperty(ctx, UNREADABLE, { value: true });
-}
-
-export function isUnreadable(ctx: Context | undefined): boolean {
-  return ctx !== undefined && UNREADABLE in ctx;
-}
-
 // A plugin may return a context of another library, which has no such method.
-export function isCancelled(ctx: Partial<Context>, error: unknown): boolean {
-  return ctx.isCancelledBy?.(error) ?? false;
+export function isCancelled(ctx: Partial<Context> | undefined, error: unknown): boolean {
+  return ctx?.isCancelledBy?.(error) ?? false;
 }

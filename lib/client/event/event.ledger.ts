@@ -63,9 +63,10 @@ export class EventLedger {
     if (reason !== undefined) this.contextOf(event).setFailedDelivery({ reason });
     const returned = callback && this.userCode.call(() => callback(reason, this.contextOf(event)));
     if (reason !== undefined) {
-      const isReported = callback !== undefined || isCancelled(this.contextOf(event), reason);
-      if (!isReported) this.losses.report('error', reason);
-      this.emitter.emit('error', { code: 'delivery_failure', reason, ctx: this.contextOf(event) });
+      const ctx = this.contextOf(event);
+      if (isCancelled(ctx, reason)) this.emitter.emit('cancelled', ctx);
+      else if (!callback) this.losses.report('error', reason);
+      if (!ctx.isFiltered) this.emitter.emit('error', { code: 'delivery_failure', reason, ctx });
     } else if (this.emitter.isHeard(event.type)) {
       this.emitter.emit(event.type, this.contextOf(event));
     }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import { VERSION } from '../version.js';
-import type { ExtraContext, IntegrationsOptions, Message, MessageType } from './message.interface.js';
+import type { EventDefaults, ExtraContext, IntegrationsOptions, Message, MessageType } from './message.interface.js';
+import { takeObject, toJson, unreadable } from './message-json.util.js';
+import { MAX_MESSAGE_BYTES } from './message.limits.js';
 import { findMessageFault, isPlainObject } from './message.rules.js';
 import { ValidationError } from './validation.error.js';
 
@@ -52,31 +54,61 @@ export function createMessage(type: MessageType, params: unknown, recordedBy?: s
   if (!isPlainObject(params)) {
     throw new ValidationError({ field: 'message', code: 'message_not_object', message: 'message must be an object' });
   }
-  const fault = findMessageFault(type, params);
+  const given = takeObject('message', params);
+  const fault = findMessageFault(type, given);
   if (fault) throw new ValidationError(fault);
-  const moment = (params as { timestamp?: Date | string | null }).timestamp || new Date();
+  const moment = (given.timestamp as Date | string | null | undefined) || new Date();
   const message: Message = {
     type,
-    messageId: text(params.messageId) ?? randomUUID(),
+    messageId: text(given.messageId) ?? randomUUID(),
     timestamp: typeof moment === 'string' ? moment : moment.toISOString(),
-    userId: text(params.userId),
-    anonymousId: text(params.anonymousId),
-    context: object(params.context),
-    integrations: object(params.integrations) as IntegrationsOptions,
+    userId: text(given.userId),
+    anonymousId: text(given.anonymousId),
+    context: object(given.context),
+    integrations: object(given.integrations) as IntegrationsOptions,
     _metadata: recordedBy === undefined ? METADATA : { ...METADATA, recordedBy },
   };
-  fill[type](message, params);
+  fill[type](message, given);
   return message;
 }
 
+/** What is added to a message. Of fields with the same name, the message's own take precedence, then `context`. */
+export interface Additions {
+  defaults?: EventDefaults | undefined;
+  trace?: TraceFields | undefined;
+  /** Facts of the current request. */
+  facts?: ExtraContext | undefined;
+  context?: ExtraContext | undefined;
+}
+
 /**
- * Adds the trace and the given context to the message's context, whose own fields take precedence, and the category to a
- * page's properties, where existing receivers look for it. Copies the application's objects instead of changing them.
+ * Returns the JSON of a message, after adding to its context and properties. Also adds the category to a page's
+ * properties, where existing receivers look for it. Copies the application's objects instead of changing them, as JSON
+ * takes them, because a copy has no `toJSON` to hide fields.
  *
- * @throws what an accessor of these objects throws.
+ * @throws {ValidationError} that names the field which cannot be read.
  */
-export function completeMessage(message: Message, trace?: TraceFields, context?: ExtraContext): void {
-  message.context = { ...trace, ...context, ...message.context, library: LIBRARY };
-  const { type, category } = message;
-  if (type === 'page' && category) message.properties = { ...message.properties, category };
+export function completeMessage(message: Message, { defaults, trace, facts, context }: Additions): string {
+  try {
+    const own = takeObject('context', message.context);
+    message.context = { ...trace, ...defaults?.context, ...facts, ...context, ...own, library: LIBRARY };
+    message.integrations = takeObject('integrations', message.integrations) as IntegrationsOptions;
+    if (message.traits) message.traits = takeObject('traits', message.traits);
+    if (message.properties) {
+      const properties = takeObject('properties', message.properties);
+      const category = message.type === 'page' && message.category ? { category: message.category } : undefined;
+      const hasMore = defaults?.properties ?? category;
+      message.properties = hasMore ? { ...defaults?.properties, ...properties, ...category } : properties;
+    }
+    const json = toJson(message);
+    return facts && Buffer.byteLength(json) > MAX_MESSAGE_BYTES ? toJson(withoutFacts(message, facts)) : json;
+  } catch (error) {
+    throw unreadable(message, error);
+  }
+}
+
+/** An event is refused only for what its caller gave. */
+function withoutFacts(message: Message, facts: ExtraContext): Message {
+  const context = Object.entries(message.context!).filter(([name, value]) => value !== facts[name]);
+  return { ...message, context: Object.fromEntries(context) };
 }

@@ -83,6 +83,14 @@ export type GroupParams = CommonParams & Identity & { groupId: string; traits?: 
 /** Fields of an alias message. */
 export type AliasParams = CommonParams & { userId: string; previousId: string };
 
+/** Properties and context that are added to every event without its own. */
+export interface EventDefaults {
+  /** Added to the properties of `track`, `page` and `screen` messages. */
+  properties?: EventProperties | undefined;
+  /** Added to the context of all messages. */
+  context?: ExtraContext | undefined;
+}
+
 /** A message as it is sent: normalised, with its type and id. */
 export interface Message {
   type: MessageType;

@@ -1,5 +1,5 @@
 import type { Context } from '../event/context.js';
-import type { MessageType } from '../message/message.interface.js';
+import type { ContextEvent, MessageType } from '../message/message.interface.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
 
 /** When a plugin runs; see {@link Plugin.type}. */
@@ -7,6 +7,12 @@ export type PluginType = 'before' | 'enrichment' | 'destination' | 'after' | 'ut
 
 /** Handles messages of one type. Returns the context that it received, or a promise of it. */
 export type PluginHandler = (ctx: Context) => Context | Promise<Context>;
+
+/**
+ * Receives each event before it is sent, after all `before` and `enrichment` plugins. Returns the event to send, which
+ * it may have changed; `null` or `undefined` cancels the event.
+ */
+export type BeforeSend = (event: ContextEvent) => ContextEvent | null | undefined;
 
 /**
  * Changes or observes events before and after their delivery, with one handler for each message type that it handles.

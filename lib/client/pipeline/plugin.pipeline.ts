@@ -3,13 +3,14 @@ import { Context, ContextCancelation, isCancelled } from '../event/context.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
 import { isThenable } from '../event/user-code.caller.js';
-import type { IntegrationsOptions, MessageType } from '../message/message.interface.js';
+import type { ContextEvent, IntegrationsOptions, MessageType } from '../message/message.interface.js';
+import { isPlainObject } from '../message/message.rules.js';
 import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import { emitWarning } from '../warning.util.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
 import { detach, isContext } from './plugin-context.util.js';
-import type { Plugin, PluginType } from './plugin.interface.js';
+import type { BeforeSend, Plugin, PluginType } from './plugin.interface.js';
 import { findPluginFaults } from './plugin.rules.js';
 import { PLUGIN_TIMEOUT, TimeLimit } from './time-limit.js';
 
@@ -31,18 +32,19 @@ export class PluginPipeline {
   private readonly active = new Map<PendingEvent, { reason: unknown } | undefined>();
   private readonly limit: TimeLimit;
 
-  /** @param timeLimit Milliseconds that an event waits for one plugin to load, and for its handler to return. */
+  /** @param settings `httpRequestTimeout` limits loading a plugin and each call of a handler. */
   constructor(
     private readonly client: AnalyticsClient,
     private readonly queue: EventSink,
     private readonly ledger: EventLedger,
-    timeLimit: number,
+    private readonly settings: { httpRequestTimeout: number; beforeSend: BeforeSend | undefined },
   ) {
-    this.limit = new TimeLimit(timeLimit);
+    this.limit = new TimeLimit(settings.httpRequestTimeout);
   }
 
-  /** Whether events have no plugin to wait for or to go through. */
+  /** Whether events have nothing to wait for or to go through. */
   get isEmpty(): boolean {
+    if (this.settings.beforeSend) return false;
     return this.registrations.every(({ plugin }) => plugin.type === 'utility' && !plugin.critical);
   }
 
@@ -87,6 +89,7 @@ export class PluginPipeline {
     event.context = new Context(event.json);
     await this.untilLoaded(event, event.context);
     event.context = await this.enrich(event.context, event);
+    if (event.group) this.filter(event.context);
     event.json = event.context.serialize();
     return event.group && this.deliver(event, event.context);
   }
@@ -125,6 +128,21 @@ export class PluginPipeline {
       }
     }
     return ctx;
+  }
+
+  /** Lets `beforeSend` change or cancel the event. @throws if it cancels the event, throws, or returns no event. */
+  private filter(ctx: Context): void {
+    if (!this.settings.beforeSend) return;
+    const event: unknown = this.settings.beforeSend(ctx.event);
+    if (event === null || event === undefined) {
+      ctx.isFiltered = true;
+      throw new ContextCancelation('beforeSend returned no event');
+    }
+    if (isThenable(event)) void event.then(undefined, () => undefined);
+    if (!isPlainObject(event)) {
+      throw new RelayError('before_send_invalid', 'beforeSend must return the event, or null to cancel it');
+    }
+    ctx.event = event as unknown as ContextEvent;
   }
 
   /** Delivers to the collection service and the destination plugins in parallel, then runs the `after` plugins. */

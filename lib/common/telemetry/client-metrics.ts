@@ -1,4 +1,4 @@
-import { isUnreadable } from '../../client/event/context.js';
+import { isCancelled } from '../../client/event/context.js';
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../../client/telemetry/client-telemetry.interface.js';
 import { processWide } from '../process-wide.util.js';
 import { Counter, Gauge, type Metric } from './metric.js';
@@ -7,7 +7,7 @@ import { OperationMetrics } from './operation-metrics.js';
 /** Error codes of events that are lost before ingest. */
 const LOSSES = new Set([
   ...['queue_full', 'tracking_plan_violation', 'flush_timeout', 'call_after_close'],
-  ...['message_too_large', 'message_unreadable', 'event_cancelled'],
+  ...['message_too_large', 'message_unreadable'],
 ]);
 
 /** Why an event is lost whose error has another code: ingest refused it by a rule, or its batch failed. */
@@ -23,10 +23,15 @@ export class ClientMetrics {
     name: 'analytics_relay.client.events.dropped',
     description: 'Events lost before ingest, by reason',
   });
+  private readonly cancelled = new Counter({
+    name: 'analytics_relay.client.events.cancelled',
+    description: 'Events cancelled by beforeSend or a plugin',
+  });
 
   readonly all: readonly Metric[] = [
     ...this.sending.all,
     this.dropped,
+    this.cancelled,
     new Gauge(
       {
         name: 'analytics_relay.client.queue.count',
@@ -39,6 +44,7 @@ export class ClientMetrics {
   constructor() {
     // From the start, so that Prometheus sees the first loss as an increase.
     for (const reason of [...LOSSES, REJECTED, FAILED]) this.dropped.of({ reason });
+    this.cancelled.of({});
   }
 
   /** Returns the metrics of the process: an application may have several clients. */
@@ -59,8 +65,9 @@ export class ClientMetrics {
     this.followed.add(client);
     this.clients.add(new WeakRef(client));
     client.on('error', ({ code, reason, ctx }) => {
-      if (code === 'delivery_failure') this.drop(isUnreadable(ctx) ? { code: 'message_unreadable' } : reason);
+      if (code === 'delivery_failure' && !isCancelled(ctx, reason)) this.drop(reason);
     });
+    client.on('cancelled', () => this.cancelled.add(1, {}));
     client.on('call_after_close', () => this.drop({ code: 'call_after_close' }));
     return {
       create: telemetry?.create && ((type, source) => telemetry.create!(type, source)),
