@@ -172,7 +172,9 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   drain(): Promise<void> {
     this.connect();
     this.plan.report();
-    this.drained ??= this.closeAndFlush({ timeout: this.options.reveal().shutdownTimeout }).then(() => this.ownClient.close());
+    this.drained ??= this.closeAndFlush({ timeout: this.options.reveal().shutdownTimeout }).then(() =>
+      this.ownClient.close(),
+    );
     return this.drained;
   }
 

@@ -58,7 +58,11 @@ describe.each(platforms)('On $platform, a message that breaks a rule', ({ create
   const afterwards = useCleanUps();
 
   async function start(options: CollectingAppOptions['options'] = {}) {
-    const collecting = await CollectingApp.start(afterwards, { adapter: createAdapter(), controllers: [Routes], options });
+    const collecting = await CollectingApp.start(afterwards, {
+      adapter: createAdapter(),
+      controllers: [Routes],
+      options,
+    });
     const answer = async (path: string) => (await fetch(`${collecting.host}/${path}`)).text();
     return { ...collecting, answer, analytics: collecting.app.get(AnalyticsService), log: collecting.log };
   }
