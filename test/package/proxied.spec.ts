@@ -158,7 +158,7 @@ describe.each(decorators)('Where instrument.instanceDecorator wraps every provid
 describe('No class that Nest provides', () => {
   it('has a private field, which cannot be read through a proxy', async () => {
     const { app } = await start((instance) => instance);
-    const classes = new Set<object>([WebhookSignatureGuard]);
+    const classes = new Set<NewableFunction>([WebhookSignatureGuard]);
     for (const { name, providers, controllers } of app.get(ModulesContainer).values()) {
       if (name !== 'AnalyticsModule' && name !== 'WebhookDestinationModule') continue;
       for (const { instance } of [...providers.values(), ...controllers.values()]) {
@@ -167,7 +167,7 @@ describe('No class that Nest provides', () => {
       }
     }
     const names = [...classes]
-      .filter((type) => /\.#\w|^\s*#\w/m.test(String(type)))
+      .filter((type) => /\.#\w|^\s*#\w/m.test(type.toString()))
       .map(({ name }: { name?: string }) => name);
     expect(classes.size).toBeGreaterThan(8);
     expect(names).toEqual([]);

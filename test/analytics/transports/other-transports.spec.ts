@@ -81,7 +81,7 @@ describe('AnalyticsContextInterceptor', () => {
         .get(ExternalContextCreator)
         .create(
           target,
-          target.handle.bind(target),
+          (given) => target.handle(given as { user: { id: string } }),
           'handle',
           undefined,
           undefined,
