@@ -13,9 +13,12 @@ export default {
   roots: ['analytics', 'e2e', 'telemetry', 'terminus', 'webhook-destination/ingest'].map(
     (folder) => `<rootDir>/test/${folder}`,
   ),
-  // They have top-level await, or take long and depend on no version of NestJS.
+  // They have top-level await or packages of ES modules alone, or take long and depend on no version of NestJS.
   testPathIgnorePatterns: [
     '/node_modules/',
+    'test/analytics/ended-scope',
+    'test/analytics/foreign-callbacks',
+    'test/analytics/shutdown-order',
     'test/e2e/crash',
     'test/e2e/upgrades',
     'test/terminus/shared',

@@ -40,5 +40,5 @@ function findRequestScoped(provider: Provider): string {
     ...(provider.getPropertiesMetadata() ?? []).map(({ wrapper }) => wrapper),
   ];
   const cause = dependencies.find((dependency) => dependency && !dependency.isDependencyTreeStatic());
-  return cause ? findRequestScoped(cause) : provider.name;
+  return cause ? findRequestScoped(cause) : String(provider.name);
 }

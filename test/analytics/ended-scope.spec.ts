@@ -77,7 +77,9 @@ class Routes {
   async asked(@Param('user') user: string): Promise<void> {
     AnalyticsContext.set({ userId: user });
     const track = (event: string) => () => this.analytics.track({ event, properties: { user } });
-    await firstValueFrom(this.client.send('echo', user).pipe(tap(track('Bare')), tap(AsyncResource.bind(track('Bound')))));
+    await firstValueFrom(
+      this.client.send('echo', user).pipe(tap(track('Bare')), tap(AsyncResource.bind(track('Bound')))),
+    );
     track('Awaited')();
   }
 

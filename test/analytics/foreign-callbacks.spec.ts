@@ -118,7 +118,8 @@ await describeOnEach([postgresStore], () => {
           options: { identity: (request) => ({ userId: ((request.raw ?? request) as RawRequest).user?.id }) },
           ...put(loadUser, setCampaign),
         });
-        const get = (path: string, user: string) => fetch(`${app.host}/${path}/${user}`, { headers: { 'x-user': user } });
+        const get = (path: string, user: string) =>
+          fetch(`${app.host}/${path}/${user}`, { headers: { 'x-user': user } });
         return { app, get };
       }
 

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { Server } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
@@ -98,6 +99,20 @@ describe.each(cases)('On $platform by $maker, middleware of $place', ({ createAd
         page: { path: `/orders/${id}`, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/orders\/\d+$/) },
       });
     }
+  });
+
+  it('may continue in the async context of another request, as a callback of a pool does', async () => {
+    let first: AsyncResource | undefined;
+    const { get, events } = await start((request, _response, next) => {
+      AnalyticsContext.set({ anonymousId: request.headers['x-visitor'] });
+      const pool = (first ??= new AsyncResource('pool'));
+      setTimeout(() => pool.runInAsyncScope(() => next()), Math.random() * 10);
+    });
+    const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
+    await Promise.all(ids.map((id) => get(id, `a${id}`)));
+    const recorded = await events();
+    expect(recorded).toHaveLength(ids.length);
+    for (const { anonymousId, properties } of recorded) expect(anonymousId).toBe(`a${String(properties!.id)}`);
   });
 
   it('runs the rest of the request in a scope of its own', async () => {

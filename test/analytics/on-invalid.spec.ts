@@ -32,7 +32,7 @@ class Routes {
     return [
       errorOf(() => analytics.track({ event: 'Nobody' })),
       errorOf(() => analytics.alias({ previousId: 'a1' })),
-      errorOf(() => analytics.track({ userId: 'u1', event: 5 as never })),
+      errorOf(() => analytics.track({ userId: 'u1', event: 5 as never, properties: {} as never })),
     ].join();
   }
 
@@ -58,7 +58,11 @@ describe.each(platforms)('On $platform, a message that breaks a rule', ({ create
   const afterwards = useCleanUps();
 
   async function start(options: CollectingAppOptions['options'] = {}) {
-    const collecting = await CollectingApp.start(afterwards, { adapter: createAdapter(), controllers: [Routes], options });
+    const collecting = await CollectingApp.start(afterwards, {
+      adapter: createAdapter(),
+      controllers: [Routes],
+      options,
+    });
     const answer = async (path: string) => (await fetch(`${collecting.host}/${path}`)).text();
     return { ...collecting, answer, analytics: collecting.app.get(AnalyticsService), log: collecting.log };
   }
@@ -72,7 +76,7 @@ describe.each(platforms)('On $platform, a message that breaks a rule', ({ create
   it("is logged everywhere with onInvalid: 'log'", async () => {
     const { answer, log, analytics } = await start({ anonymous: false, onInvalid: 'log' });
     expect(await answer('throws')).toBe('recorded,recorded,recorded');
-    analytics.track({ userId: 'u1', event: 5 as never });
+    analytics.track({ userId: 'u1', event: 5 as never, properties: {} as never });
     analytics.trackEvent({});
     analytics.track(null as never);
     expect(log.matching(/was not recorded/)).toEqual([
@@ -87,7 +91,9 @@ describe.each(platforms)('On $platform, a message that breaks a rule', ({ create
 
   it('outside a request throws, but is logged if no user is known, and the callback gets the error', async () => {
     const { app, analytics, log } = await start();
-    expect(() => analytics.track({ userId: 'u1', event: 5 as never })).toThrow('event must be a non-empty string');
+    expect(() => analytics.track({ userId: 'u1', event: 5 as never, properties: {} as never })).toThrow(
+      'event must be a non-empty string',
+    );
     const error = await new Promise((resolve) => analytics.track({ event: 'Nobody' }, resolve));
     expect(error).toBeInstanceOf(ValidationError);
     await new Promise<void>((resolve) =>

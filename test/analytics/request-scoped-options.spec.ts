@@ -26,15 +26,25 @@ const relay = (options: Pick<Parameters<typeof WebhookDestinationModule.forRootA
   });
 
 const cases: [string, string, DynamicModule][] = [
-  ['AnalyticsModule', 'directly', AnalyticsModule.forRootAsync({ inject: [Tenant], useFactory: () => ({ writeKey: 'k' }) })],
-  ['AnalyticsModule', 'indirectly', AnalyticsModule.forRootAsync({ inject: [Config], useFactory: () => ({ writeKey: 'k' }) })],
+  [
+    'AnalyticsModule',
+    'directly',
+    AnalyticsModule.forRootAsync({ inject: [Tenant], useFactory: () => ({ writeKey: 'k' }) }),
+  ],
+  [
+    'AnalyticsModule',
+    'indirectly',
+    AnalyticsModule.forRootAsync({ inject: [Config], useFactory: () => ({ writeKey: 'k' }) }),
+  ],
   ['WebhookDestinationModule', 'directly', relay({ inject: [Tenant] })],
   ['WebhookDestinationModule', 'indirectly', relay({ inject: [Config] })],
 ];
 
 describe('The application does not start', () => {
   it.each(cases)('if the options of %s depend %s on a request-scoped provider', async (name, _how, module) => {
-    const testing = await Test.createTestingModule({ imports: [TenantModule, module] }).setLogger(new LogLines()).compile();
+    const testing = await Test.createTestingModule({ imports: [TenantModule, module] })
+      .setLogger(new LogLines())
+      .compile();
     const app = testing.createNestApplication();
     await expect(app.init()).rejects.toMatchObject({
       name: 'OptionsError',

@@ -34,7 +34,10 @@ async function collecting(isInProcess: boolean): Promise<{ receiver: Receiver; a
   const receiver = await Receiver.start();
   afterwards(() => receiver.stop());
   if (!isInProcess) {
-    return { receiver, analytics: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', host: new URL(receiver.url).origin })] };
+    return {
+      receiver,
+      analytics: [AnalyticsModule.forRoot({ writeKey: 'wk_shop', host: new URL(receiver.url).origin })],
+    };
   }
   const relay = WebhookDestinationModule.forRoot({
     sources: [{ name: 'shop', writeKey: 'wk_shop' }],
@@ -100,21 +103,24 @@ class MailWorker extends WorkerHost {
 }
 
 await describeOnEach([redisStore], () => {
-  it.each(orders)('Imported $order BullModule, AnalyticsModule delivers the event of a job in flight', async ({ sort }) => {
-    const { receiver, analytics } = await collecting(false);
-    const { hostname: host, port } = new URL(REDIS_URL);
-    const bull = [
-      BullModule.forRoot({ connection: { host, port: Number(port) }, prefix: `test-${randomUUID()}` }),
-      BullModule.registerQueue({ name: 'mail' }),
-    ];
-    const { app, log } = await start(sort(analytics, bull), [MailWorker]);
-    const queue = app.get<Queue>(getQueueToken('mail'), { strict: false });
-    await queue.add('welcome', { userId: 'u1' });
-    await waitFor(() => app.get(MailWorker).started);
-    const closed = app.close();
-    setTimeout(() => finish(), 50);
-    await closed;
-    expect(eventsOf(receiver)).toMatchObject([{ event: 'Mail Sent', userId: 'u1' }]);
-    expect(log.matching(/not delivered/)).toEqual([]);
-  });
+  it.each(orders)(
+    'Imported $order BullModule, AnalyticsModule delivers the event of a job in flight',
+    async ({ sort }) => {
+      const { receiver, analytics } = await collecting(false);
+      const { hostname: host, port } = new URL(REDIS_URL);
+      const bull = [
+        BullModule.forRoot({ connection: { host, port: Number(port) }, prefix: `test-${randomUUID()}` }),
+        BullModule.registerQueue({ name: 'mail' }),
+      ];
+      const { app, log } = await start(sort(analytics, bull), [MailWorker]);
+      const queue = app.get<Queue>(getQueueToken('mail'), { strict: false });
+      await queue.add('welcome', { userId: 'u1' });
+      await waitFor(() => app.get(MailWorker).started);
+      const closed = app.close();
+      setTimeout(() => finish(), 50);
+      await closed;
+      expect(eventsOf(receiver)).toMatchObject([{ event: 'Mail Sent', userId: 'u1' }]);
+      expect(log.matching(/not delivered/)).toEqual([]);
+    },
+  );
 });

@@ -51,7 +51,7 @@ export interface AmbientOptions {
   /**
    * Whether events of an HTTP request without a known user get an `anonymousId`: the one in the browser SDK's cookie
    * `ajs_anonymous_id`, or a random one that is the same for all events of the request. With `false`, recording such an
-   * event throws a `ValidationError`, as it does outside a request.
+   * event throws a `ValidationError`.
    *
    * @default true
    * @see docs/contexts.md, "Visitors who are not signed in"

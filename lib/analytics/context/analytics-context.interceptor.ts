@@ -1,8 +1,9 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import { Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { currentScope, scopes } from './context-scope.js';
+import { type ContextScope, currentScope } from './context-scope.js';
+import { bindToScope, openScope } from './opened-scope.util.js';
 
 /**
  * Opens a scope for a handler that is not called by an HTTP request: of a gateway, a microservice, a GraphQL
@@ -26,8 +27,9 @@ export class AnalyticsContextInterceptor implements NestInterceptor {
     const isOpen = origin?.request === request || (context.getType<string>() === 'graphql' && origin?.response);
     if (isOpen) return next.handle();
     const method = `${context.getClass().name}.${context.getHandler().name}`;
-    const scope = { origin: { request }, method };
-    return new Observable((subscriber) => scopes.run(scope, () => next.handle().subscribe(subscriber)));
+    const scope: ContextScope = { origin: { request }, method };
+    // A GraphQL subscription returns a generator that runs later.
+    return openScope(scope, () => next.handle().pipe(map((value: unknown) => bindToScope(scope, value))));
   }
 }
 

@@ -18,7 +18,9 @@ export function wrapMethod(method: Method, onEndFor: (target: object | undefined
     const scope = scopeOfCall();
     // A stream may end while another request's code runs.
     const end = (ended: Ended) =>
-      runInScope(scope, () => onEnd({ args, target: this, request: scope.origin?.request, result: undefined, ...ended }));
+      runInScope(scope, () =>
+        onEnd({ args, target: this, request: scope.origin?.request, result: undefined, ...ended }),
+      );
     return runInScope(scope, () => {
       let result: unknown;
       try {

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { describe, expect, it } from '@jest/globals';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
-import { type CanActivate, type ExecutionContext, Injectable, UseGuards } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, UseGuards, UseInterceptors } from '@nestjs/common';
 import {
   Args,
   GqlExecutionContext,
@@ -13,8 +15,11 @@ import {
   Resolver,
   ObjectType,
   Field,
+  Subscription,
 } from '@nestjs/graphql';
-import { type AnalyticsRequest, AnalyticsService, Track } from 'nestjs-analytics-relay';
+import { createClient } from 'graphql-ws';
+import { AnalyticsContextInterceptor, type AnalyticsRequest, AnalyticsService, Track } from 'nestjs-analytics-relay';
+import { WebSocket } from 'ws';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -57,6 +62,16 @@ class OrdersResolver {
     return { id };
   }
 
+  @Subscription(() => Int)
+  @UseInterceptors(AnalyticsContextInterceptor)
+  async *counted(@Args('upTo', { type: () => Int }) upTo: number): AsyncGenerator<{ counted: number }> {
+    for (let counted = 1; counted <= upTo; counted++) {
+      await sleep(1);
+      this.analytics.track({ event: 'Counted', properties: { counted, upTo } });
+      yield { counted };
+    }
+  }
+
   @ResolveField(() => String)
   @Track('Total Read', { properties: ({ args: [order] }) => ({ ...(order as Order) }) })
   total(@Parent() _order: Order): string {
@@ -76,7 +91,10 @@ describe.each(platforms)('GraphQL on $platform', ({ createAdapter }) => {
           autoSchemaFile: true,
           playground: false,
           // Express hands over an object that holds the request, Fastify the request itself.
-          context: (given: { req?: unknown }) => ({ req: given.req ?? given }),
+          context: (given: { req?: unknown; extra?: { request: unknown } }) => ({
+            req: given.extra?.request ?? given.req ?? given,
+          }),
+          subscriptions: { 'graphql-ws': true },
         }),
       ],
       providers: [OrdersResolver],
@@ -104,6 +122,31 @@ describe.each(platforms)('GraphQL on $platform', ({ createAdapter }) => {
       ['Order Placed', { failed: false }],
     ]);
     for (const event of events) expect(event).toMatchObject({ userId: '7', context: { page: { path: '/graphql' } } });
+  });
+
+  it('records a subscription with the user of its connection, while other subscriptions run', async () => {
+    const { app } = await start();
+    const upTo = [2, 3, 4];
+    const clients = upTo.map((user) => {
+      class AsUser extends WebSocket {
+        constructor(url: string, protocols: string) {
+          super(url, protocols, { headers: { 'x-user': String(user) } });
+        }
+      }
+      return createClient({ url: `${app.host.replace('http', 'ws')}/graphql`, webSocketImpl: AsUser });
+    });
+    const counts = clients.map(async (client, index) => {
+      let count = 0;
+      for await (const { data } of client.iterate({ query: `subscription { counted(upTo: ${upTo[index]}) }` })) {
+        if (data?.counted) count++;
+      }
+      await client.dispose();
+      return count;
+    });
+    expect(await Promise.all(counts)).toEqual(upTo);
+    const events = await app.events();
+    expect(events).toHaveLength(9);
+    for (const { userId, properties } of events) expect(userId).toBe(String(properties!.upTo));
   });
 
   it('records a failed mutation, and answers with its error', async () => {
