@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
-import type { Browser, Response } from 'playwright-core';
+import type { Browser, Page, Response } from 'playwright-core';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';
@@ -111,6 +111,41 @@ const strategies = [
       await expectWebhooks(receiver, webhooksOf(shop));
       expect(answers).toEqual(answersOnPage.map((path) => [path, 200]));
     });
+
+    it('delivers with the settings that the SDK loads from the relay', async () => {
+      const shop = await startShop();
+      const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+        destination,
+        options: { ingest: { cors: { origin: [shop] }, prefix: 'collect' } },
+      });
+      const page = await open(shop);
+      await page.evaluate(`recordBySettings('${host}/collect')`);
+      await expectWebhooks(
+        receiver,
+        [webhooksOf(shop)[2]!].map(({ userId, timestamp, ...others }) => others),
+      );
+    });
+
+    it('delivers what a page posts with headers of tracing libraries, and with sendBeacon as JSON', async () => {
+      const shop = await startShop();
+      const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+        destination,
+        options: { ingest: { cors: { origin: [shop] } } },
+      });
+      const page = await open(shop);
+      const message = { writeKey: 'wk_shop', userId: 'u1', event: 'Order Completed' };
+      expect(await page.evaluate(`postTraced('${host}/v1/track', ${JSON.stringify(message)})`)).toBe(200);
+      expect(await page.evaluate(`sendBeacon('${host}/v1/t', ${JSON.stringify(message)})`)).toBe(true);
+      const webhook = { type: 'track', userId: 'u1', event: 'Order Completed' };
+      await expectWebhooks(receiver, [webhook, webhook]);
+    });
+
+    async function open(shop: string): Promise<Page> {
+      const page = await browser.newPage();
+      afterwards(() => page.close());
+      await page.goto(`${shop}/shop`);
+      return page;
+    }
 
     /** The shop alone, as another application. */
     async function startShop(): Promise<string> {

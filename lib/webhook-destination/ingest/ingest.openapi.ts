@@ -38,10 +38,9 @@ const ANSWERS: Record<number, string> = {
   200: 'Accepted: messages not listed in `rejected` or `moreRejected` are stored durably',
   400: 'Malformed, or a message breaks a rule',
   401: 'No source has this write key, or the request has none',
-  408: 'The body arrived too slowly',
   413: 'The body is too large',
   429: 'Too many requests from the source, or too many wrong write keys from the address',
-  503: 'The queue is not accepting messages',
+  503: 'The queue is not accepting messages, or the body arrived too slowly',
 };
 
 /** Describes one of the endpoint's paths for the application's OpenAPI document. */

@@ -79,7 +79,6 @@ const BOMBS = [
 ];
 
 const TOO_LARGE = { status: 413, code: 'body_too_large' };
-const TIMEOUT = { status: 408, code: 'body_timeout' };
 
 const KINDS: Kind[] = [
   [
@@ -171,7 +170,7 @@ const KINDS: Kind[] = [
     4,
     (r) => {
       const bytes = gzipSync(envelope(r));
-      const cut = bytes.subarray(0, r.integer(1, bytes.length - 1));
+      const cut = bytes.subarray(0, r.integer(2, bytes.length - 1)); // two bytes say that it is gzip
       return { ...post(r, cut, { headers: gzipped }), expected: { status: 400, code: 'body_not_gzip' } };
     },
   ],
@@ -203,7 +202,7 @@ const KINDS: Kind[] = [
     (r) => {
       const json = envelope(r);
       const body = r.pick([json, deflateSync(json), brotliCompressSync(json), r.bytes(50)]);
-      return { ...post(r, body, { headers: gzipped }), expected: { status: 400, code: 'body_not_gzip' } };
+      return { ...post(r, body, { headers: gzipped }), expected: { status: body === json ? 200 : 400 } };
     },
   ],
   [
@@ -375,7 +374,7 @@ const KINDS: Kind[] = [
       const [head] = post(r, body, { headers }).parts;
       const begun = body.subarray(0, r.integer(0, body.length - 1));
       const parts = headers === chunked ? [head!, ...(begun.length > 0 ? [chunk(begun)] : [])] : [head!, begun];
-      return { parts, expected: TIMEOUT };
+      return { parts, then: 'vanish' };
     },
   ],
   [
@@ -384,7 +383,7 @@ const KINDS: Kind[] = [
     (r) => {
       const body = Buffer.from(envelope(r));
       const bytes = Array.from(body.subarray(0, 20), (_, at) => body.subarray(at, at + 1));
-      return { parts: [post(r, body).parts[0]!, ...bytes], pause: 100, expected: TIMEOUT };
+      return { parts: [post(r, body).parts[0]!, ...bytes], pause: 100, then: 'vanish' };
     },
   ],
   [
@@ -393,7 +392,7 @@ const KINDS: Kind[] = [
     (r) => {
       const json = envelope(r);
       const length = json.length + r.pick([1, 10, 100_000]);
-      return { ...post(r, json, { headers: { 'Content-Length': String(length) } }), expected: TIMEOUT };
+      return { ...post(r, json, { headers: { 'Content-Length': String(length) } }), then: 'vanish' };
     },
   ],
   [

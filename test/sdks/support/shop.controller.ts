@@ -28,6 +28,22 @@ const PAGE = `<!doctype html>
     await analytics.screen('Cart', { items: 2 });
     await analytics.group('g1', { 'company name': 'Initech' });
   }
+
+  /** Records one event with the settings that a URL answers. */
+  async function recordBySettings(cdnURL) {
+    const analytics = AnalyticsNext.AnalyticsBrowser.load({ writeKey: 'wk_shop', cdnURL });
+    await analytics.track('Order Completed', { revenue: '39.95' });
+  }
+
+  /** Posts an event as an SDK does that a tracing library has added its headers to. */
+  async function postTraced(url, message) {
+    const headers = { 'Content-Type': 'application/json', baggage: 'a=1', 'sentry-trace': '1', 'x-datadog-origin': 'rum' };
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(message) });
+    return answer.status;
+  }
+
+  const sendBeacon = (url, message) =>
+    navigator.sendBeacon(url, new Blob([JSON.stringify(message)], { type: 'application/json' }));
 </script>
 `;
 
