@@ -25,7 +25,7 @@ export interface Acceptance extends Pick<Portion, 'deliveries'> {
   messages: AcceptedMessage[];
   rejected: RejectedMessage[];
   /** Returns the names of the destinations of a message. */
-  destinationsOf(message: AcceptedMessage): string[];
+  destinationsOf: (message: AcceptedMessage) => string[];
 }
 
 /** Messages of a request that are handled before the event loop serves others. */

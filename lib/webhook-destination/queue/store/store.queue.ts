@@ -53,10 +53,10 @@ export class StoreQueue implements DeliveryQueue {
   private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
   /** Async context of writes, reads and timers: they are not part of the request that causes them. */
   private readonly scope = createAsyncScope('StoreQueue');
-  private readonly insert = this.scope.bind((deliveries: NewDelivery[], beyondLimit = false) =>
+  private readonly insert = this.scope.bind((deliveries: NewDelivery[], beyondLimit: boolean) =>
     this.insertBatches(deliveries, beyondLimit),
   );
-  private readonly turn = new AddTurn(this.insert, this.store.fullTurn);
+  private readonly turn = new AddTurn((deliveries) => this.insert(deliveries, false), this.store.fullTurn);
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
   private readonly others$ = (this.store.due$ ?? NEVER).pipe(
