@@ -1,3 +1,5 @@
+import { UNREADABLE } from '../delivery-queue.interface.js';
+
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;
 
@@ -69,6 +71,7 @@ export const SCHEMA = `
   CREATE INDEX delivery_state ON delivery (state, destination);
   CREATE INDEX delivery_ended ON delivery (state, destination, ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
+  CREATE INDEX delivery_unreadable ON delivery (id) WHERE reason = '${UNREADABLE}';
   CREATE TABLE registry (
     revision INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('source', 'destination')),
