@@ -60,7 +60,7 @@ export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetwo
 
 /**
  * Dead-letter reason of a delivery that is set aside because its stored data is damaged or missing. What can be read of
- * it is listed; other texts are empty. A replay reads it again.
+ * it is listed; other texts are empty. No replay includes it.
  */
 export const UNREADABLE = 'the stored delivery cannot be read';
 

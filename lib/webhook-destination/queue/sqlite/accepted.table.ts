@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 
 import type { RetentionBound } from '../retention.options.js';
+import { toText } from './batch.codec.js';
 import { AcceptedIds, type AcceptedMessages } from './accepted-ids.js';
 
 /** Share of the `count` bound that is forgotten at once. */
@@ -17,7 +18,7 @@ interface NewAcceptedMessages extends Omit<AcceptedMessages, 'messageIds'> {
 interface AcceptedRow {
   last_batch: number;
   accepted_at: number;
-  batches: string;
+  batches: Uint8Array;
 }
 
 /** Consecutive rows that are forgotten together when there are too many ids. */
@@ -64,7 +65,9 @@ export class AcceptedTable {
     next: this.db.prepare(
       'SELECT last_batch, accepted_at FROM accepted WHERE last_batch > ? ORDER BY last_batch LIMIT 1',
     ),
-    all: this.db.prepare('SELECT * FROM accepted ORDER BY last_batch'),
+    all: this.db.prepare(
+      'SELECT last_batch, accepted_at, CAST(batches AS BLOB) AS batches FROM accepted ORDER BY last_batch',
+    ),
     remove: this.db.prepare('DELETE FROM accepted WHERE last_batch <= ?'),
   };
 
@@ -73,14 +76,20 @@ export class AcceptedTable {
     private readonly bound: Required<RetentionBound>,
   ) {}
 
-  /** Reads the ids that the file remembers, and forgets those past a bound. */
-  recover(now: number): void {
+  /** Reads the ids that the file remembers, and forgets those past a bound. Returns the number of unreadable rows. */
+  recover(now: number): number {
+    let unreadable = 0;
     for (const row of this.statements.all.iterate() as Iterable<AcceptedRow>) {
       const batches = toBatches(row);
+      if (!batches) {
+        unreadable++;
+        continue;
+      }
       for (const messages of batches) this.ids.restore(messages);
       this.countIds(row.last_batch, batches.flatMap(({ messageIds }) => messageIds).length);
     }
     this.trim(now);
+    return unreadable;
   }
 
   /** Remembers the messages of a batch; returns the positions of those that were accepted before. */
@@ -162,7 +171,12 @@ function without(messageIds: string[], positions: number[]): string {
   return JSON.stringify(messageIds.filter((_, position) => !left.has(position)));
 }
 
-function toBatches({ batches }: AcceptedRow): AcceptedMessages[] {
-  const listed = JSON.parse(batches) as [number, string, string, string[]][];
-  return listed.map(([batch, destination, source, messageIds]) => ({ batch, destination, source, messageIds }));
+/** Returns the batches of a row; undefined if it is damaged. */
+function toBatches({ batches }: AcceptedRow): AcceptedMessages[] | undefined {
+  try {
+    const listed = JSON.parse(toText(batches)) as [number, string, string, string[]][];
+    return listed.map(([batch, destination, source, [...messageIds]]) => ({ batch, destination, source, messageIds }));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
+import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { NewDelivery } from '../delivery-queue.interface.js';
 
 /** Finds repetitions within 1 MiB, which suffices here, and is faster than writing the bytes to disk. */
@@ -8,12 +9,45 @@ const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PAR
 /** Maximum number of deliveries in a batch. A delivery's id is its batch's id times this, plus its position. */
 export const BATCH_SLOTS = 4_096;
 
+/** Thrown for a stored batch, or row of a delivery, that cannot be read. */
+export class DamageError extends Error {
+  constructor(
+    readonly table: 'batch' | 'delivery',
+    readonly id: number,
+    readonly fault: unknown,
+  ) {
+    super(`${table} ${id} cannot be read`);
+  }
+}
+
+/**
+ * Runs a function that decodes what is stored.
+ * @throws {DamageError} when it fails
+ */
+export function decoding<T>(table: DamageError['table'], id: number, decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw new DamageError(table, id, error);
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Decodes a text that was read as a BLOB: the driver ends the process if a text is no UTF-8.
+ * @throws {TypeError} when it is damaged
+ */
+export function toText(blob: ArrayBuffer | Uint8Array): string {
+  return UTF8.decode(blob);
+}
+
 /** A delivery within its batch, with the length of its body; null once no record of it is left. */
 export type BatchItem =
   [messageId: string, userId: string | null, length: number, trace?: string | null, recordedBy?: string | null] | null;
 
 /** Outcome of a delivery in a batch: delivered, with its attempt, or moved to a row of its own. */
-type BatchOutcome = [position: number, attempt?: unknown];
+export type BatchOutcome = [position: number, attempt?: unknown];
 
 /** Items as they are stored; the last two columns are left out if they are empty. */
 type Columns = [
@@ -82,10 +116,16 @@ export function packBodies(bodies: Uint8Array, wasFull: boolean): Uint8Array {
   return packed.byteLength < bodies.byteLength ? packed : bodies;
 }
 
-/** Decodes the stored bodies of a batch; they are concatenated. */
+/**
+ * Decodes the stored bodies of a batch; they are concatenated.
+ * @throws {Error} when they are not those of the items
+ */
 export function unpackBodies(items: BatchItem[], stored: Uint8Array): Uint8Array {
   const size = items.reduce((sum, item) => sum + (item?.[2] ?? 0), 0);
-  return stored.byteLength === size ? stored : brotliDecompressSync(stored);
+  if (stored.byteLength === size) return stored;
+  const bodies = brotliDecompressSync(stored);
+  if (bodies.byteLength !== size) throw new Error('the bodies have another length');
+  return bodies;
 }
 
 /** Removes the bodies at some positions. */
@@ -98,11 +138,18 @@ export function stripItems(items: BatchItem[], positions: ReadonlySet<number>): 
   return items.map((item, position) => (positions.has(position) ? null : item));
 }
 
+/** @throws {Error} when they are damaged */
 export function decodeItems(items: string): BatchItem[] {
   const [messageIds, userIds, lengths, traces, recorders] = JSON.parse(items) as Columns;
+  if (userIds.length !== messageIds.length || lengths.length !== messageIds.length)
+    throw new Error('items are missing');
   return messageIds.map((messageId, position) => {
     if (messageId === null) return null;
     const item: BatchItem = [messageId, userIds[position]!, lengths[position]!];
+    const [, userId, length] = item;
+    if (typeof messageId !== 'string' || !(userId === null || typeof userId === 'string') || !(length >= 0)) {
+      throw new Error('an item has another type');
+    }
     if (traces) item.push(traces[position], recorders?.[position]);
     return item;
   });
@@ -127,8 +174,23 @@ export function decodeBodies(items: BatchItem[], bodies: Uint8Array): Buffer[] {
   });
 }
 
+/** @throws {Error} when they are damaged */
 export function decodeOutcomes(entries: string | null): BatchOutcome[] {
-  return entries === null ? [] : (JSON.parse(`[${entries}]`) as BatchOutcome[]);
+  const outcomes = entries === null ? [] : (JSON.parse(`[${entries}]`) as BatchOutcome[]);
+  for (const [position, ...attempts] of outcomes) {
+    if (!(position >= 0)) throw new Error('an outcome has another type');
+    checkAttempts(attempts);
+  }
+  return outcomes;
+}
+
+/** @throws {Error} when they are damaged */
+export function checkAttempts(attempts: unknown): void {
+  for (const attempt of attempts as AttemptRecord[]) {
+    if (typeof attempt.startedAt !== 'number' || !Array.isArray(attempt.results)) {
+      throw new Error('an attempt has another type');
+    }
+  }
 }
 
 /** Encodes the column `entries`: a list without brackets, so that more entries can be appended. */

@@ -1,6 +1,17 @@
 import type Database from 'libsql';
 
-import { BATCH_SLOTS, decodeBodies, decodeItems, decodeOutcomes, toPositions, unpackBodies } from './batch.codec.js';
+import {
+  BATCH_SLOTS,
+  type BatchItem,
+  type BatchOutcome,
+  decodeBodies,
+  decodeItems,
+  decodeOutcomes,
+  decoding,
+  toPositions,
+  toText,
+  unpackBodies,
+} from './batch.codec.js';
 import type { DeliveryRow, WholeRows } from './delivery-rows.js';
 
 /** A batch with its outcomes, but without its bodies, as read from the file. */
@@ -9,11 +20,17 @@ interface BatchHead {
   destination: string;
   source: string;
   state: 'q' | 'r' | 'l';
+  size: number;
   accepted_at: number;
-  items: string;
+  items: Uint8Array;
   /** Null until a delivery has an outcome. */
   open: number | null;
-  entries: string | null;
+  entries: Uint8Array | null;
+}
+
+/** @throws {Error} when they are damaged */
+export function toOutcomes(entries: Uint8Array | null): BatchOutcome[] {
+  return decodeOutcomes(entries && toText(entries));
 }
 
 /** State of a delivery without an outcome, by the state of its batch. */
@@ -22,10 +39,11 @@ const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 export class BatchReader {
   private readonly statements = {
     head: this.db.prepare(
-      `SELECT id, destination, source, state, accepted_at, items, open, entries
+      `SELECT id, destination, source, state, size, accepted_at, CAST(items AS BLOB) AS items, open,
+         CAST(entries AS BLOB) AS entries
        FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?`,
     ),
-    contents: this.db.prepare('SELECT items, bodies FROM batch WHERE id = ?'),
+    contents: this.db.prepare('SELECT CAST(items AS BLOB) AS items, bodies FROM batch WHERE id = ?'),
   };
 
   constructor(private readonly db: Database.Database) {}
@@ -35,8 +53,21 @@ export class BatchReader {
   }
 
   /** Returns both columns of an existing batch, as they are stored. */
-  contents(batch: number): { items: string; bodies: Uint8Array } {
-    return this.statements.contents.get(batch) as { items: string; bodies: Uint8Array };
+  contents(batch: number): { items: Uint8Array; bodies: Uint8Array } {
+    return this.statements.contents.get(batch) as { items: Uint8Array; bodies: Uint8Array };
+  }
+
+  /**
+   * Returns the deliveries of a batch and their bodies, by position.
+   * @throws {DamageError}
+   */
+  decode(batch: number): { items: BatchItem[]; bodies: Buffer[]; joined: Uint8Array } {
+    return decoding('batch', batch, () => {
+      const stored = this.contents(batch);
+      const items = decodeItems(toText(stored.items));
+      const joined = unpackBodies(items, stored.bodies);
+      return { items, bodies: decodeBodies(items, joined), joined };
+    });
   }
 
   /** Adds to rows what stays in their batches. Reads a batch once for all its rows: rows of retries come mixed. */
@@ -50,9 +81,7 @@ export class BatchReader {
     }
     const bodies = Buffer.allocUnsafeSlow(size);
     for (const [batch, positions] of toPositions(rows.map(({ id }) => id))) {
-      const stored = this.contents(batch);
-      const items = decodeItems(stored.items);
-      const all = decodeBodies(items, unpackBodies(items, stored.bodies));
+      const { items, bodies: all } = this.decode(batch);
       for (const position of positions) {
         const id = batch * BATCH_SLOTS + position;
         bodies.set(all[position]!, starts.get(id));
@@ -65,11 +94,15 @@ export class BatchReader {
   }
 }
 
-/** Returns the deliveries of a batch that have no row of their own. */
+/**
+ * Returns the deliveries of a batch that have no row of their own.
+ * @throws {DamageError}
+ */
 export function toRows({ id, destination, source, state, ...batch }: BatchHead): DeliveryRow[] {
   const { accepted_at: acceptedAt } = batch;
-  const outcomes = new Map(decodeOutcomes(batch.entries).map((outcome) => [outcome[0], outcome]));
-  return decodeItems(batch.items).flatMap((item, position) => {
+  const found = decoding('batch', id, () => toOutcomes(batch.entries));
+  const outcomes = new Map(found.map((outcome) => [outcome[0], outcome]));
+  return decoding('batch', id, () => decodeItems(toText(batch.items))).flatMap((item, position) => {
     const outcome = outcomes.get(position);
     if (item === null || outcome?.length === 1) return [];
     const attempt = outcome?.[1] as { startedAt: number } | undefined;

@@ -6,15 +6,16 @@ import {
   BATCH_SLOTS,
   batchOf,
   decodeItems,
-  decodeOutcomes,
+  decoding,
   encodeItems,
   encodeOutcomes,
   packBodies,
   stripBodies,
   stripItems,
+  toText,
   unpackBodies,
 } from './batch.codec.js';
-import { BatchReader, toRows } from './batch.reader.js';
+import { BatchReader, toOutcomes, toRows } from './batch.reader.js';
 import {
   type ClaimedBatch,
   type DeliveryRow,
@@ -25,6 +26,11 @@ import {
 
 /** Maximum number of batches that one call of the thread strips: each is rewritten. */
 export const MAX_STRIPPED = 32;
+
+/** A batch as it is read, its text as a BLOB. */
+interface StoredBatch extends Omit<ClaimedBatch, 'items'> {
+  items: Uint8Array;
+}
 
 /** Outcomes of deliveries of one batch, in one group. */
 interface GroupOutcome {
@@ -47,11 +53,11 @@ export class BatchTable {
   private lastId: number;
   private readonly statements = {
     insert: this.db.prepare(
-      `INSERT INTO batch (id, destination, source, state, size, accepted_at, leased_at, items, bodies)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO batch (id, destination, source, state, size, accepted_at, items, bodies)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     oldest: this.db.prepare(
-      `SELECT id, source, accepted_at AS acceptedAt, items, bodies FROM batch WHERE destination = ? AND state = ?
+      `SELECT id, source, accepted_at AS acceptedAt, CAST(items AS BLOB) AS items, bodies FROM batch WHERE destination = ? AND state = ?
        ORDER BY id LIMIT 1`,
     ),
     lease: this.db.prepare(`UPDATE batch SET state = 'l' WHERE id = ?`),
@@ -107,7 +113,7 @@ export class BatchTable {
     const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
     const state = leased ? 'l' : 'q';
     const packed = packBodies(bodies, row.bodies.byteLength >= FULL_BATCH);
-    this.statements.insert.run(id, destination, source, state, size, acceptedAt, acceptedAt, items, packed);
+    this.statements.insert.run(id, destination, source, state, size, acceptedAt, items, packed);
     if (leased) {
       const pending = new Set<number>();
       for (let position = 0; position < row.size; position++) pending.add(id * BATCH_SLOTS + position);
@@ -121,14 +127,15 @@ export class BatchTable {
   claim(destination: string, room: ClaimLimit): ClaimedBatch[] {
     const claimed: ClaimedBatch[] = [];
     for (const batch of this.lease(destination, 'q', room)) {
-      const items = decodeItems(batch.items);
-      const bodies = unpackBodies(items, batch.bodies);
+      const text = decoding('batch', batch.id, () => toText(batch.items));
+      const items = decoding('batch', batch.id, () => decodeItems(text));
+      const bodies = decoding('batch', batch.id, () => unpackBodies(items, batch.bodies));
       const pending = new Set<number>();
       items.forEach((item, position) => item && pending.add(batch.id * BATCH_SLOTS + position));
       this.pending.set(batch.id, pending);
       room.deliveries -= pending.size;
       room.bytes -= bodies.byteLength;
-      claimed.push({ ...batch, bodies });
+      claimed.push({ ...batch, items: text, bodies });
     }
     return claimed;
   }
@@ -146,9 +153,9 @@ export class BatchTable {
     return claimed;
   }
 
-  private *lease(destination: string, state: 'q' | 'r', room: ClaimLimit): Generator<ClaimedBatch> {
+  private *lease(destination: string, state: 'q' | 'r', room: ClaimLimit): Generator<StoredBatch> {
     while (!isUsedUp(room)) {
-      const batch = this.statements.oldest.get(destination, state) as ClaimedBatch | undefined;
+      const batch = this.statements.oldest.get(destination, state) as StoredBatch | undefined;
       if (!batch) return;
       this.statements.lease.run(batch.id);
       yield batch;
@@ -200,19 +207,20 @@ export class BatchTable {
     for (const position of positions) this.statements.removeRow.run(batch * BATCH_SLOTS + position);
     const head = this.reader.head(batch);
     if (!head) return false;
-    const items = decodeItems(head.items);
+    const { items, joined } = this.reader.decode(batch);
     const left = stripItems(items, positions);
     const size = left.filter((item) => item !== null).length;
     if (size === 0) {
       this.remove(batch);
       return false;
     }
-    const outcomes = decodeOutcomes(head.entries).filter(([position]) => !positions.has(position));
+    const outcomes = decoding('batch', batch, () => toOutcomes(head.entries)).filter(
+      ([position]) => !positions.has(position),
+    );
     const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
     const open = size > outcomes.length;
     const stored = this.reader.contents(batch).bodies;
-    const unpacked = unpackBodies(items, stored);
-    const bodies = packBodies(stripBodies(items, unpacked, positions), unpacked !== stored);
+    const bodies = packBodies(stripBodies(items, joined, positions), joined.byteLength !== stored.byteLength);
     this.pending.delete(batch);
     this.statements.rewrite.run(open ? head.state : 'l', size, encodeItems(left), bodies, batch);
     const entries = encodeOutcomes(outcomes);

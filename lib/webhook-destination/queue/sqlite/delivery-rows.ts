@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
 import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
-import type { EncodedBatch } from './batch.codec.js';
+import { checkAttempts, decoding, type EncodedBatch, toText } from './batch.codec.js';
 
 /** The row of a delivery, whose body and origin stay in the batch. */
 export interface DeliveryRow extends Omit<Delivery, 'id' | 'body' | 'attempts' | 'failedUrls'> {
@@ -25,20 +25,44 @@ export interface WholeRows {
   bodies: Uint8Array;
 }
 
-/** The columns of a `DeliveryRow`. Ids are read as JSON, because the driver ends a text at U+0000. */
-export const DELIVERY_COLUMNS = `id, destination, source, json_quote(message_id) AS messageId,
-  json_quote(user_id) AS userId, state, bytes, accepted_at AS acceptedAt, due_at AS dueAt,
-  first_attempt_at AS firstAttemptAt, attempts, failed_urls AS failedUrls, reason`;
+/** The columns of a `DeliveryRow`. The driver ends a text at U+0000, and the process if a text is no UTF-8. */
+export const DELIVERY_COLUMNS = `id, destination, source, CAST(message_id AS BLOB) AS messageId,
+  CAST(user_id AS BLOB) AS userId, state, bytes, accepted_at AS acceptedAt, due_at AS dueAt,
+  first_attempt_at AS firstAttemptAt, CAST(attempts AS BLOB) AS attempts, CAST(failed_urls AS BLOB) AS failedUrls,
+  CAST(reason AS BLOB) AS reason`;
 
-/** Converts rows that were read with `DELIVERY_COLUMNS`; null becomes undefined. */
+/** A row that was read with `DELIVERY_COLUMNS`. */
+type StoredRow = Omit<DeliveryRow, 'messageId' | 'userId' | 'attempts' | 'failedUrls' | 'reason'> &
+  Record<'messageId' | 'attempts' | 'failedUrls', Uint8Array> &
+  Record<'userId' | 'reason', Uint8Array | null>;
+
+/**
+ * Converts rows that were read with `DELIVERY_COLUMNS`; null becomes undefined.
+ * @throws {DamageError}
+ */
 export function toDeliveryRows(rows: unknown[]): DeliveryRow[] {
-  return (rows as (DeliveryRow & { userId: string })[]).map((row) => ({
-    ...row,
-    messageId: fromIdText(JSON.parse(row.messageId) as string)!,
-    userId: fromIdText(JSON.parse(row.userId) as string | null) ?? undefined,
-    firstAttemptAt: row.firstAttemptAt ?? undefined,
-    reason: row.reason ?? undefined,
-  }));
+  return (rows as StoredRow[]).map((row) =>
+    decoding('delivery', row.id, () => {
+      const attempts = toText(row.attempts);
+      const failedUrls = toText(row.failedUrls);
+      checkAttempts(JSON.parse(attempts));
+      checkNames(JSON.parse(failedUrls));
+      return {
+        ...row,
+        messageId: fromIdText(row.messageId)!,
+        userId: fromIdText(row.userId),
+        firstAttemptAt: row.firstAttemptAt ?? undefined,
+        attempts,
+        failedUrls,
+        reason: row.reason ? toText(row.reason) : undefined,
+      };
+    }),
+  );
+}
+
+function checkNames(names: unknown): void {
+  if (!Array.isArray(names) || names.some((name) => typeof name !== 'string'))
+    throw new Error('a list has another type');
 }
 
 export function matchesRow(query: CheckedQuery, row: DeliveryRow): boolean {
@@ -53,8 +77,11 @@ export function toIdText(id: string | undefined): string | null {
   return id !== undefined && /^\0|\p{Cs}/u.test(id) ? `\0${JSON.stringify(id)}` : (id ?? null);
 }
 
-function fromIdText(text: string | null): string | null {
-  return text?.startsWith('\0') ? (JSON.parse(text.slice(1)) as string) : text;
+/** @throws {Error} when it is damaged */
+export function fromIdText(blob: Uint8Array | null): string | undefined {
+  if (blob === null) return undefined;
+  const text = toText(blob);
+  return text.startsWith('\0') ? (JSON.parse(text.slice(1)) as string) : text;
 }
 
 /** A batch to be stored. */

@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 
+import { UNREADABLE } from '../delivery-queue.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import {
@@ -118,7 +119,7 @@ export class DeliveryTable {
   replay(query: CheckedQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
-      `SELECT destination, id FROM delivery WHERE state = 'dead' AND ${sql} AND (destination, id) > (?, ?)
+      `SELECT destination, id FROM delivery WHERE state = 'dead' AND reason IS NOT '${UNREADABLE}' AND ${sql} AND (destination, id) > (?, ?)
        ORDER BY destination, id LIMIT ${SLICE_DUE}`,
     );
     const found = select.all(...parameters, after.destination, after.id) as DeliveryPlace[];

@@ -56,11 +56,13 @@ export class SqliteThread {
 
   /**
    * @param onFault called with the reason when the thread ends without `close`
+   * @param onDamage called with a text that names what could not be read
    * @param onLoss called when the file is no longer in its place, with the reason, or is back
    */
   constructor(
     private readonly path: string,
     private readonly onFault: (reason: string) => void,
+    private readonly onDamage: (text: string) => void,
     private readonly onLoss: (reason: string | undefined) => void,
   ) {}
 
@@ -158,11 +160,12 @@ export class SqliteThread {
     } catch (error) {
       // One faulty call must not fail the others.
       if (calls.length > 1) for (const call of calls) this.send([call]);
-      else this.receive({ answers: [{ id: calls[0]!.id, error: errorMessage(error) }], loss: this.loss });
+      else this.receive({ answers: [{ id: calls[0]!.id, error: errorMessage(error) }], loss: this.loss, damages: [] });
     }
   }
 
-  private receive({ answers, loss }: SqliteAnswers): void {
+  private receive({ answers, loss, damages }: SqliteAnswers): void {
+    for (const text of damages) this.onDamage(text);
     if (loss !== this.loss) this.onLoss(loss);
     this.loss = loss;
     for (const { id, result, error } of answers) {

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { isOpen, isOpenNotice } from '../delivery-queue.interface.js';
 import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
-import { BATCH_SLOTS, batchOf, decodeBodies, decodeItems, toPositions, unpackBodies } from './batch.codec.js';
+import { BATCH_SLOTS, batchOf, decodeItems, decoding, toPositions, toText } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
 import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
 import {
@@ -43,7 +43,7 @@ export class SqliteWalk {
       batchBound: bound('batch', STEP_BATCHES),
       rowBound: bound('delivery', STEP_ROWS),
       batches: db.prepare(
-        `SELECT id, source, iif(?, items, '') AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
+        `SELECT id, source, CAST(iif(?, items, '') AS BLOB) AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
            AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
       ),
     };
@@ -130,9 +130,9 @@ export class SqliteWalk {
     const needsItems = messageIds || userId ? 1 : 0;
     const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, EARLIEST), acceptedBefore];
     const rows = this.statements.batches.all(needsItems, ...range, destination, destination);
-    return (rows as { id: number; source: string; items: string }[])
+    return (rows as { id: number; source: string; items: Uint8Array }[])
       .filter(({ source }) => query.source?.has(source) ?? true)
-      .filter(({ items }) => hasId(items, 0, messageIds) && hasId(items, 1, userId))
+      .filter(({ id, items }) => decoding('batch', id, () => hasId(items, 0, messageIds) && hasId(items, 1, userId)))
       .map(({ id }) => id);
   }
 
@@ -152,17 +152,16 @@ export class SqliteWalk {
 
   /** Returns the bodies of a batch, by position; undefined if no body can match. */
   private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
-    const stored = this.batches.reader.contents(batch);
-    const items = decodeItems(stored.items);
-    const bodies = unpackBodies(items, stored.bodies);
-    if (!mayHoldEvent(search, Buffer.from(bodies.buffer, bodies.byteOffset, bodies.byteLength))) return undefined;
-    return decodeBodies(items, bodies);
+    const { bodies, joined } = this.batches.reader.decode(batch);
+    const isPossible = mayHoldEvent(search, Buffer.from(joined.buffer, joined.byteOffset, joined.byteLength));
+    return isPossible ? bodies : undefined;
   }
 }
 
 /** Whether items may have one of the ids, if given, in a column. Rows are compared in full later. */
-function hasId(items: string, column: 0 | 1, ids: ReadonlySet<string> | undefined): boolean {
+function hasId(blob: Uint8Array, column: 0 | 1, ids: ReadonlySet<string> | undefined): boolean {
   if (ids === undefined) return true;
+  const items = toText(blob);
   if (ids.size > MAX_SEARCHED_IDS) return decodeItems(items).some((item) => ids.has(item?.[column] ?? ''));
   return Array.from(ids, (id) => JSON.stringify(id)).some((id) => items.includes(id));
 }

@@ -69,6 +69,8 @@ export interface SqliteAnswers {
   answers: SqliteAnswer[];
   /** Why the next start would not find what is written now; undefined if it would. */
   loss: string | undefined;
+  /** Texts that name what could not be read. */
+  damages: string[];
 }
 
 /** The answer to a call: its result, or why it failed. */

@@ -3,7 +3,9 @@ import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';
 import { AcceptedTable } from './accepted.table.js';
+import { DamageError } from './batch.codec.js';
 import { BatchTable } from './batch.table.js';
+import { DamagedRows } from './damaged-rows.js';
 import { DeliveryTable } from './delivery.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SeriesTable } from './series.table.js';
@@ -32,6 +34,9 @@ export class SqliteDatabase {
   readonly series: SeriesTable;
   readonly walk: SqliteWalk;
   readonly figures: SqliteFigures;
+  /** Texts that name what was set aside, and what else could not be read, since they were last taken. */
+  readonly damages: string[] = [];
+  private readonly damaged: DamagedRows;
   private readonly accepted: AcceptedTable;
   private readonly batches: BatchTable;
   private readonly deliveries: DeliveryTable;
@@ -46,6 +51,7 @@ export class SqliteDatabase {
       this.accepted = new AcceptedTable(db, messageIds);
       this.batches = new BatchTable(db);
       this.deliveries = new DeliveryTable(db);
+      this.damaged = new DamagedRows(db, this.batches.reader);
       this.registry = new RegistryTable(db);
       this.series = new SeriesTable(db);
       this.walk = new SqliteWalk(db, this.batches);
@@ -55,7 +61,10 @@ export class SqliteDatabase {
         this.batches.recover(leased);
         this.deliveries.recover(leased);
         if (setBack > 0) this.deliveries.setBack(setBack, now);
-        if (!isReadOnly) this.accepted.recover(now);
+        if (isReadOnly) return;
+        const lost = this.accepted.recover(now);
+        if (lost > 0)
+          this.damages.push(`${lost} lists of message ids cannot be read; a repeated message may be delivered again`);
       });
       if (setBack > 0 && !isReadOnly) setLastWrite(path, now); // so that times are set back only once
     } catch (error) {
@@ -64,8 +73,23 @@ export class SqliteDatabase {
     }
   }
 
-  /** Runs work as one durable unit: all of it or none. */
+  /**
+   * Runs work as one durable unit: all of it or none. If it meets something that cannot be read, that is set aside, and
+   * the work runs again.
+   */
   transaction(work: () => void): void {
+    for (let last: DamageError | undefined; ;) {
+      try {
+        return this.run(work);
+      } catch (error) {
+        if (!(error instanceof DamageError) || (error.table === last?.table && error.id === last.id)) throw error;
+        last = error;
+        this.run(() => this.damages.push(this.damaged.setAside(error, this.file.now)));
+      }
+    }
+  }
+
+  private run(work: () => void): void {
     try {
       this.file.transaction(() => {
         work();
@@ -77,6 +101,11 @@ export class SqliteDatabase {
       this.accepted.rollback();
       throw error;
     }
+  }
+
+  /** Makes a durable test write. */
+  check(): { isFull: boolean; unreadable: number } {
+    return { isFull: this.file.check(), unreadable: this.damaged.count() };
   }
 
   /** Stores batches; returns undefined, storing nothing, if the file has reached `maxBytes`, unless `beyondLimit`. */

@@ -1,3 +1,5 @@
+import { UNREADABLE } from '../delivery-queue.interface.js';
+
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;
 
@@ -13,7 +15,7 @@ export const LAYOUT = 1;
  *
  * A batch is long, and writing is expensive: it is inserted once, and changed only when it is leased after it waited.
  * - `batch.state` is (q)ueued, (r)eleased when the process that leased it ended, or (l)eased, which ends
- *   when `outcome.open` is 0; `leased_at` is valid from the first lease on. Neither changes the length of the row.
+ *   when `outcome.open` is 0. It does not change the length of the row.
  * - `batch.items` is `[messageIds, userIds, body lengths in bytes]`, a list each, with null in all lists for a delivery
  *   without a record. If known, `traces` and `recorders` follow.
  * - `batch.bodies` is shorter than the sum of these lengths if it is compressed.
@@ -31,7 +33,6 @@ export const SCHEMA = `
     state TEXT NOT NULL CHECK (state IN ('q', 'r', 'l')),
     size INTEGER NOT NULL,
     accepted_at INTEGER NOT NULL,
-    leased_at INTEGER NOT NULL,
     items TEXT NOT NULL,
     bodies BLOB NOT NULL
   ) STRICT;
@@ -69,6 +70,7 @@ export const SCHEMA = `
   CREATE INDEX delivery_state ON delivery (state, destination);
   CREATE INDEX delivery_ended ON delivery (state, destination, ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
+  CREATE INDEX delivery_unreadable ON delivery (id) WHERE reason = '${UNREADABLE}';
   CREATE TABLE registry (
     revision INTEGER PRIMARY KEY,
     kind TEXT NOT NULL CHECK (kind IN ('source', 'destination')),

@@ -75,6 +75,7 @@ export class SqliteStore implements DeliveryStore {
         this.logger.error(`${reason}; opening it again`);
         this.reopening.start();
       },
+      (text) => this.logger.error(queueMessage(this.path, text)),
       (loss) => {
         if (loss === undefined)
           this.logger.log(queueMessage(this.path, 'the file is back, so new messages are accepted'));
@@ -133,9 +134,9 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async check(): Promise<QueueCondition> {
-    const isFull = await this.thread.call('file', 'check');
+    const condition = await this.thread.call('queue', 'check');
     const { bavail, bsize } = await statfs(this.path);
-    return { isFull, freeDisk: bavail * bsize, unreadable: 0 };
+    return { ...condition, freeDisk: bavail * bsize };
   }
 
   oldest(): Promise<OldestDelivery[]> {

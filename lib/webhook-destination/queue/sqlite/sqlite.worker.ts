@@ -46,6 +46,7 @@ function run(calls: SqliteCall[]): SqliteAnswer[] {
     if (!parts) throw openFailure!;
     const methods = parts as unknown as Record<string, Record<string, (...args: unknown[]) => unknown>>;
     parts.queue.transaction(() => {
+      answers.length = 0; // it may run again
       for (const { id, part, operation, args } of calls) {
         answers.push({ id, result: methods[part]![operation]!(...args) });
       }
@@ -66,11 +67,12 @@ function answer(calls: SqliteCall[]): SqliteAnswers {
   const ran = run(lossBefore === undefined ? calls : calls.filter(({ operation }) => !ADDING.includes(operation)));
   const loss = parts?.file.findLoss();
   const refusal = lossBefore ?? loss;
-  if (refusal === undefined) return { answers: ran, loss };
+  const damages = parts?.queue.damages.splice(0) ?? [];
+  if (refusal === undefined) return { answers: ran, loss, damages };
   const added = calls.filter(({ operation }) => ADDING.includes(operation));
   const refused = new Set(added.map(({ id }) => id));
   const answers = [...ran.filter(({ id }) => !refused.has(id)), ...added.map(({ id }) => ({ id, error: refusal }))];
-  return { answers, loss };
+  return { answers, loss, damages };
 }
 
 /** Group commit: calls that arrive while one group is written become durable together. */

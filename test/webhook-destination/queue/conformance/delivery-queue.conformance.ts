@@ -933,7 +933,8 @@ export function itConforms(engine: QueueEngine): void {
         const add = async (destination: string, outcome: () => DeliveryOutcome, count: number, from = 0) => {
           const { leases, subscription } = consume(64, outcome, destination);
           for (let index = 0; index < count; index++) {
-            await queue.add([message(`${destination}${from + index}`, { destination, acceptedAt: AT + from + index })]);
+            const fields = { destination, source: outcome().state, acceptedAt: AT + from + index };
+            await queue.add([message(`${destination}${from + index}`, fields)]);
             await leased(index + 1, leases);
           }
           await queue.idle();
