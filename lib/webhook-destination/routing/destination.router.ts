@@ -19,8 +19,11 @@ export interface RoutableMessage extends MessageJson {
   integration(name: string): unknown;
 }
 
-/** Number of messages whose deliveries come destination by destination: a store keeps those of one together. */
-const GROUP = 256;
+/**
+ * Number of messages whose deliveries come destination by destination. A store keeps those of one together and reads
+ * them together: with more, thousands of destinations would fill the memory.
+ */
+const GROUP = 64;
 
 /** Why a destination does not receive a message. */
 export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integrations';

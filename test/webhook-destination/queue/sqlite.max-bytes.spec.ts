@@ -108,7 +108,7 @@ describe('The option maxBytes of sqliteQueue', () => {
     const { host, relay, queue } = await start(16 * MIB);
     jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const common = { destination: 'Webhooks', source: 'shop', userId: 'u1', acceptedAt: Date.now() };
-    const body = Buffer.from(JSON.stringify(randomBytes(15 * MIB).toString('base64'))); // 20 MiB
+    const body = Buffer.from(JSON.stringify(randomBytes(24 * MIB).toString('base64'))); // its compressed size
     await queue.add([{ ...common, messageId: 'large', body }]);
     await expect(relay.accept('wk_shop', [track('refused')])).rejects.toThrow('maxBytes');
     const deleted = await fetch(`${host}/v1/delete`, {
