@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 
+import { parseJson } from '../../../common/value.util.js';
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import { NONE } from '../delivery.factory.js';
 import type { Delivery, DeliveryRecord, DeliveryState, NewDelivery } from '../delivery-queue.interface.js';
@@ -100,8 +101,8 @@ function toDelivery(row: DeliveryRow): Delivery {
     trace: row.trace ?? undefined,
     recordedBy: toText(row.recorded_by),
     firstAttemptAt: row.first_attempt_at ?? undefined,
-    attempts: row.attempts === null ? NONE : (JSON.parse(row.attempts) as AttemptRecord[]),
-    failedUrls: row.failed_urls === null ? NONE : (JSON.parse(row.failed_urls) as string[]),
+    attempts: decodeList<AttemptRecord>(row.attempts),
+    failedUrls: decodeList<string>(row.failed_urls),
   };
 }
 
@@ -114,9 +115,15 @@ function toText(column: string | null): string | undefined {
   return column === null ? undefined : decodeText(column);
 }
 
-/** Decodes a text that {@link encodeText} encoded. */
+/** Decodes a text that {@link encodeText} encoded; one that was changed by hand stays as it is. */
 export function decodeText(encoded: string): string {
-  return encoded.includes('\\') ? (JSON.parse(`"${encoded}"`) as string) : encoded;
+  return encoded.includes('\\') ? ((parseJson(`"${encoded}"`) as string | undefined) ?? encoded) : encoded;
+}
+
+/** Decodes a list of a row. One that was changed by hand may be none: the delivery goes on without it. */
+function decodeList<T>(encoded: string | null): T[] {
+  const list = encoded === null ? NONE : parseJson(encoded);
+  return Array.isArray(list) ? (list as T[]) : NONE;
 }
 
 /** Encodes a list for a row; null if it is empty. */

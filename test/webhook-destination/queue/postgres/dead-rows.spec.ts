@@ -11,7 +11,7 @@ import { waitFor } from '../../../support/wait-for.js';
 /** Rows that were claimed and are not vacuumed. */
 const DEAD = 200_000;
 
-const DELIVERIES = 100;
+const DELIVERIES = 40;
 
 await describeOnEach([postgresStore], (store) => {
   describe('A queue on PostgreSQL beside a long transaction', () => {

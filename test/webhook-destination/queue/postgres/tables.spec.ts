@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, take, toArray } from 'rxjs';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
@@ -32,6 +32,23 @@ await describeOnEach([postgresStore], (store) => {
         { ...row, message_id: 'dead', state: 'dead', reason: 'refused' },
         { ...row, message_id: 'waiting', state: 'waiting', is_waiting: true },
         { ...row, message_id: 'queued', state: 'queued' },
+      ]);
+    });
+
+    it('may be damaged by hand: the delivery of that row is made, and so are the others', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = await openQueue(afterwards, bullmqQueue(options));
+      await queue.add(['damaged', 'intact'].map(newDelivery));
+      await queryPostgres(
+        `UPDATE ${options.prefix}.relay_delivery SET attempts = '[{', failed_urls = '1', user_id = '\\x'
+         WHERE message_id = 'damaged'`,
+      );
+      const leases = queue.consume('Webhooks', 2).pipe(take(2), toArray());
+      const taken = (await firstValueFrom(leases)).map(({ delivery }) => delivery);
+      expect(taken).toMatchObject([
+        { messageId: 'damaged', attempts: [], failedUrls: [], userId: '\\x' },
+        { messageId: 'intact' },
       ]);
     });
 
