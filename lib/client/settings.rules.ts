@@ -2,6 +2,7 @@ import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import { FetchHTTPClient } from './delivery/fetch.http-client.js';
 import type { HTTPClient } from './delivery/http-client.interface.js';
 import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
+import { isFetchProxied, usesProxies } from './delivery/proxied-agent.js';
 import type { EventDefaults } from './message/message.interface.js';
 import { toJson } from './message/message-json.util.js';
 import { isPlainObject } from './message/message.rules.js';
@@ -129,6 +130,9 @@ function copyOf(defaults: EventDefaults): EventDefaults {
 }
 
 function toHttpClient(setting: AnalyticsSettings['httpClient']): HTTPClient {
-  if (setting == null) return typeof fetch === 'function' ? new FetchHTTPClient() : keepAliveHttpClient();
+  if (setting == null) {
+    const isFetchUsable = typeof fetch === 'function' && (!usesProxies() || isFetchProxied());
+    return isFetchUsable ? new FetchHTTPClient() : keepAliveHttpClient();
+  }
   return typeof setting === 'function' ? new FetchHTTPClient(setting) : setting;
 }

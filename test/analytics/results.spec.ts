@@ -302,6 +302,19 @@ describe('A decorated method that returns', () => {
       expect(await outcomes()).toHaveLength(1);
     });
 
+    it('is recorded when it ends, not before, where a promise resolves to it', async () => {
+      const { target, outcomes } = await start();
+      const observable = await target.give(Promise.resolve(of(1, 2)));
+      expect(await outcomes()).toEqual([]);
+      expect(await lastValueFrom(observable)).toBe(2);
+      expect(await outcomes()).toEqual([{ result: 2 }]);
+      await expect(
+        lastValueFrom(await target.give(Promise.resolve(throwError(() => new Error('broken'))))),
+      ).rejects.toThrow('broken');
+      expect(await read(await target.give(Promise.resolve(target.generate(3, 4))))).toEqual([3, 4]);
+      expect(await outcomes()).toEqual([{ result: 2 }, { error: 'broken' }, { result: 4 }, { result: 4 }]);
+    });
+
     it('counts as a value where it is a subject', async () => {
       const { target, outcomes } = await start();
       expect(target.give(target.state)).toBe(target.state);

@@ -1,5 +1,4 @@
 import type { OnEnded } from './result.follower.js';
-import { replaceUntilUsed } from './replaced-method.util.js';
 
 type Step = IteratorResult<unknown> | undefined;
 
@@ -57,4 +56,20 @@ function followIterator(iterator: AsyncIterator<unknown>, onEnded: OnEnded): boo
     };
     return Reflect.defineProperty(iterator, name, { value, configurable: true, writable: true, enumerable: false });
   });
+}
+
+/** Replaces a method of one object for its first call only. Returns false if the object cannot be changed. */
+function replaceUntilUsed<Method extends (...args: never[]) => unknown>(
+  object: object,
+  key: PropertyKey,
+  replace: (original: Method) => Method,
+): boolean {
+  const own = Object.getOwnPropertyDescriptor(object, key);
+  const original = (object as Record<PropertyKey, unknown>)[key] as Method;
+  const value = (...args: never[]): unknown => {
+    if (own) Object.defineProperty(object, key, own);
+    else Reflect.deleteProperty(object, key);
+    return replace(original)(...args);
+  };
+  return Reflect.defineProperty(object, key, { value, configurable: true, writable: true, enumerable: false });
 }

@@ -10,8 +10,14 @@ type OnEnd = (call: CallContext) => boolean;
 /**
  * Wraps a method: `onEnd`, if the target has one, is called at the end of each call. The method's results, errors,
  * name, length and metadata stay as they are.
+ *
+ * @param subject Names the method in a warning.
  */
-export function wrapMethod(method: Method, onEndFor: (target: object | undefined) => OnEnd | undefined): Method {
+export function wrapMethod(
+  method: Method,
+  onEndFor: (target: object | undefined) => OnEnd | undefined,
+  subject: string,
+): Method {
   const wrapped: Method = function (...args) {
     const onEnd = onEndFor(this);
     if (!onEnd) return method.apply(this, args);
@@ -29,7 +35,7 @@ export function wrapMethod(method: Method, onEndFor: (target: object | undefined
         end({ error });
         throw error;
       }
-      return followResult(result, end);
+      return followResult(result, end, subject);
     });
   };
   return disguise(wrapped, method);

@@ -16,14 +16,12 @@ import type { AnalyticsRequest } from '../context/analytics-request.interface.js
 export type RecordedMethod = (...args: any[]) => any;
 
 /**
- * Result of a method: the value that its promise resolves to, its Observable or async iterable emits, or it returns.
+ * Result of a method: the value that it returns or its promise resolves to, or that the Observable or async iterable
+ * among these emits.
  */
-export type MethodResult<M extends RecordedMethod> =
-  ReturnType<M> extends Observable<infer Value>
-    ? Value
-    : ReturnType<M> extends AsyncIterable<infer Value>
-      ? Value
-      : Awaited<ReturnType<M>>;
+export type MethodResult<M extends RecordedMethod> = StreamResult<Awaited<ReturnType<M>>>;
+
+type StreamResult<T> = T extends Observable<infer Value> ? Value : T extends AsyncIterable<infer Value> ? Value : T;
 
 /** A finished call of a decorated method, as passed to mappers. */
 export interface CallContext<M extends RecordedMethod = RecordedMethod> {

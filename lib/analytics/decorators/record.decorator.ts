@@ -29,6 +29,7 @@ export function recordCall<Options extends RecordOptions>(
 ): MethodDecorator {
   const { instance = DEFAULT_INSTANCE, on = 'success', when, ...fields } = options;
   return (prototype, key, descriptor: PropertyDescriptor | undefined) => {
+    refuseStandardDecorator(key);
     const subject = subjectOf(prototype, key);
     if (typeof descriptor?.value !== 'function' || typeof prototype === 'function') {
       const rule =
@@ -55,11 +56,21 @@ export function recordCall<Options extends RecordOptions>(
       }
       return true;
     };
-    descriptor.value = wrapMethod(descriptor.value as RecordedMethod, (target) => {
+    const onEndFor = (target: object | undefined) => {
       const analytics = hiddenInstanceOf(target, instance);
-      return analytics && ((call) => recordEnd(analytics, call));
-    });
+      return analytics && ((call: CallContext) => recordEnd(analytics, call));
+    };
+    descriptor.value = wrapMethod(descriptor.value as RecordedMethod, onEndFor, subject);
   };
+}
+
+/** The standard's decorators are called with the method and an object that describes it, and without its class. */
+function refuseStandardDecorator(key: unknown): void {
+  if (typeof key !== 'object' || key === null) return;
+  const rule =
+    'analytics decorators, like those of Nest, need the compiler option experimentalDecorators: set it to true in ' +
+    'compilerOptions of tsconfig.json, or its equivalent in your build tool';
+  throw new OptionsError(String((key as { name?: unknown }).name), [rule]);
 }
 
 function checkedMapper(subject: string, fields: object): (call: CallContext) => object {

@@ -4,7 +4,7 @@ import { defer, EMPTY, isObservable, type Observable, tap } from 'rxjs';
 
 import { isThenable } from '../../client/event/user-code.caller.js';
 import { followAsyncIterable, isAsyncIterable } from './async-iterable.follower.js';
-import { replaceUntilUsed } from './replaced-method.util.js';
+import { followThenable, isLazyPromise } from './thenable.follower.js';
 
 /** How a call ended. */
 export type Ended = { result: unknown } | { error: unknown };
@@ -12,22 +12,19 @@ export type Ended = { result: unknown } | { error: unknown };
 /** Called at the end of a call; returns whether the decorator waits for this kind of end. */
 export type OnEnded = (ended: Ended) => boolean;
 
-type OnSettled = ((value: unknown) => unknown) | null | undefined;
-
-interface Thenable {
-  then(onKept?: OnSettled, onBroken?: OnSettled): unknown;
-}
-
 /**
  * Calls `onEnded` when a method's promise, Observable or async iterable ends; immediately for any other result. Returns
  * a replacement that is used like the result.
+ *
+ * @param subject Names the method in a warning.
  */
-export function followResult(result: unknown, onEnded: OnEnded): unknown {
-  if (isPromise(result)) return followPromise(result, onEnded);
+export function followResult(result: unknown, onEnded: OnEnded, subject: string): unknown {
+  if (isPromise(result) && !isLazyPromise(result)) return followPromise(result, onEnded, subject);
   if (isObjectLike(result)) {
+    const follow = (later: unknown) => followResult(later, onEnded, subject);
     try {
       if (isPlainObservable(result)) return followObservable(result, onEnded);
-      if (isThenable(result) && followThenable(result, onEnded)) return result;
+      if (isThenable(result) && followThenable(result, onEnded, subject, follow)) return result;
       if (isAsyncIterable(result) && followAsyncIterable(result, onEnded)) return result;
     } catch {
       // An object that throws when inspected, such as a strict proxy, counts as a value.
@@ -45,14 +42,16 @@ function isObjectLike(value: unknown): value is object {
  * Returns a promise with further members unchanged. Replaces a plain promise, so that an unhandled rejection still
  * surfaces.
  */
-function followPromise(promise: Promise<unknown>, onEnded: OnEnded): Promise<unknown> {
-  const waiting = settle(promise, onEnded);
-  if (promise.constructor === Promise && Object.getOwnPropertyNames(promise).length === 0) return waiting;
+function followPromise(promise: Promise<unknown>, onEnded: OnEnded, subject: string): Promise<unknown> {
+  const isReplaced = promise.constructor === Promise && Object.getOwnPropertyNames(promise).length === 0;
+  const waiting = settle(promise, onEnded, isReplaced ? subject : undefined);
+  if (isReplaced) return waiting;
   waiting.catch(() => undefined);
   return promise;
 }
 
-async function settle(promise: Promise<unknown>, onEnded: OnEnded): Promise<unknown> {
+/** @param subject Set if the caller gets the returned promise, so that a stream in it can be replaced and followed. */
+async function settle(promise: Promise<unknown>, onEnded: OnEnded, subject: string | undefined): Promise<unknown> {
   let result: unknown;
   try {
     result = await promise;
@@ -60,6 +59,7 @@ async function settle(promise: Promise<unknown>, onEnded: OnEnded): Promise<unkn
     onEnded({ error });
     throw error;
   }
+  if (subject !== undefined) return followResult(result, onEnded, subject);
   onEnded({ result });
   return result;
 }
@@ -95,25 +95,4 @@ function followObservable(observable: Observable<unknown>, onEnded: OnEnded): Ob
       }),
     );
   });
-}
-
-/** Follows only the caller's own `then`: queries of some libraries run each time `then` is called. */
-function followThenable(thenable: Thenable, onEnded: OnEnded): boolean {
-  return replaceUntilUsed(
-    thenable,
-    'then',
-    (then: Thenable['then']) => (onKept?: OnSettled, onBroken?: OnSettled) =>
-      then.call(
-        thenable,
-        (result: unknown) => {
-          onEnded({ result });
-          return onKept ? onKept(result) : result;
-        },
-        (error: unknown) => {
-          onEnded({ error });
-          if (onBroken) return onBroken(error);
-          throw error;
-        },
-      ),
-  );
 }

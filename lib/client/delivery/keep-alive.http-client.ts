@@ -3,6 +3,7 @@ import * as https from 'node:https';
 import { OptionsError } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import type { HTTPClient, HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
+import { connectThroughProxies, usesProxies } from './proxied-agent.js';
 import { MAX_RESPONSE_BYTES } from './response-body.util.js';
 import { RETRY_HEADER } from './retry-schedule.util.js';
 
@@ -36,9 +37,10 @@ export interface KeepAliveHTTPClient extends HTTPClient {
 
 /**
  * Creates an HTTP client for the setting `httpClient`, on `node:http` and `node:https` with a bounded keep-alive agent.
- * It runs on every Node version and uses a fraction of the CPU of global `fetch`.
+ * It runs on every Node version and uses a fraction of the CPU of global `fetch`. With `NODE_USE_ENV_PROXY=1`, it uses
+ * the proxies in `HTTPS_PROXY` and `HTTP_PROXY`, except for the hosts in `NO_PROXY`.
  *
- * @throws {OptionsError} when `maxSockets` is neither a positive integer nor `Infinity`.
+ * @throws {OptionsError} when `maxSockets` is neither a positive integer nor `Infinity`, or a proxy is invalid.
  */
 export function keepAliveHttpClient(options: KeepAliveOptions = {}): KeepAliveHTTPClient {
   const maxSockets = options.maxSockets ?? 16;
@@ -47,6 +49,7 @@ export function keepAliveHttpClient(options: KeepAliveOptions = {}): KeepAliveHT
   }
   const settings = { keepAlive: true, maxSockets, timeout: MAX_IDLE, scheduling: 'lifo' as const };
   const own = options.agent ? [] : [new http.Agent(settings), new https.Agent(settings)];
+  if (usesProxies()) own.forEach(connectThroughProxies);
   const [plain = options.agent!, secure = options.agent!] = own;
   return {
     makeRequest(request) {

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 
+import { isProxyUrl } from '../../client/delivery/proxy-environment.util.js';
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustBeBoolean } from '../../common/options.rules.js';
 import { isNonEmptyString, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { areNetworks } from '../network.util.js';
-import { ENVIRONMENT, isProxyUrl } from './egress-proxy.js';
+import { ENVIRONMENT } from './egress-proxy.js';
 import { isWebhookTransport, type TransportOption } from './webhook-transport.interface.js';
 import { isRetryOn, type RetryOn } from './url-outcome.js';
 
