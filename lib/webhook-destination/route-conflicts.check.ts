@@ -18,6 +18,8 @@ interface NamedRoute extends Route {
   name: string;
 }
 
+type RoutePathMetadata = Parameters<RoutePathFactory['create']>[0];
+
 /** The keys of Nest's metadata, which its packages do not export alike in all versions. */
 const PATH = 'path';
 const VERSION = '__version__';
@@ -74,7 +76,7 @@ function controllerRoutes(
       if (typeof metatype !== 'function' || isOwn(metatype)) return [];
       const prototype = metatype.prototype as object;
       const controllerVersion = versioningOptions && (read(VERSION, metatype) ?? versioningOptions.defaultVersion);
-      const common = { modulePath, globalPrefix, versioningOptions, controllerVersion };
+      const common: RoutePathMetadata = { modulePath, globalPrefix, versioningOptions, controllerVersion };
       const controllerPaths = [read<string | string[]>(PATH, metatype) ?? ''].flat();
       return explorer.scanForPaths(prototype as never, prototype).flatMap((route) =>
         controllerPaths
