@@ -18,6 +18,8 @@ interface NamedRoute extends Route {
   name: string;
 }
 
+type RoutePathMetadata = Parameters<RoutePathFactory['create']>[0];
+
 /** The keys of Nest's metadata, which its packages do not export alike in all versions. */
 const PATH = 'path';
 const VERSION = '__version__';
@@ -65,48 +67,32 @@ function controllerRoutes(
   config: ApplicationConfig,
 ): NamedRoute[] {
   const explorer = new PathsExplorer(new MetadataScanner());
-  const paths = new RoutePathFactory(config);
+  const factory = new RoutePathFactory(config);
   const globalPrefix = config.getGlobalPrefix() && `/${config.getGlobalPrefix().replace(/^\/+/, '')}`;
   const versioningOptions = config.getVersioning();
   return [...modules.values()].flatMap(({ controllers, metatype: module }) => {
-    const modulePath =
-      read<string>(MODULE_PATH + modules.applicationId, module) ?? read<string>(MODULE_PATH, module) ?? '';
+    const modulePath = read(MODULE_PATH + modules.applicationId, module) ?? read(MODULE_PATH, module) ?? '';
     return [...controllers.values()].flatMap(({ metatype }) => {
       if (typeof metatype !== 'function' || isOwn(metatype)) return [];
       const prototype = metatype.prototype as object;
-      const controllerVersion =
-        versioningOptions && (read<string>(VERSION, metatype) ?? versioningOptions.defaultVersion);
-      return explorer
-        .scanForPaths(prototype as never, prototype)
-        .flatMap(({ path, requestMethod, methodName, version }) =>
-          [read<string | string[]>(PATH, metatype) ?? ''].flat().flatMap((ctrlPath) =>
-            path
-              .flatMap((methodPath) =>
-                paths.create(
-                  {
-                    ctrlPath,
-                    modulePath,
-                    globalPrefix,
-                    controllerVersion,
-                    versioningOptions,
-                    methodPath,
-                    methodVersion: version,
-                  },
-                  requestMethod,
-                ),
-              )
-              .map((whole) => ({
-                method: RequestMethod[requestMethod],
-                path: whole,
-                name: `${metatype.name}.${methodName}`,
-              })),
-          ),
-        );
+      const controllerVersion = versioningOptions && (read(VERSION, metatype) ?? versioningOptions.defaultVersion);
+      const common: RoutePathMetadata = { modulePath, globalPrefix, versioningOptions, controllerVersion };
+      const controllerPaths = [read<string | string[]>(PATH, metatype) ?? ''].flat();
+      return explorer.scanForPaths(prototype as never, prototype).flatMap((route) =>
+        controllerPaths
+          .flatMap((ctrlPath) => route.path.map((methodPath) => ({ ...common, ctrlPath, methodPath })))
+          .flatMap((parts) => factory.create({ ...parts, methodVersion: route.version }, route.requestMethod))
+          .map((path) => ({
+            method: RequestMethod[route.requestMethod],
+            path,
+            name: `${metatype.name}.${route.methodName}`,
+          })),
+      );
     });
   });
 }
 
-function read<T>(key: string, target: unknown): T | undefined {
+function read<T = string>(key: string, target: unknown): T | undefined {
   return Reflect.getMetadata(key, target as Type) as T | undefined;
 }
 
@@ -114,20 +100,18 @@ function read<T>(key: string, target: unknown): T | undefined {
 function platformRoutes(own: Route[], adapter: AbstractHttpAdapter): NamedRoute[] {
   const instance: unknown = adapter.getInstance();
   if (adapter.getType() === 'fastify') {
-    const { hasRoute } = instance as FastifyInstance;
-    const found = own.filter(({ method, path }) => hasRoute.call(instance, { method, url: path }));
+    const fastify = instance as FastifyInstance;
+    const found = own.filter(({ method, path }) => fastify.hasRoute({ method, url: path }));
     return found.map((route) => ({ ...route, name: 'a route of Fastify' }));
   }
   const { router } = instance as { router?: { stack?: { route?: ExpressRoute }[] } };
   return (router?.stack ?? []).flatMap(({ route }) =>
     [route?.path ?? []].flat().flatMap((path) =>
-      typeof path !== 'string'
-        ? []
-        : Object.keys(route!.methods).map((method) => ({
-            method: method === '_all' ? 'ALL' : method.toUpperCase(),
-            path,
-            name: 'a route of Express',
-          })),
+      Object.keys(route!.methods).map((method) => ({
+        method: method === '_all' ? 'ALL' : method.toUpperCase(),
+        path: String(path), // a regular expression matches no path of the relay here
+        name: 'a route of Express',
+      })),
     ),
   );
 }

@@ -24,6 +24,8 @@ const GZIP_OVERHEAD = 4_096;
 /** The first bytes of gzip. JSON never begins with them. */
 const GZIP_START = Buffer.from([0x1f, 0x8b]);
 
+const NEWLINE = 0x0a;
+
 const gunzipWhole = promisify(gunzip);
 
 const BYTE_ORDER_MARK = /^\ufeff/;
@@ -129,8 +131,11 @@ const ignore = () => undefined;
 
 /** Inflates after the last byte: a streaming gunzip would keep an object for each chunk, even for one byte. */
 async function inflate(bytes: Buffer): Promise<Buffer> {
+  // PHP adds a newline. Gzip ends with the size of its content, whose last byte is 0 in a body within the limit.
+  let end = bytes.length;
+  while (bytes[end - 1] === NEWLINE) end--;
   try {
-    return await gunzipWhole(bytes, { maxOutputLength: MAX_BODY_BYTES });
+    return await gunzipWhole(bytes.subarray(0, end), { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
     throw bodyFault(400, 'body_not_gzip', 'the body begins like gzip, and must be valid gzip');

@@ -66,7 +66,7 @@ export class IngestEndpoint {
 
   /** Handles a GET of the settings of an SDK. Never rejects. */
   handleSettings(writeKey: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    return this.answer(request, response, async () => {
+    return this.answer(request, response, () => {
       this.admission.authenticate(writeKey, request, 404);
       cacheSettings(response);
       return createSettings(writeKey, this.options, request, this.admission.isBehindProxy(request));
@@ -76,7 +76,7 @@ export class IngestEndpoint {
   private async answer(
     request: IncomingMessage,
     response: ServerResponse,
-    work: (sender: Pick<Refusal, 'source'>) => Promise<object>,
+    work: (sender: Pick<Refusal, 'source'>) => object | Promise<object>,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
     this.cors?.apply(request, response);

@@ -148,7 +148,7 @@ describe.each(platforms)("The application's own routes on $platform", ({ createA
   });
 
   it('are found if they were added to the platform itself', async () => {
-    const add = (app: INestApplication) => app.getHttpAdapter().post('/v1/import', (() => undefined) as never);
+    const add = (app: INestApplication) => void app.getHttpAdapter().post('/v1/import', (() => undefined) as never);
     await expect(start(ApartController, add)).rejects.toThrow(/POST \/v1\/import is also a route of (Express|Fastify)/);
   });
 
