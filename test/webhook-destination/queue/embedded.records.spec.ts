@@ -20,7 +20,6 @@ jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const attempt = () => ({ startedAt: Date.now(), results: [] });
 const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: attempt() });
-const dead = (): DeliveryOutcome => ({ state: 'dead', attempt: attempt(), reason: 'gone', failedUrls: [] });
 
 describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (engine) => {
   const afterwards = useCleanUps();

@@ -5,6 +5,7 @@ import { Test } from '@nestjs/testing';
 import {
   type DeliveryQueue,
   memoryQueue,
+  type RetentionBound,
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
@@ -42,15 +43,16 @@ describe('The sweep of old records', () => {
   afterEach(() => void jest.useRealTimers());
 
   /** An application with a record that is past its retention. */
-  async function startApp(metadata: ModuleMetadata, modules = 1) {
+  async function startApp(metadata: ModuleMetadata, modules = 1, dead: RetentionBound = { age: 0 }, count = 1) {
     const queues: DeliveryQueue[] = [];
     const relay = (name: string) =>
       WebhookDestinationModule.forRoot({
         sources: [{ name: 'shop', writeKey: 'wk' }],
         destinations: [{ name, urls: ['https://receiver.example/hook'] }],
         ingest: false,
+        ...(count > 1 && { admin: { token: 'a-token-of-the-tests' } }),
         queue: () => {
-          const queue = memoryQueue({ retention: { dead: { age: 0 } } })();
+          const queue = memoryQueue({ retention: { dead } })();
           queues.push(queue);
           return queue;
         },
@@ -66,18 +68,20 @@ describe('The sweep of old records', () => {
     await app.init();
     afterwards(() => app.close());
     for (const queue of queues) {
-      await queue.add([
-        {
-          destination: 'Other',
-          source: 'shop',
-          messageId: 'm1',
-          userId: 'u1',
-          body: Buffer.from('{}'),
-          acceptedAt: Date.now(),
-        },
-      ]);
-      const lease = await firstValueFrom(queue.consume('Other', 1));
-      await lease.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
+      for (let index = 1; index <= count; index++) {
+        await queue.add([
+          {
+            destination: 'Other',
+            source: 'shop',
+            messageId: `m${index}`,
+            userId: 'u1',
+            body: Buffer.from('{}'),
+            acceptedAt: Date.now(),
+          },
+        ]);
+        const lease = await firstValueFrom(queue.consume('Other', 1));
+        await lease.settle({ state: 'dead', reason: 'too late', failedUrls: [] });
+      }
     }
     return { app, service: app.get(WebhookDestinationService) };
   }
@@ -137,6 +141,22 @@ describe('The sweep of old records', () => {
     await jest.advanceTimersByTimeAsync(0);
     expect(error).not.toHaveBeenCalled();
     error.mockRestore();
+  });
+
+  it('counts the records that a count removes, and names the dead ones in one line', async () => {
+    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const { service } = await startApp({}, 1, { count: 1 }, 4);
+    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL * 2);
+    expect(await service.deliveries({ state: 'dead' })).toMatchObject([{ messageId: 'm4' }]);
+    const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('removed'));
+    expect(lines).toEqual([
+      'Dead deliveries removed because there were more than retention.dead.count: 3 of "Other". They cannot be replayed',
+    ]);
+    const { metrics } = (service as unknown as { steps: { metrics: { info: { name: string }; collect(): unknown }[] } })
+      .steps;
+    const removed = metrics.find(({ info }) => info.name === 'analytics_relay.delivery.removed');
+    expect(removed!.collect()).toEqual([{ attributes: { state: 'dead', destination: 'Other' }, value: 3 }]);
+    warn.mockRestore();
   });
 
   it('can be stopped by the host', async () => {

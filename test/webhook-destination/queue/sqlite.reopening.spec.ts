@@ -102,9 +102,7 @@ describe('A relay whose SQLite thread has ended', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
     expect(receiver.ids().sort()).toEqual([...all].sort());
     const ofQueue = lines.filter((line) => line.includes('[SqliteQueue]'));
-    expect(ofQueue.join('\n')).toMatch(
-      /opening it again[^]* was removed or replaced; move it back.*; trying again[^]*it is open again/,
-    );
+    expect(ofQueue.join('\n')).toMatch(/opening it again[^]* is not a folder.*; trying again[^]*it is open again/);
     expect(ofQueue).toHaveLength(3);
   });
 

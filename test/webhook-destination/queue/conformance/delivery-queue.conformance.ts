@@ -931,7 +931,7 @@ export function itConforms(engine: QueueEngine): void {
       it('shares the bounds among destinations: one with many records pushes out none of the others', async () => {
         await reopenWith({ delivered: { count: 7 }, dead: { count: 7 } });
         const add = async (destination: string, outcome: () => DeliveryOutcome, count: number, from = 0) => {
-          const { leases, subscription } = consume(64, outcome, destination);
+          const { leases, subscription } = consume(64, () => outcome(), destination);
           for (let index = 0; index < count; index++) {
             const fields = { destination, source: outcome().state, acceptedAt: AT + from + index };
             await queue.add([message(`${destination}${from + index}`, fields)]);
