@@ -166,7 +166,7 @@ describe('A decorated method that returns a query', () => {
   it('does not run what its caller does not run', async () => {
     const { target, events } = await startProvider(afterwards, Repository);
     const database = new Database();
-    for (const query of [new LazyPromise(database), prismaPromise(database)]) target.give({ query }.query);
+    for (const query of [new LazyPromise(database), prismaPromise(database)]) void target.give({ query }.query);
     await new Promise((resolve) => setImmediate(resolve));
     expect([database.runs, await events()]).toEqual([0, []]);
   });
