@@ -58,11 +58,9 @@ export class MessageAcceptor {
     const rejected: RejectedMessage[] = [];
     let accepted = 0;
     let portions = 0;
-    let turnEnd: Promise<unknown> | undefined;
     try {
       for (const { portion, ...checked } of this.steps(source, posted, sentAt)) {
-        await turnEnd;
-        turnEnd = setImmediate(); // usually over by the time that the portion is stored
+        if (portions > 0) await setImmediate(); // others have their turn
         await this.store(portion, { isBegun: portions > 0 });
         portions++;
         accepted += checked.messages.length;

@@ -21,6 +21,7 @@ const MESSAGES = 10_000;
 async function failingReceiver(fail: (response: ServerResponse) => void) {
   const counts = { taken: 0, failed: 0 };
   const server = createServer((request, response) => {
+    response.shouldKeepAlive = false; // on a connection that is used again, a request that is reset goes out once more
     request.resume().on('end', () => {
       const isTaken = (counts.taken + counts.failed) % 3 !== 0;
       counts[isTaken ? 'taken' : 'failed']++;
