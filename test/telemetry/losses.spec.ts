@@ -207,7 +207,8 @@ describe('Losses before ingest are figures', () => {
       endpoint === 'hangs' ? () => new Promise<void>(() => undefined) : () => Promise.reject(new Error('full'));
     return WebhookDestinationModule.forRoot({
       sources: [{ name: 'shop', writeKey: 'wk_shop' }],
-      destinations: [],
+      destinations: [{ urls: ['http://127.0.0.1:9/hook'] }],
+      delivery: { allowedNetworks: ['localhost'] },
       queue: () => (endpoint === undefined ? create() : Object.assign(create(), { add })),
       admin: { token: 'secret' },
     });

@@ -1,4 +1,7 @@
-import type { DeliveryExplanation, DestinationExplanation } from '../../../lib/webhook-destination/message.explainer.js';
+import type {
+  DeliveryExplanation,
+  DestinationExplanation,
+} from '../../../lib/webhook-destination/message.explainer.js';
 import type { AttemptRecord } from '../../../lib/webhook-destination/queue/attempt-record.interface.js';
 import type { DeliveryRecord } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
 

@@ -47,23 +47,6 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     expect(handedOut).toBe(COUNT);
   });
 
-  it('hold no more memory than their own, where most of what was posted with them goes elsewhere', async () => {
-    const memory = Buffer.alloc(1_000_000, ' ');
-    const body = memory.subarray(500_000, 500_100);
-    const held = new Map<string, number>();
-    await queue.add([{ ...message('last of a backlog'), destination: 'Rare' }]); // what comes after it is not read from the file
-    const subscription = queue.consume('Rare', CONCURRENCY).subscribe((lease) => {
-      held.set(lease.delivery.messageId, lease.delivery.body.buffer.byteLength);
-      void lease.settle(delivered());
-    });
-    afterwards(() => subscription.unsubscribe());
-    await waitFor(() => held.size === 1);
-    const rare = { ...message('rare'), destination: 'Rare', body };
-    await Promise.all([queue.add([rare]), queue.add([{ ...rare, messageId: 'same turn', body: Buffer.from('{}') }])]);
-    await waitFor(() => held.size === 3);
-    expect(held.get('rare')).toBeLessThanOrEqual(Buffer.poolSize);
-  });
-
   it('stay in the file, where the consumer is slow, save for sixteen times the concurrency', async () => {
     const { store } = queue as unknown as { store: DeliveryStore };
     const insert = jest.spyOn(store, 'insert');
