@@ -144,7 +144,7 @@ describe('AnalyticsContext', () => {
       };
       const failed = new Promise((resolve) => inScope(() => analytics.track({ ...fields, context }, resolve)));
       inScope(() => analytics.track(new Order()));
-      expect(await failed).toHaveProperty('message', 'not loaded');
+      expect(await failed).toHaveProperty('message', 'context.lazy cannot be read: not loaded');
       expect(await events()).toMatchObject([{ event: 'Accessed', userId: 'u2', properties: { total: 1 } }]);
     });
   });
