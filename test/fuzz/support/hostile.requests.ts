@@ -149,7 +149,7 @@ const KINDS: Kind[] = [
     'a body that is too large',
     2,
     (r) => {
-      const body = Buffer.from(`{"batch":[${JSON.stringify('x'.repeat(r.integer(512_000, 1_500_000)))}]}`);
+      const body = Buffer.from(`{"batch":[${JSON.stringify('x'.repeat(r.integer(528_384, 1_500_000)))}]}`);
       if (r.chance(0.5)) return { ...post(r, body), expected: TOO_LARGE };
       const { parts } = post(r, body, { headers: chunked });
       return {
