@@ -9,7 +9,6 @@ const INTERNAL = [
   'event_repeated',
   'interrupted',
   'no_events',
-  'proxy_failed',
   'request_aborted',
   'request_declined',
   'response_too_long',
