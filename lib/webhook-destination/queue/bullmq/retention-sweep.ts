@@ -1,7 +1,7 @@
 import type { SweptRecords } from '../delivery-queue.interface.js';
 import { limitFairly } from '../retention-bound.util.js';
 import type { Retention } from '../retention.options.js';
-import { countJobs } from './job.finder.js';
+import { countJobs, readJob } from './job.finder.js';
 import type { DestinationJobs, RedisStore } from './redis.store.js';
 
 /** Records removed with one command, which blocks Redis. */
@@ -36,7 +36,10 @@ export class RetentionSweep {
       const { age, count } = retention[state];
       for (const queue of queues) {
         const present = counts.get(queue.destination)!;
-        const old = await this.remove(queue, state, Date.now() - age, present[state]);
+        const until = Date.now() - age;
+        const old = (await endsBefore(queue, state, until))
+          ? await this.remove(queue, state, until, present[state])
+          : 0;
         present[state] -= old;
         swept.removed += old;
       }
@@ -68,4 +71,12 @@ export class RetentionSweep {
     }
     return count;
   }
+}
+
+/** Whether the first record that ended did so by a time. BullMQ's removal fails in a full Redis if it finds nothing. */
+async function endsBefore(queue: DestinationJobs, state: keyof typeof TYPES, time: number): Promise<boolean> {
+  const [[first] = []] = (await queue.backend.getRanges([TYPES[state]], 0, 0, true)) as unknown as [string[]?];
+  if (first === undefined) return false;
+  const { finishedOn = 0 } = (await readJob(queue, first)) ?? {};
+  return finishedOn <= time;
 }
