@@ -23,6 +23,7 @@ export default {
     'test/e2e/upgrades',
     'test/terminus/shared',
     'test/webhook-destination/ingest/memory',
+    'test/webhook-destination/ingest/portions',
   ],
   extensionsToTreatAsEsm: [],
   moduleNameMapper: {
