@@ -38,6 +38,8 @@ describe('The number of series', () => {
     receiver.statuses = [...statuses, 503];
     const { relay, read, counted } = await start({
       destinations: [{ name: 'Odd', urls: [receiver.url], concurrency: 1 }],
+      // No retry, however long the 300 attempts take.
+      delivery: { initialRetryDelay: 3_600_000, maxRetryDelay: 3_600_000 },
     });
     await relay.track(...statuses.map((status) => `m${status}`));
     await counted(ATTEMPTS, 300);
