@@ -1,5 +1,6 @@
 import { setImmediate as turnEnd, setTimeout as sleep } from 'node:timers/promises';
 
+import { Fifo } from '../../../client/delivery/fifo.js';
 import { errorMessage } from '../../../client/error.util.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { ClosedError } from '../../../common/relay.errors.js';
@@ -30,7 +31,9 @@ interface Entry {
 export class SettlementWriter {
   private readonly logger = new LimitedLogger('DeliveryQueue');
   private readonly closing = new AbortController();
-  private group: Entry[] = [];
+  private attempted: Entry[] = [];
+  /** Without an attempt. */
+  private readonly returned = new Fifo<Entry>();
   private writing: Promise<void> | undefined;
 
   /** @param now the queue's time, in ms since the epoch */
@@ -49,7 +52,8 @@ export class SettlementWriter {
       return Promise.reject(new ClosedError('the queue is closed, and the lease ended with it'));
     }
     return new Promise((resolve, reject) => {
-      this.group.push({ settlement, onEnd, resolve, reject, isInDoubt: false });
+      const list = settlement.outcome?.attempt ? this.attempted : this.returned;
+      list.push({ settlement, onEnd, resolve, reject, isInDoubt: false });
       this.writing ??= this.run();
     });
   }
@@ -62,42 +66,43 @@ export class SettlementWriter {
 
   private async run(): Promise<void> {
     await turnEnd(); // settlements made in the same turn of the event loop join the first group
-    while (this.group.length > 0) {
-      const entries = this.takeGroup();
-      try {
-        const settlements = entries.map(({ settlement }) => settlement);
-        const settled = await this.store.settle(settlements, this.now());
-        this.logger.succeeded();
-        entries.forEach(({ onEnd, resolve, isInDoubt }, index) => {
-          onEnd();
-          resolve(settled[index]! || isInDoubt);
-        });
-      } catch (error) {
-        if (this.closing.signal.aborted) {
-          for (const { onEnd, reject } of entries) {
-            onEnd();
-            reject(error as Error);
-          }
-          continue;
-        }
-        this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
-        for (const entry of entries) entry.isInDoubt = true;
-        this.group = [...entries, ...this.group];
-        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
-      }
-    }
+    for (let group = this.takeGroup(); group.length > 0; group = this.takeGroup()) await this.record(group);
     this.writing = undefined;
   }
 
-  private takeGroup(): Entry[] {
-    const taken: Entry[] = [];
-    const left: Entry[] = [];
-    let room = this.closing.signal.aborted ? Infinity : MAX_WITHOUT_ATTEMPT;
-    for (const entry of this.group) {
-      const { outcome } = entry.settlement;
-      (outcome?.attempt || room-- > 0 ? taken : left).push(entry);
+  private async record(group: Entry[]): Promise<void> {
+    for (;;) {
+      try {
+        const settled = await this.store.settle(
+          group.map(({ settlement }) => settlement),
+          this.now(),
+        );
+        this.logger.succeeded();
+        group.forEach(({ onEnd, resolve, isInDoubt }, index) => {
+          onEnd();
+          resolve(settled[index]! || isInDoubt);
+        });
+        return;
+      } catch (error) {
+        if (this.closing.signal.aborted) {
+          for (const { onEnd, reject } of group) {
+            onEnd();
+            reject(error as Error);
+          }
+          return;
+        }
+        this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
+        for (const entry of group) entry.isInDoubt = true;
+        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
+      }
     }
-    this.group = left;
-    return taken;
+  }
+
+  private takeGroup(): Entry[] {
+    const group = this.attempted;
+    this.attempted = [];
+    const most = this.closing.signal.aborted ? Infinity : MAX_WITHOUT_ATTEMPT;
+    for (let count = 0; count < most && this.returned.length > 0; count++) group.push(this.returned.shift()!);
+    return group;
   }
 }
