@@ -73,17 +73,19 @@ const LOCK_FILES = { 'pnpm-lock.yaml': 'pnpm', 'yarn.lock': 'yarn', 'bun.lock': 
 export interface NestAddOptions {
   /** Folder of the application's sources. */
   sourceRoot?: string;
+  /** Whether to add class-validator, for events declared as classes. */
+  typedEvents?: boolean;
   /** Whether to skip installing packages. */
   skipInstall?: boolean;
 }
 
 /** Implements `nest add nestjs-analytics-relay`. Existing code stays as it is, so the command can be run again. */
-export function nestAdd({ sourceRoot = 'src', skipInstall = false }: NestAddOptions): Rule {
+export function nestAdd({ sourceRoot = 'src', typedEvents = false, skipInstall = false }: NestAddOptions): Rule {
   return (tree, context) => {
     addModule(tree, context, sourceRoot);
     addLines(tree, '.env.example', ENVIRONMENT, /^[#\s]*ANALYTICS_WRITE_KEY\s*=/m);
     addLines(tree, '.gitignore', '# The queue of nestjs-analytics-relay\n/data/\n', /^\s*\/?data\/?\s*$/m);
-    if (addPackages(tree) && !skipInstall) install(tree, context);
+    if (typedEvents && addClassValidator(tree) && !skipInstall) install(tree, context);
     context.logger.info(NEXT_STEP);
   };
 }
@@ -132,8 +134,8 @@ function addLines(tree: Tree, path: string, lines: string, present: RegExp): voi
     tree.overwrite(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${lines}`);
 }
 
-/** Adds the packages that a new application lacks; returns whether there were any. */
-function addPackages(tree: Tree): boolean {
+/** Returns whether the application lacked it. */
+function addClassValidator(tree: Tree): boolean {
   const text = tree.read('package.json')!.toString();
   const manifest = JSON.parse(text) as { dependencies?: Record<string, string> };
   if (manifest.dependencies?.['class-validator']) return false;

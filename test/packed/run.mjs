@@ -63,7 +63,7 @@ async function check({ nest, command, path, usage: { ...usage } }, manager, { en
     const delay = await quickStart({ app, manager, env, port, print, usage });
     const { cpu } = usage;
     assert.ok(cpu < QUICK_START_WITHIN, `the quick start took ${cpu} ms of CPU time`);
-    await script(translate('npm install bullmq@5 @nestjs/schedule', manager));
+    await script(translate('npm install bullmq@5 class-validator @nestjs/schedule', manager));
     addSources(app, nest);
     await script(`${manager} test`);
     await script(`${manager} run build`);

@@ -21,6 +21,12 @@ describe('nest add', () => {
     );
   });
 
+  it('adds class-validator where events are declared as classes', () => {
+    const added = (typedEvents?: boolean) => add(NEW_FILES, { typedEvents }).files.get('package.json');
+    expect(added()).toBe('{}');
+    expect(added(true)).toMatch('"class-validator": "^0.15.1"');
+  });
+
   it('says how the settings are loaded', () => {
     const { files, lines } = add(NEW_FILES);
     for (const text of [lines.join('\n'), files.get('.env.example')]) {

@@ -1,7 +1,6 @@
-import { getMetadataStorage } from 'class-validator';
 import { isPromise } from 'node:util/types';
 
-import { isClassWithRules, nestedClassOf, type PropertyRule, rulesOf, toInstance } from './class-metadata.util.js';
+import { isClassWithRules, metadataStorage, nestedClassOf, type PropertyRule, rulesOf, toInstance } from './class-metadata.util.js';
 import type { PlanFault } from './event-check.util.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
@@ -34,7 +33,7 @@ function brokenRules(rule: PropertyRule, object: Fields, value: unknown): string
   const targetName = typeof target === 'string' ? target : target.name;
   const args = { value, constraints, targetName, object, property };
   const values = rule.each && isCollection(value) ? [...value.values()] : [value];
-  return getMetadataStorage()
+  return metadataStorage()
     .getTargetValidatorConstraints(rule.constraintCls)
     .filter(({ async, instance }) => !async && !values.every((element) => meets(instance.validate(element, args))))
     .map(({ name }) => name ?? rule.type);

@@ -1,10 +1,23 @@
-import { getMetadataStorage, type MetadataStorage } from 'class-validator';
+import type { MetadataStorage } from 'class-validator';
 
 import { foundOnce } from '../../common/found-once.util.js';
+import { PackageError } from '../../common/relay.errors.js';
+import { findClassValidator } from './class-validator.loader.cjs';
 import type { EventClass } from './tracking-plan.interface.js';
 
 /** A rule that a decorator of class-validator declares for a property. */
 export type PropertyRule = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
+
+/**
+ * Returns what the decorators of class-validator have declared.
+ * @throws {PackageError} that says what to install, if it is missing
+ */
+export function metadataStorage(): MetadataStorage {
+  const found = findClassValidator();
+  if (found) return found.getMetadataStorage();
+  const fault = '@TrackedEvent needs the package class-validator, which is not installed: npm install class-validator';
+  throw new PackageError('package_missing', fault);
+}
 
 /**
  * Returns the rules of a class by property, in order of declaration, with those of its base classes last. Never
@@ -12,7 +25,7 @@ export type PropertyRule = ReturnType<MetadataStorage['getTargetValidationMetada
  */
 export const rulesOf = foundOnce((type: EventClass) => {
   const rules = new Map<string, PropertyRule[]>();
-  for (const rule of getMetadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
+  for (const rule of metadataStorage().getTargetValidationMetadatas(type, '', false, false)) {
     rules.set(rule.propertyName, [...(rules.get(rule.propertyName) ?? []), rule]);
   }
   return rules;

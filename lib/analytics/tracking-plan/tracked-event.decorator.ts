@@ -1,5 +1,6 @@
 import { OptionsError } from '../../common/options.error.js';
 import { isNonEmptyString } from '../../common/value.util.js';
+import { metadataStorage } from './class-metadata.util.js';
 import { isStandardSchema, type StandardSchemaV1 } from './standard-schema.interface.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
@@ -34,9 +35,11 @@ const DEFINITION = Symbol.for('nestjs-analytics-relay:tracked-event');
  * }
  * ```
  * @throws {OptionsError} when the name is not a non-empty string.
+ * @throws {PackageError} when class-validator, an optional package, is not installed.
  */
 export function TrackedEvent(name: string, options: TrackedEventOptions = {}): ClassDecorator {
   const definition = toDefinition('@TrackedEvent', name, options);
+  metadataStorage(); // tells what is missing where the class is declared, not where its first event is recorded
   return (target) => define(target, definition);
 }
 

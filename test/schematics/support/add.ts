@@ -1,4 +1,4 @@
-import { nestAdd } from '../../../lib/schematics/nest-add.schematic.js';
+import { nestAdd, type NestAddOptions } from '../../../lib/schematics/nest-add.schematic.js';
 
 const MAIN = `import { NestFactory } from '@nestjs/core';
 import { AppModule } from './app.module.ts';
@@ -11,12 +11,12 @@ await app.listen(3000);
 export const NEW_FILES = { 'src/main.ts': MAIN, 'src/app.module.ts': '@Module({})\nclass AppModule {}\n' };
 
 /** Runs the schematic on these files; returns the files and what it logs. */
-export function add(files: Record<string, string>) {
+export function add(files: Record<string, string>, options: NestAddOptions = {}) {
   const all = new Map(Object.entries({ 'package.json': '{}', ...files }));
   const [lines, warnings]: [string[], string[]] = [[], []];
   const put = (path: string, content: string) => void all.set(path, content);
   const read = (path: string) => (all.has(path) ? Buffer.from(all.get(path)!) : null);
-  nestAdd({})(
+  nestAdd(options)(
     { read, exists: (path) => all.has(path), create: put, overwrite: put },
     {
       logger: { info: (line) => lines.push(line), warn: (line) => warnings.push(line) },
