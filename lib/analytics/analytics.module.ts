@@ -1,9 +1,8 @@
 import { type DynamicModule, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef, type ModulesContainer } from '@nestjs/core';
 
-import { closeLast, modulesOf, refuseRequestScope } from '../common/application-modules.util.js';
+import { closeLast, modulesOf, refuseImport, refuseRequestScope } from '../common/application-modules.util.js';
 import { concealOptions } from '../common/concealed.value.js';
-import { refuseImport } from '../common/import-refusal.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { type AnalyticsModuleAsyncOptions, AnalyticsModuleBase } from './analytics.module-definition.js';
 import { ANALYTICS_OPTIONS } from './analytics.tokens.js';

@@ -1,6 +1,6 @@
 import type { ModulesContainer } from '@nestjs/core';
 
-import { bareImportRule } from '../common/import-refusal.util.js';
+import { bareImportRule } from '../common/application-modules.util.js';
 import { ANALYTICS_OPTIONS, instanceNameOf } from './analytics.tokens.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 

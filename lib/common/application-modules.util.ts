@@ -1,8 +1,12 @@
 import type { ModuleRef, ModulesContainer } from '@nestjs/core';
 
 import { OptionsError } from './options.error.js';
+import { LineLogger } from './line.logger.js';
 
 type Provider = NonNullable<ReturnType<NonNullable<ReturnType<ModulesContainer['get']>>['providers']['get']>>;
+
+/** Applications whose imports are refused. Each import is a module, and would log the line. */
+const refused = new WeakSet<ModulesContainer>();
 
 /**
  * Returns the modules of the application. An injected `ModulesContainer` is unusable if `instrument.instanceDecorator`
@@ -41,4 +45,20 @@ function findRequestScoped(provider: Provider): string {
   ];
   const cause = dependencies.find((dependency) => dependency && !dependency.isDependencyTreeStatic());
   return cause ? findRequestScoped(cause) : String(provider.name);
+}
+
+/** Returns the rule that an application breaks if it imports a module only without options, such as `options`. */
+export function bareImportRule(module: string, options: string): string {
+  return `must be imported as ${module}.forRoot(${options}) or ${module}.forRootAsync(...)`;
+}
+
+/**
+ * Refuses how an application imports a module.
+ * @throws {OptionsError}
+ */
+export function refuseImport(modules: ModulesContainer, module: string, rule: string): never {
+  // Logged too: if its service is injected, Nest stops first with its own error, which does not say this.
+  if (!refused.has(modules)) new LineLogger(module).error(`${module} ${rule}`);
+  refused.add(modules);
+  throw new OptionsError(module, [rule]);
 }

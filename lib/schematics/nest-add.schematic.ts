@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 
 import { addShutdownHooks, addToImports, rootModuleOf } from './module.editor.js';
-import type { Rule, SchematicContext, Tree } from './schematic.interface.js';
 import { loadTypeScript } from './source.editor.js';
 
 const CLASS_VALIDATOR = '^0.15.1';
@@ -78,6 +77,24 @@ export interface NestAddOptions {
   /** Whether to skip installing packages. */
   skipInstall?: boolean;
 }
+
+// The part of Angular's schematics that is used. They belong to the command line, so an application may not have them.
+
+/** The files of a workspace. With `--dry-run`, changes are shown but not written. */
+interface Tree {
+  read(path: string): Buffer | null;
+  exists(path: string): boolean;
+  create(path: string, content: string): void;
+  overwrite(path: string, content: string): void;
+}
+
+interface SchematicContext {
+  logger: { info(message: string): void; warn(message: string): void };
+  /** Schedules a task to run once all files are written. */
+  addTask(task: { toConfiguration(): { name: string; options: object } }): unknown;
+}
+
+type Rule = (tree: Tree, context: SchematicContext) => void;
 
 /** Implements `nest add nestjs-analytics-relay`. Existing code stays as it is, so the command can be run again. */
 export function nestAdd({ sourceRoot = 'src', typedEvents = false, skipInstall = false }: NestAddOptions): Rule {

@@ -7,6 +7,9 @@ import { PackageError } from '../common/relay.errors.js';
  */
 const SUPPORTED = { axios: '1.3.1', bullmq: '6.7.0', ioredis: '5.4.0', pg: '8.11.0' };
 
+/** Oldest Bun version that passes the transport tests. */
+const OLDEST_BUN = '1.4.0';
+
 type CheckedPeer = keyof typeof SUPPORTED;
 
 /**
@@ -33,4 +36,20 @@ function majorOf(version: string): string {
 
 export function isAtLeast(version: string, oldest: string): boolean {
   return version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
+}
+
+/**
+ * Refuses Bun versions before 1.4.0, which connect to addresses that the network policy refuses, and accept
+ * certificates of other hosts.
+ *
+ * @throws {PackageError} naming the required version
+ */
+export function checkBun(): void {
+  const version = process.versions.bun;
+  if (version === undefined || isAtLeast(version, OLDEST_BUN)) return;
+  throw new PackageError(
+    'package_unsupported',
+    `WebhookDestinationModule needs Bun ${OLDEST_BUN} or later, and this is Bun ${version}: ` +
+      'older versions do not enforce delivery.allowedNetworks and TLS host names. Upgrade Bun, or use Node',
+  );
 }

@@ -1,10 +1,15 @@
 import { type DynamicModule, Inject, Module, type NestModule, type OnModuleInit } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModuleRef, type ModulesContainer } from '@nestjs/core';
 
-import { closeLast, modulesOf, refuseRequestScope } from '../common/application-modules.util.js';
+import {
+  bareImportRule,
+  closeLast,
+  modulesOf,
+  refuseImport,
+  refuseRequestScope,
+} from '../common/application-modules.util.js';
 import { concealOptions } from '../common/concealed.value.js';
 import { findAbsence } from '../common/options.rules.js';
-import { checkModuleImports } from './module-imports.check.js';
 import type { RelaySteps } from './relay-steps.js';
 import { checkRouteConflicts } from './route-conflicts.check.js';
 import type { WebhookDestinationModuleExtras } from './visibility.options.js';
@@ -15,6 +20,9 @@ import {
   WebhookDestinationModuleBase,
 } from './webhook-destination.module-definition.js';
 import { MODULE_OPTIONS, PLACED_STEPS } from './webhook-destination.tokens.js';
+import { LineLogger } from '../common/line.logger.js';
+
+const warned = new WeakSet<ModulesContainer>();
 
 /** Provides an endpoint that accepts messages from SDKs, and a dispatcher that forwards them as signed webhooks. */
 @Module({ providers: [{ provide: PLACED_STEPS, useValue: undefined }] }) // for an import without options
@@ -67,4 +75,22 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
   static override forRootAsync(options: WebhookDestinationModuleAsyncOptions): DynamicModule {
     return concealOptions(super.forRootAsync(options), MODULE_OPTIONS);
   }
+}
+
+/**
+ * Checks how an application imports the module. Warns if it has several relays that are global: which service a module
+ * injects then depends on the order of imports and the version of NestJS.
+ *
+ * @throws {OptionsError} if it imports the module only without options
+ */
+function checkModuleImports(modules: ModulesContainer): void {
+  const relays = [...modules.values()].filter(({ providers }) => providers.has(MODULE_OPTIONS));
+  const name = 'WebhookDestinationModule';
+  if (relays.length === 0) refuseImport(modules, name, bareImportRule(name, '{ sources, destinations }'));
+  if (warned.has(modules) || relays.filter(({ isGlobal }) => isGlobal).length < 2) return;
+  warned.add(modules);
+  new LineLogger(name).warn(
+    'More than one WebhookDestinationModule is global, so a module may inject the WebhookDestinationService of the ' +
+      'wrong one. Set isGlobal: false in each, and import each where its service is injected',
+  );
 }

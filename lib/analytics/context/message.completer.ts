@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { errorMessage } from '../../client/error.util.js';
 import { type MessageType, ValidationError } from '../../client/index.js';
 import type { Additions } from '../../client/message/message.factory.js';
@@ -8,8 +10,7 @@ import { isDiscardedPromise } from '../../common/promise.util.js';
 import { addIds, type MessageIds, resolveIds, toMessageId } from './ambient-identity.js';
 import type { CheckedAmbientOptions } from './ambient.options.js';
 import type { AnalyticsRequest } from './analytics-request.interface.js';
-import { anonymousIdOf } from './anonymous-visitor.js';
-import { type ContextScope, runInScope, scopeOfCall } from './context-scope.js';
+import { type ContextScope, runInScope, scopeOfCall, type ScopeOrigin } from './context-scope.js';
 import { contextOf } from './request-context.util.js';
 
 type AmbientAdditions = Pick<Additions, 'facts' | 'context'>;
@@ -20,6 +21,9 @@ const OTHER_FIELDS = [
   ...['messageId', 'timestamp', 'context', 'integrations', 'event', 'name'],
   ...['category', 'properties', 'traits', 'previousId'],
 ];
+
+/** Value of the cookie in which the browser SDK stores the `anonymousId` of a visitor. */
+const COOKIE = /(?:^|;)\s*ajs_anonymous_id\s*=([^;]*)/;
 
 /** Completes messages with the ambient identity and context; the fields of a message take precedence. */
 export class MessageCompleter {
@@ -88,4 +92,26 @@ function groupIdOf({ groupId }: Record<string, unknown>): string | null | undefi
 export function isAboutNobody(type: MessageType, message: unknown, error: unknown): boolean {
   const { code, field } = (error ?? {}) as Partial<ValidationError>;
   return code === 'no_user_anon_id' || (type === 'alias' && field === 'userId' && !(message as Message).userId);
+}
+
+/** Returns the `anonymousId` of a request's visitor: the browser SDK's, or a random one; the same on every call. */
+function anonymousIdOf(origin: ScopeOrigin): string {
+  return (origin.anonymousId ??= anonymousIdOfCookie(origin.request.headers?.cookie) ?? randomUUID());
+}
+
+function anonymousIdOfCookie(cookies: string | string[] | undefined): string | undefined {
+  const [, value] = (typeof cookies === 'string' && COOKIE.exec(cookies)) || [];
+  return value === undefined ? undefined : decode(value.trim());
+}
+
+/** Decodes the id; undefined if the SDK cannot have written the value. */
+function decode(value: string): string | undefined {
+  try {
+    let id: unknown = decodeURIComponent(value);
+    // Earlier versions of the SDK wrote JSON: a string in quotes, or null.
+    if (/^["[{]|^null$/.test(id as string)) id = JSON.parse(id as string);
+    return typeof id === 'string' && /^\P{Cc}{1,256}$/u.test(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,13 +5,18 @@ import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.int
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { createStatusError } from './http-status.util.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
-import { isRedirect, MAX_REDIRECTS, redirectTarget } from './redirect.util.js';
 import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
 import { lowerCaseNames } from './response-headers.util.js';
-import { isDelivered, isRetried, retryAfterDelay, RETRY_HEADER } from './retry-schedule.util.js';
+import { isDelivered, isRetried, RETRY_HEADER, retryAfterDelay } from './retry-schedule.util.js';
 
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
+
+/** Maximum number of redirects that one attempt follows. */
+const MAX_REDIRECTS = 5;
+
+/** Redirects that keep the method and the body. After any other, clients send a GET without events. */
+const KEEPS_BODY = new Set([307, 308]);
 
 /**
  * Properties that are made when they are read. They are the request's own, so that a copy has them, and HTTP clients
@@ -153,4 +158,24 @@ function toRefusal({ status, statusText, headers }: HTTPResponse): Refusal {
     isRetried: isRetried(status),
     retryAfter: status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined,
   };
+}
+
+/** Whether a status is a redirect; 304 is not one. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400 && status !== 304;
+}
+
+/** Returns the URL to post a batch to instead; undefined if the response is not such a redirect. */
+function redirectTarget(url: string, { status, headers }: HTTPResponse): string | undefined {
+  if (!KEEPS_BODY.has(status)) return undefined;
+  const { location } = lowerCaseNames(headers);
+  if (!location) return undefined;
+  try {
+    const from = new URL(url);
+    const { protocol, href } = new URL(location, from);
+    // From https to http, the write key would be sent in plain text.
+    return protocol === 'https:' || (protocol === 'http:' && from.protocol === 'http:') ? href : undefined;
+  } catch {
+    return undefined;
+  }
 }

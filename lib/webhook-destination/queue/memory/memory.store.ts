@@ -20,7 +20,7 @@ import { AcceptedMessages } from './accepted-messages.js';
 import { DueList } from './due-list.js';
 import { type Entry, isWaiting, toRecord } from './entry.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
-import { MemorySeriesStore } from './memory-series.store.js';
+import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
 
 /** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {
@@ -183,5 +183,23 @@ export class MemoryStore implements DeliveryStore {
     let due = this.due.get(destination);
     if (!due) this.due.set(destination, (due = new DueList()));
     return due;
+  }
+}
+
+/** Per-minute figures in memory, for tests. */
+class MemorySeriesStore implements SeriesStore {
+  private readonly records = new Map<string, SeriesRecord>();
+
+  write(records: SeriesRecord[], oldest: number): Promise<void> {
+    for (const record of records) {
+      this.records.set(JSON.stringify([record.series, record.minute, record.writer]), record);
+    }
+    for (const [key, { minute }] of this.records) if (minute < oldest) this.records.delete(key);
+    return Promise.resolve();
+  }
+
+  read(series: string, from: number, to: number): Promise<SeriesRecord[]> {
+    const isWanted = (record: SeriesRecord) => record.series === series && record.minute >= from && record.minute <= to;
+    return Promise.resolve([...this.records.values()].filter(isWanted));
   }
 }

@@ -1,3 +1,5 @@
+import type Database from 'libsql';
+
 import type { SweptRecords } from '../delivery-queue.interface.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
@@ -8,7 +10,6 @@ import { BatchTable } from './batch.table.js';
 import { DamagedRows } from './damaged-rows.js';
 import { DeliveryTable } from './delivery.table.js';
 import { RegistryTable } from './registry.table.js';
-import { SeriesTable } from './series.table.js';
 import { SqliteFile } from './sqlite-file.js';
 import { setLastWrite } from './file-access.util.js';
 import { prepare } from './sqlite-layout.js';
@@ -26,6 +27,7 @@ import {
 import { SqliteFigures } from './sqlite-figures.js';
 import { SqliteSweep } from './sqlite-sweep.js';
 import { SqliteWalk } from './sqlite-walk.js';
+import type { SeriesRecord } from '../series-store.interface.js';
 
 /** The SQL of the queue. It blocks, so it runs only in the worker thread. */
 export class SqliteDatabase {
@@ -179,5 +181,27 @@ export class SqliteDatabase {
       this.batches.recordOutcome(id);
     }
     return this.deliveries.settle(settlement, now);
+  }
+}
+
+/** Per-minute figures. */
+class SeriesTable {
+  private readonly statements = {
+    put: this.db.prepare('REPLACE INTO series (series, minute, writer, text) VALUES (?, ?, ?, ?)'),
+    prune: this.db.prepare('DELETE FROM series WHERE minute < ?'),
+    read: this.db.prepare(
+      'SELECT series, minute, writer, text FROM series WHERE series = ? AND minute BETWEEN ? AND ?',
+    ),
+  };
+
+  constructor(private readonly db: Database.Database) {}
+
+  write(records: SeriesRecord[], oldest: number): void {
+    for (const { series, minute, writer, text } of records) this.statements.put.run(series, minute, writer, text);
+    this.statements.prune.run(oldest);
+  }
+
+  read(series: string, from: number, to: number): SeriesRecord[] {
+    return this.statements.read.all(series, from, to) as SeriesRecord[];
   }
 }
