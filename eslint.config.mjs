@@ -75,28 +75,33 @@ const borders = [
     '/testing/|/cli/|/webhook-destination/(?!ingest/in-process-ingest\\.interface)',
     'Collecting does not know how messages are forwarded.',
   ),
-  step('ingest', `/(admin|dispatch|receiver)/|/${engines}`, 'Ingest does not know where messages go.'),
+  step('ingest', `/(admin|dispatch|receiver|transport)/|/${engines}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
-    '/(admin|dispatch|ingest|receiver)/|/queue/(?!delivery-queue\\.interface)',
+    '/(admin|dispatch|ingest|receiver|transport)/|/queue/(?!delivery-queue\\.interface)',
     'Routing does not know how a delivery is queued or sent.',
   ),
   step(
     'queue',
-    '/(admin|dispatch|ingest|receiver|registry|routing)/',
+    '/(admin|dispatch|ingest|receiver|registry|routing|transport)/',
     'The queue does not know what a delivery is sent with.',
   ),
   step(
     'queue/redis',
-    '/(admin|dispatch|ingest|receiver|registry|routing)/|bullmq/|^bullmq$',
+    '/(admin|dispatch|ingest|receiver|registry|routing|transport)/|bullmq/|^bullmq$',
     'What is kept beside BullMQ in Redis does not depend on BullMQ.',
   ),
   step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
+  step(
+    'transport',
+    '/(admin|dispatch|ingest|queue|receiver|registry|routing)/',
+    'What connects to receivers does not know what is delivered.',
+  ),
   step('registry', `/admin/|/${engines}`, 'The registry does not know how its entries are stored.'),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
     'admin',
-    `/dispatch/(?!delivery-event\\.)|/${engines}`,
+    `/dispatch/(?!delivery-event\\.)|/transport/|/${engines}`,
     'Administration does not know how deliveries are sent or stored.',
   ),
 ];

@@ -63,6 +63,9 @@ export class PartlyAcceptedError extends QueueUnavailableError {
   }
 }
 
+/** @internal How the message of an address that the network policy refuses begins. */
+export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
+
 /** Thrown when the network policy refuses an address. Its code is `address_not_allowed`. */
 export class AddressNotAllowedError extends RelayError {
   override readonly name = 'AddressNotAllowedError';

@@ -8,13 +8,13 @@ export type { DeliveryEvent } from './dispatch/delivery-event.js';
 export type { DeliveryOptions } from './dispatch/delivery.options.js';
 export type { DestinationOptions } from './dispatch/destination.options.js';
 export type { DestinationRateLimit } from './dispatch/request-limit.js';
-export type { RetryOn } from './dispatch/url-outcome.js';
+export type { RetryOn } from './dispatch/outcome.util.js';
 export type {
   TransportOption,
   WebhookRequest,
   WebhookResponse,
   WebhookTransport,
-} from './dispatch/webhook-transport.interface.js';
+} from './transport/webhook-transport.interface.js';
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';

@@ -14,7 +14,7 @@ import { LineLogger } from '../common/line.logger.js';
 import { deferred } from '../common/promise.util.js';
 import { ClosedError } from '../common/relay.errors.js';
 import { checkBun } from './peer.check.js';
-import { type Connections, loadConnections } from './dispatch/transport.factory.js';
+import { type Connections, loadConnections } from './transport/transport.factory.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { type DeliveryCount, isOpen } from './queue/delivery-queue.interface.js';
 import { RelaySteps } from './relay-steps.js';

@@ -1,4 +1,4 @@
-// A relay that is to be killed. It is told over IPC where its file is, so that it can be started ahead of time, and
+// A relay that is to be killed or suspended. It is told over IPC where its file is, so that it can be started ahead of time, and
 // tells what it has settled: an event is sent once its outcome is durable.
 import 'reflect-metadata';
 
@@ -8,7 +8,7 @@ import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from
 class CrashApp {}
 let relay;
 
-async function start({ path, url, concurrency }) {
+async function start({ path, url, delivery }) {
   const app = await NestFactory.create(
     {
       module: CrashApp,
@@ -17,7 +17,7 @@ async function start({ path, url, concurrency }) {
           sources: [{ name: 'shop', writeKey: 'wk_shop' }],
           destinations: [{ urls: [url] }],
           queue: sqliteQueue({ path, retention: { delivered: { count: 1_000_000 } } }),
-          delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency, initialRetryDelay: 20, maxRetryDelay: 50 },
+          delivery: { allowedNetworks: ['127.0.0.0/8'], ...delivery },
         }),
       ],
     },

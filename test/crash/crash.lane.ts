@@ -127,7 +127,8 @@ export class CrashLane {
       if (settled !== 'retry') this.recorded.add(messageId!);
       this.edges.emit('settled');
     });
-    const { host } = await this.ask({ start: { path: this.path, url: this.receiver.url, concurrency: CONCURRENCY } });
+    const delivery = { concurrency: CONCURRENCY, initialRetryDelay: 20, maxRetryDelay: 50 };
+    const { host } = await this.ask({ start: { path: this.path, url: this.receiver.url, delivery } });
     this.next = this.spawn();
     return host!;
   }

@@ -10,7 +10,7 @@ const REFUSED = '1.3.14';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'bun-versions-'));
-const transports = ['dispatch/transport', 'dispatch/network.policy'].map((name) => `webhook-destination/${name}`);
+const transports = ['transport/transport', 'transport/network.policy'].map((name) => `webhook-destination/${name}`);
 const suites = [...transports, 'conformance/embedded-engines', 'e2e/crash', 'e2e/main-way'];
 
 function run(command, ...args) {

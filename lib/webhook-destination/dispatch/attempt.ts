@@ -1,7 +1,15 @@
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
-import type { AttemptSpan } from '../../common/telemetry/telemetry.interface.js';
+import { parseRetryAfter } from '../../client/retry-after.util.js';
+import { fromTraceText } from '../../client/telemetry/trace-context.js';
+import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
-import type { Delivery } from '../queue/delivery-queue.interface.js';
+import type { Delivery, Lease } from '../queue/delivery-queue.interface.js';
+import type { PooledRequest } from '../transport/connection-pool.js';
+import type { TargetRequest, TargetResponse } from '../transport/webhook-transport.interface.js';
+import type { DestinationLoop } from './destination.loop.js';
+import type { DestinationSender, Route } from './destination.sender.js';
+import { classifyError, classifyStatus } from './outcome.util.js';
 
 /** Result of one attempt against one URL. */
 export interface SendResult {
@@ -16,10 +24,17 @@ export interface SendResult {
 export const DECLINED = new RelayError('request_declined', 'the destination is down, or was changed');
 
 /**
- * One attempt to deliver a message, which begins with the first connection to one of its URLs. Thousands may wait for
- * connections, so each is one object: with promises or closures, the garbage collector would copy several times as much.
+ * One attempt to deliver a leased message, with a request to each URL.
+ *
+ *     waiting -> begun   when there is a connection for its first request, and the loop admits it
+ *     waiting -> ended   without results: all its requests were declined
+ *     begun -> ended     at the first success with the results so far, otherwise with all
+ *
+ * Thousands may wait for connections, so it is one object, and so is each request: with promises or closures, the
+ * garbage collector would copy several times as much.
  */
-export abstract class Attempt {
+export class Attempt {
+  readonly delivery: Readonly<Delivery>;
   /** Number of requests, one to each URL. */
   requests = 0;
   /** Number of requests that were not made, whose URLs have not failed. */
@@ -30,11 +45,22 @@ export abstract class Attempt {
   private hasBegun = false;
   private isEnded = false;
 
-  /** @param body the bytes that are signed and sent */
+  /**
+   * @param body the bytes that are signed and sent: the delivery's own, unless the destination has a `transform`
+   * @param startedAt when it began, by the queue's time, in ms since the epoch
+   * @param probe the circuit's probe that this attempt is, or 0
+   * @param isLast whether the delivery is dead if it fails
+   */
   constructor(
-    readonly delivery: Readonly<Delivery>,
+    readonly lease: Lease,
     readonly body: Buffer,
-  ) {}
+    public startedAt: number,
+    readonly probe: number,
+    public isLast: boolean,
+    private readonly loop: Pick<DestinationLoop, 'mayBegin' | 'attempted'>,
+  ) {
+    this.delivery = lease.delivery;
+  }
 
   /**
    * Begins the attempt, unless another of its requests did.
@@ -43,7 +69,7 @@ export abstract class Attempt {
    */
   begin(): void {
     if (this.hasBegun) return;
-    if (!this.mayBegin()) throw DECLINED;
+    if (!this.loop.mayBegin(this)) throw DECLINED;
     this.hasBegun = true;
   }
 
@@ -60,12 +86,65 @@ export abstract class Attempt {
     this.end(this.results.length === 0 ? undefined : this.results);
   }
 
-  /** Called when there is a connection for the first request; returns whether the attempt may begin. */
-  protected abstract mayBegin(): boolean;
+  /** @param results undefined if all requests were declined */
+  end(results: SendResult[] | undefined): void {
+    this.loop.attempted(this, results);
+  }
+}
 
-  /**
-   * Called once: at the first success with the results so far, otherwise with all; with undefined if all requests were
-   * declined.
-   */
-  abstract end(results: SendResult[] | undefined): void;
+/** The request of an attempt to one of its URLs. */
+export class UrlRequest implements PooledRequest {
+  private startedAt = performance.now();
+  private isMade = false;
+  private span: RequestSpan | undefined;
+
+  constructor(
+    private readonly attempt: Attempt,
+    private readonly route: Route,
+    private readonly sender: DestinationSender,
+  ) {}
+
+  prepare(waited: number): TargetRequest {
+    const { attempt, sender } = this;
+    if (sender.isStopped) throw DECLINED;
+    attempt.begin();
+    const { delivery, body, span } = attempt;
+    const { target } = this.route;
+    this.isMade = true;
+    sender.limit?.begin();
+    this.startedAt = performance.now() - waited;
+    this.span = span?.request(target);
+    const { authorization } = target;
+    // For each request, because another one of the attempt may have been made long before.
+    const headers = sender.headers.for(delivery, body, Date.now());
+    const own = authorization === undefined ? headers : { Authorization: authorization, ...headers };
+    const propagated =
+      sender.propagateTrace &&
+      (this.span?.trace ?? (delivery.trace === undefined ? undefined : fromTraceText(delivery.trace)));
+    return { headers: propagated ? { ...own, ...propagated } : own, body };
+  }
+
+  answer({ status, headers, fault }: TargetResponse): void {
+    this.span?.end(status);
+    const outcome = classifyStatus(status, this.sender.retryOn);
+    const { shown: url } = this.route.target;
+    if (outcome === 'success') return this.end({ url, outcome, status });
+    const error = fault && { error: errorMessage(fault) };
+    this.end({ url, outcome, status, ...error }, parseRetryAfter(headers?.['retry-after'], Date.now()));
+  }
+
+  fail(error: unknown): void {
+    if (error === DECLINED) return this.end(undefined);
+    this.span?.end(undefined, error);
+    const { shown: url } = this.route.target;
+    this.end({ url, outcome: classifyError(error), error: errorMessage(error) });
+  }
+
+  /** @param result undefined if the request was declined */
+  private end(result: Omit<UrlResult, 'duration'> | undefined, retryAfter?: number): void {
+    const duration = Math.floor(performance.now() - this.startedAt);
+    if (!this.isMade) this.sender.limit?.release();
+    this.sender.requestEnded(this.route);
+    this.attempt.add(result && { urlId: this.route.target.id, result: { ...result, duration }, retryAfter });
+  }
 }

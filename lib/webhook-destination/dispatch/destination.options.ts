@@ -5,9 +5,9 @@ import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secr
 import { RoutingOptions } from '../routing/routing.options.js';
 import { hasReadableUserInfo } from '../url.util.js';
 import type { BodyTransform } from './body-transform.js';
-import { findBrokenHeaderRules } from './header.rules.js';
+import { findBrokenHeaderRules } from '../transport/header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';
-import { isRetryOn, type RetryOn } from './url-outcome.js';
+import { isRetryOn, type RetryOn } from './outcome.util.js';
 
 /** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;

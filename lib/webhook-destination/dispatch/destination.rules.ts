@@ -1,10 +1,11 @@
+import { findInvalidVariables } from '../../client/delivery/proxy-environment.util.js';
 import { foundOnce } from '../../common/found-once.util.js';
 import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
-import { ENVIRONMENT, findEnvironmentFaults } from './egress-proxy.js';
-import { knownAddresses, networksForAddress, NetworkPolicy } from './network.policy.js';
-import { isWebhookTransport } from './webhook-transport.interface.js';
+import { ENVIRONMENT } from '../transport/connection.options.js';
+import { knownAddresses, networksForAddress, NetworkPolicy } from '../transport/network.policy.js';
+import { isWebhookTransport } from '../transport/webhook-transport.interface.js';
 
 /** A registry may have thousands of destinations, each checked with the same options. */
 const policyOf = foundOnce(
@@ -91,7 +92,9 @@ function allowableAddresses(url: URL, policy: NetworkPolicy): string[] {
 function findConnectionFaults({ proxy, ca, transport }: DeliveryOptions): string[] {
   const ownOnly = Object.entries({ proxy, ca }).filter(([, value]) => value !== undefined);
   return [
-    ...(proxy === ENVIRONMENT ? findEnvironmentFaults() : []),
+    ...(proxy === ENVIRONMENT ? findInvalidVariables() : []).map(
+      (name) => `delivery.proxy is 'environment', so ${name} must be the http or https URL of a proxy`,
+    ),
     ...(isWebhookTransport(transport)
       ? ownOnly.map(
           ([name]) => `delivery.${name} cannot be combined with a WebhookTransport, which makes its own connections`,

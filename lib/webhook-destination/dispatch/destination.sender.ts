@@ -1,29 +1,70 @@
+import type { AsyncResource } from 'node:async_hooks';
+
+import type { Subject } from 'rxjs';
+
 import { RelayError } from '../../client/relay.error.js';
-import { type Attempt, DECLINED } from './attempt.js';
+import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { SteadyClock } from '../queue/steady-clock.js';
+import type { PoolFactory } from '../transport/transport.factory.js';
+import { toWebhookTarget, type WebhookTarget } from '../transport/webhook-target.js';
+import { type Attempt, DECLINED, UrlRequest } from './attempt.js';
+import type { DeliveryEvent } from './delivery-event.js';
+import type { DeliveryOptions } from './delivery.options.js';
+import type { DestinationOptions } from './destination.options.js';
+import type { RetryOn } from './outcome.util.js';
 import type { RequestLimit } from './request-limit.js';
-import { type RequestOwner, type Route, UrlRequest } from './url-request.js';
-import type { RetryOn } from './url-outcome.js';
-import type { WebhookHeaders } from './webhook-headers.js';
+import { WebhookHeaders } from './webhook-headers.js';
+
+/**
+ * Maximum number of requests in progress to one URL, as a multiple of the concurrency. Those to a slow URL beside a fast
+ * one would pile up, because a settled delivery does not wait for them.
+ */
+const ACTIVE_FACTOR = 4;
+
+/** What the destinations of a process share. */
+export interface SendingContext {
+  readonly options: DeliveryOptions;
+  readonly createPool: PoolFactory;
+  readonly events: Subject<DeliveryEvent>;
+  readonly clock: Pick<SteadyClock, 'now' | 'jumps'>;
+  readonly telemetry?: RelayTelemetry | undefined;
+  /** Async context of all deliveries. */
+  readonly scope: AsyncResource;
+}
+
+/** One of a destination's URLs, with its connections. */
+export interface Route {
+  readonly target: WebhookTarget;
+  readonly pool: ReturnType<PoolFactory>;
+  /** Number of requests in progress, including those that wait for a connection. */
+  active: number;
+}
 
 /** Sends the requests of one destination. */
-export class DestinationSender implements RequestOwner {
-  private onIdle: (() => void) | undefined;
+export class DestinationSender {
+  readonly headers: WebhookHeaders;
+  readonly retryOn: RetryOn;
+  readonly propagateTrace: boolean;
   /** Whether requests are declined that are not made yet. */
   isStopped = false;
+  private readonly routes: Route[];
+  private readonly maxActive: number;
+  private onIdle: (() => void) | undefined;
 
-  /**
-   * @param maxActive maximum number of requests in progress to one URL; those to a slow URL beside a fast one would
-   * pile up, because a settled delivery does not wait for them
-   * @param limit shared with the destination's earlier senders, whose requests count too
-   */
+  /** @param limit shared with the destination's earlier senders, whose requests count too */
   constructor(
-    readonly headers: WebhookHeaders,
-    private readonly routes: Route[],
-    private readonly maxActive: number,
-    readonly retryOn: RetryOn,
-    readonly propagateTrace: boolean,
+    destination: DestinationOptions,
+    { options, createPool }: Pick<SendingContext, 'options' | 'createPool'>,
     readonly limit?: RequestLimit,
-  ) {}
+  ) {
+    const { concurrency = options.concurrency, retryOn = options.retryOn } = destination;
+    this.headers = new WebhookHeaders(destination);
+    this.retryOn = retryOn;
+    this.propagateTrace = destination.propagateTrace;
+    this.maxActive = concurrency * ACTIVE_FACTOR;
+    const toRoute = (target: WebhookTarget) => ({ target, pool: createPool(target, concurrency), active: 0 });
+    this.routes = destination.urls.map(toWebhookTarget).map(toRoute);
+  }
 
   /**
    * Posts concurrently to each URL without a permanent failure, once the rate limit admits it. Requests in flight after
@@ -66,6 +107,7 @@ export class DestinationSender implements RequestOwner {
     await Promise.all(this.routes.map(({ pool }) => pool.close()));
   }
 
+  /** Called when a request has ended, before its attempt gets the result. */
   requestEnded(route: Route): void {
     route.active--;
     if (this.onIdle) this.checkIdle();

@@ -5,23 +5,15 @@ import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../network.util.js';
 import type { DestinationOptions } from './destination.options.js';
 import { ADDRESS_NOT_ALLOWED, type DeliveryQueue } from '../queue/delivery-queue.interface.js';
-import type { ProxyChoice } from './egress-proxy.js';
-import { networksForName, type NetworkPolicy, toHostname } from './network.policy.js';
-import { shownUrl } from './webhook-target.js';
+import { networksForName, type NetworkPolicy, toHostname } from '../transport/network.policy.js';
+import type { ProxyChoice } from '../transport/proxy.connector.js';
+import { shownUrl } from '../transport/webhook-target.js';
 
 /** Maximum time that a check waits for other checks, in ms. */
 const CHECK_TIME = 30_000;
 
 /** Number of destinations checked concurrently, so an unresponsive DNS server does not delay the others. */
 const CONCURRENCY = 16;
-
-interface Check {
-  destination: DestinationOptions;
-  /** Whether the queue may hold deliveries that the policy stopped. */
-  replays: boolean;
-  /** When the check is given up, in ms since the epoch. */
-  end: number;
-}
 
 /**
  * Resolves the host names of destinations once. Warns about names that the network policy refuses and about plain http
@@ -32,7 +24,7 @@ export class NetworkCheck {
   private readonly addresses = new Map<string, Promise<string[]>>();
   private readonly warned = new Set<string>();
   private readonly known = new WeakSet<DestinationOptions>();
-  private readonly added = new Subject<Check>();
+  private readonly added = new Subject<() => Promise<void>>();
   /** Number of checks that have not ended. */
   private waiting = 0;
   private readonly missing: string[] = [];
@@ -43,7 +35,7 @@ export class NetworkCheck {
     private readonly queue: DeliveryQueue,
     private readonly proxyFor: ProxyChoice,
   ) {
-    this.added.pipe(mergeMap((check) => this.check(check), CONCURRENCY)).subscribe();
+    this.added.pipe(mergeMap((check) => check(), CONCURRENCY)).subscribe();
   }
 
   /**
@@ -57,7 +49,7 @@ export class NetworkCheck {
       if (this.known.has(destination)) continue;
       this.known.add(destination);
       this.waiting++;
-      this.added.next({ destination, replays, end });
+      this.added.next(() => this.check(destination, replays, end));
     }
   }
 
@@ -66,8 +58,11 @@ export class NetworkCheck {
     this.logger.end();
   }
 
-  /** Never rejects. */
-  private async check({ destination, replays, end }: Check): Promise<void> {
+  /**
+   * Never rejects.
+   * @param end when the check no longer begins, in ms since the epoch
+   */
+  private async check(destination: DestinationOptions, replays: boolean, end: number): Promise<void> {
     const { name } = destination;
     try {
       if (this.stopped || Date.now() > end) return;

@@ -1,5 +1,6 @@
 import type { Subject } from 'rxjs';
 
+import { errorMessage } from '../../client/error.util.js';
 import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
@@ -7,11 +8,17 @@ import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.
 import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
 
-/** Reports the outcomes of a destination's deliveries: as events, failures also as log lines, and dead ones as a metric. */
+/**
+ * Reports what happens to a destination and its deliveries: outcomes as events, failures also as log lines, and dead
+ * deliveries as a metric.
+ */
 export class OutcomeReporter {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
+  /** Apart, so failed attempts do not suppress its lines. */
+  private readonly stateLogger = new LimitedLogger('WebhookDispatcher');
 
   constructor(
+    private readonly destination: string,
     private readonly events: Subject<DeliveryEvent>,
     private readonly telemetry?: RelayTelemetry,
   ) {}
@@ -31,13 +38,38 @@ export class OutcomeReporter {
     this.events.next(event);
   }
 
+  circuitChanged(change: 'opened' | 'closed'): void {
+    const { destination } = this;
+    if (change === 'closed') return this.stateLogger.log(`Destination ${destination} is up again`, { destination });
+    const line = `Destination ${destination} is down: deliveries are held back except for one probe at a time`;
+    this.stateLogger.error(line, { destination });
+  }
+
+  paused(until: number): void {
+    const { destination } = this;
+    const line = `Destination ${destination} asked for no requests until ${new Date(until).toISOString()} (Retry-After): deliveries are held back`;
+    this.stateLogger.limited('warn', line, { destination });
+  }
+
+  notRead(error: unknown): void {
+    const { destination } = this;
+    const line = `Deliveries to ${destination} cannot be read: ${errorMessage(error)}`;
+    this.stateLogger.limited('error', line, { destination });
+  }
+
+  notStored(delivery: Readonly<Delivery>, error: unknown): void {
+    const line = `The outcome of message ${JSON.stringify(delivery.messageId)} could not be stored: ${errorMessage(error)}`;
+    this.stateLogger.error(line, deliveryFields(delivery));
+  }
+
   /** Logs how many lines were left out. */
   end(): void {
     this.logger.end();
+    this.stateLogger.end();
   }
 }
 
-export function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {
+function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {
   return { messageId, deliveryId: id, destination, traceId: trace && fromTraceText(trace).traceparent.split('-')[1] };
 }
 

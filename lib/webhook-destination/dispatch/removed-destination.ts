@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Subscription } from 'rxjs';
+import { defer, EMPTY, type Observable, type ObservableInput, retry, Subscription } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -19,8 +19,7 @@ const RETRY_DELAY = 1_000;
 /** Ends the deliveries of a destination that was removed, and those still accepted for it: they become dead. */
 export class RemovedDestination {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
-  private readonly stopping = new AbortController();
-  private subscription: Subscription | undefined;
+  private readonly work = new Subscription();
 
   constructor(
     private readonly destination: string,
@@ -29,24 +28,18 @@ export class RemovedDestination {
   ) {}
 
   start(): void {
-    void this.persist(() => {
-      return new Promise((_, reject) => {
-        this.subscription = this.queue
-          .consume(this.destination, CONCURRENCY)
-          .subscribe({ next: (lease) => void this.end(lease), error: reject });
-      });
-    });
+    const leases = this.persist(() => this.queue.consume(this.destination, CONCURRENCY));
+    this.work.add(leases.subscribe((lease) => void this.end(lease)));
   }
 
   /** Ends the deliveries that wait for a retry too. */
   expedite(): void {
-    void this.persist(async () => void (await this.queue.expedite?.(this.destination)));
+    this.work.add(this.persist(() => this.queue.expedite?.(this.destination) ?? EMPTY).subscribe());
   }
 
   /** Called when the destination is added again or the application stops. */
   stop(): void {
-    this.stopping.abort();
-    this.subscription?.unsubscribe();
+    this.work.unsubscribe();
     this.logger.end();
     this.reporter.end();
   }
@@ -62,20 +55,16 @@ export class RemovedDestination {
   }
 
   /** Repeats the work until it succeeds. */
-  private async persist(work: () => Promise<void>): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      try {
-        return await work();
-      } catch (error) {
-        this.fail(error);
-        await sleep(RETRY_DELAY, undefined, { ref: false, signal }).catch(() => undefined);
-      }
-    }
+  private persist<T>(work: () => ObservableInput<T>): Observable<T> {
+    const delay = (error: unknown) => {
+      this.fail(error);
+      return sleep(RETRY_DELAY, undefined, { ref: false });
+    };
+    return defer(() => (this.work.closed ? EMPTY : work())).pipe(retry({ delay }));
   }
 
   private fail(error: unknown): void {
-    if (this.stopping.signal.aborted) return;
+    if (this.work.closed) return;
     const line = `Deliveries to the removed destination ${this.destination} cannot be marked dead, trying again`;
     this.logger.failed(`${line}: ${errorMessage(error)}`, { destination: this.destination });
   }

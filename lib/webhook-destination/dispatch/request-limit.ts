@@ -81,7 +81,7 @@ export class RequestLimit {
   }
 
   /** Records that an admitted request is not made. */
-  giveBack(): void {
+  release(): void {
     this.taken--;
     this.admitWaiting();
   }

@@ -2,7 +2,7 @@ import type { Delivery } from '../queue/delivery-queue.interface.js';
 import { bodyToSend } from './body-transform.js';
 import type { DestinationOptions } from './destination.options.js';
 import { WebhookHeaders } from './webhook-headers.js';
-import { toWebhookTarget } from './webhook-target.js';
+import { toWebhookTarget } from '../transport/webhook-target.js';
 
 /** Replaces a secret. */
 const MASK = '***';

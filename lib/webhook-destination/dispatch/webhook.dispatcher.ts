@@ -14,18 +14,16 @@ import { SteadyClock, timeOf } from '../queue/steady-clock.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
-import { DestinationDispatcher } from './destination.dispatcher.js';
+import { DestinationLoop } from './destination.loop.js';
+import type { SendingContext } from './destination.sender.js';
 import { NetworkCheck } from './network-check.js';
-import { openFilesLimit } from './open-files-limit.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { isActive, type PausableDestination, sendsAlike } from './pause.util.js';
 import { RemovedDestination } from './removed-destination.js';
 import { RequestLimit } from './request-limit.js';
-import { createSender } from './sender.factory.js';
-import { socketBudget } from './socket-budget.js';
 import { sendTest } from './test-delivery.js';
-import type { Connections, PoolFactory } from './transport.factory.js';
-import { isWebhookTransport } from './webhook-transport.interface.js';
+import type { Connections, PoolFactory } from '../transport/transport.factory.js';
+import { isWebhookTransport } from '../transport/webhook-transport.interface.js';
 
 /** How long due deliveries are still leased during shutdown, in ms. */
 const DRAIN_TIME = 2_000;
@@ -42,11 +40,11 @@ export class WebhookDispatcher {
   private readonly events = new Subject<DeliveryEvent>();
   // Private, because they contain URLs, headers and keys.
   readonly #destinations = new Map<string, PausableDestination>();
-  readonly #dispatchers = new Map<string, DestinationDispatcher>();
-  /** Rate limits by destination, shared by its dispatchers. */
+  readonly #loops = new Map<string, DestinationLoop>();
+  /** Rate limits by destination, shared by its loops. */
   readonly #limits = new Map<string, RequestLimit>();
-  /** Dispatchers that were replaced or removed, and still have requests in flight. */
-  readonly #leaving = new Set<DestinationDispatcher>();
+  /** Loops that were replaced or removed, and still have requests in flight. */
+  readonly #leaving = new Set<DestinationLoop>();
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
   private readonly scope = createAsyncScope('WebhookDispatcher');
   /** The queue's time. */
@@ -83,9 +81,9 @@ export class WebhookDispatcher {
     return this.circuits.filter(({ isOpen }) => isOpen).map(({ destination }) => destination);
   }
 
-  /** Circuit of each destination with a dispatcher; open while the destination counts as down. */
+  /** Circuit of each destination with a loop; open while the destination counts as down. */
   get circuits(): { destination: string; isOpen: boolean }[] {
-    return Array.from(this.#dispatchers, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
+    return Array.from(this.#loops, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
   }
 
   /** Whether deliveries are sent to a destination: it is enabled, and not paused. */
@@ -102,7 +100,7 @@ export class WebhookDispatcher {
     this.removedNames.delete(name);
     const present = this.#destinations.get(name);
     this.#destinations.set(name, destination);
-    if (this.#dispatchers.has(name) && sendsAlike(present!, destination)) return;
+    if (this.#loops.has(name) && sendsAlike(present!, destination)) return;
     if (isActive(destination)) this.#check?.add([destination], true);
     this.open(destination);
   }
@@ -129,8 +127,8 @@ export class WebhookDispatcher {
    *
    * @param counts what the queue holds; undefined if unknown
    */
-  start({ createPool, policy, proxyFor }: Connections, counts?: DeliveryCount[]): void {
-    this.leaveBudget = this.joinBudget();
+  start({ createPool, policy, proxyFor, joinBudget }: Connections, counts?: DeliveryCount[]): void {
+    this.leaveBudget = joinBudget();
     this.#createPool = createPool;
     // A custom transport is responsible for its connections.
     if (!isWebhookTransport(this.options.reveal().delivery.transport)) {
@@ -154,10 +152,7 @@ export class WebhookDispatcher {
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
     if (!this.#createPool)
       throw new RelayError('not_delivering', 'this process does not deliver, so it cannot test a destination');
-    const { delivery } = this.options.reveal();
-    const createPool = this.#createPool;
-    const create = (urls: string[]) => createSender({ ...destination, urls }, delivery, createPool);
-    return sendTest(create, destination, body, messageId, this.clock.now());
+    return sendTest(destination, body, messageId, this.contextOf(this.#createPool));
   }
 
   /** Sends due deliveries for a limited time; the rest stays in the queue. */
@@ -170,15 +165,15 @@ export class WebhookDispatcher {
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
     const end = after(STOP_TIME);
     await Promise.race([this.queue.idle(), after(DRAIN_TIME)]);
-    for (const dispatcher of this.#dispatchers.values()) dispatcher.stop();
-    const all = [...this.#dispatchers.values(), ...this.#leaving];
-    const ended = async (dispatcher: DestinationDispatcher): Promise<void> => {
-      await dispatcher.idle();
-      await dispatcher.requestsEnded();
+    for (const loop of this.#loops.values()) loop.stop();
+    const all = [...this.#loops.values(), ...this.#leaving];
+    const ended = async (loop: DestinationLoop): Promise<void> => {
+      await loop.idle();
+      await loop.requestsEnded();
     };
     await Promise.race([Promise.all(all.map(ended)), end]);
     abort.abort();
-    await Promise.all(all.map((dispatcher) => dispatcher.close()));
+    await Promise.all(all.map((loop) => loop.close()));
     this.leaveBudget();
     this.events.complete();
   }
@@ -187,7 +182,7 @@ export class WebhookDispatcher {
   private wake(name: string): void {
     const destination = this.#destinations.get(name);
     if (!destination) this.end(name);
-    else if (!this.#dispatchers.has(name)) this.open(destination);
+    else if (!this.#loops.has(name)) this.open(destination);
   }
 
   private open(destination: PausableDestination): void {
@@ -195,14 +190,16 @@ export class WebhookDispatcher {
     const createPool = this.#createPool;
     if (!createPool || !isActive(destination)) return;
     this.scope.runInAsyncScope(() => {
-      const { events, clock, telemetry, scope } = this;
-      const { delivery } = this.options.reveal();
-      const sender = createSender(destination, delivery, createPool, this.limitOf(destination));
-      const dispatcher = new DestinationDispatcher(destination, sender, delivery, events, clock, telemetry, scope);
-      this.#dispatchers.set(destination.name, dispatcher);
-      dispatcher.start(this.queue);
+      const loop = new DestinationLoop(destination, this.contextOf(createPool), this.limitOf(destination));
+      this.#loops.set(destination.name, loop);
+      loop.start(this.queue);
       this.#check?.add([destination], false);
     });
+  }
+
+  private contextOf(createPool: PoolFactory): SendingContext {
+    const { events, clock, telemetry, scope } = this;
+    return { options: this.options.reveal().delivery, createPool, events, clock, telemetry, scope };
   }
 
   /** Returns the rate limit of a destination, which counts the requests before a change too. */
@@ -215,17 +212,17 @@ export class WebhookDispatcher {
   }
 
   private leave(name: string): void {
-    const dispatcher = this.#dispatchers.get(name);
-    if (!dispatcher) return;
-    this.#dispatchers.delete(name);
-    this.#leaving.add(dispatcher);
-    dispatcher.retire();
+    const loop = this.#loops.get(name);
+    if (!loop) return;
+    this.#loops.delete(name);
+    this.#leaving.add(loop);
+    loop.retire();
     const close = async () => {
-      await dispatcher.idle();
+      await loop.idle();
       this.removed.get(name)?.expedite(); // an attempt that failed after the removal left its delivery waiting
-      await dispatcher.requestsEnded();
-      await dispatcher.close();
-      this.#leaving.delete(dispatcher);
+      await loop.requestsEnded();
+      await loop.close();
+      this.#leaving.delete(loop);
     };
     close().catch((error) =>
       this.logger.warn(`Connections to ${name} could not be closed: ${errorMessage(error)}`, { destination: name }),
@@ -236,23 +233,11 @@ export class WebhookDispatcher {
   private end(name: string): void {
     // A name that was not removed is possibly that of a destination that only another process knows yet.
     if (!this.#createPool || !this.removedNames.has(name) || this.removed.has(name)) return;
-    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(this.events, this.telemetry));
+    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(name, this.events, this.telemetry));
     this.removed.set(name, removed);
     this.scope.runInAsyncScope(() => {
       removed.start();
       removed.expedite();
     });
-  }
-
-  private joinBudget(): () => void {
-    const { maxSockets } = this.options.reveal().delivery;
-    const budget = socketBudget();
-    if (maxSockets !== undefined && maxSockets > budget.ceiling) {
-      this.logger.warn(
-        `delivery.maxSockets is ${maxSockets}, but at most ${budget.ceiling} connections are opened: three quarters of ` +
-          `the ${openFilesLimit()} files that this process may open (ulimit -n)`,
-      );
-    }
-    return budget.join(maxSockets);
   }
 }

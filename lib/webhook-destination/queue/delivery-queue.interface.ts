@@ -56,7 +56,7 @@ export type DeliveryOutcome =
  * Dead-letter reason of a delivery blocked by the network policy. The configuration is at fault, not the receiver: once
  * the options are corrected, the next start replays the delivery. The error of a blocked attempt begins with it too.
  */
-export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
+export { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
 
 /**
  * Dead-letter reason of a delivery that is set aside because its stored data is damaged or missing. What can be read of

@@ -12,7 +12,7 @@ import { detach, type EntryDocuments, toLiveDestination } from './entry.document
 import { EntryManager, type ShownEntry } from './entry.manager.js';
 import type { PatchRules } from './options-patch.js';
 import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
-import { shownUrl } from '../dispatch/webhook-target.js';
+import { shownUrl } from '../transport/webhook-target.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 import type { SourceManager } from './source.manager.js';

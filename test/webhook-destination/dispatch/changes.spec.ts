@@ -1,21 +1,14 @@
-import { AsyncResource } from 'node:async_hooks';
-
 import type { ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
-import { NEVER, Subject } from 'rxjs';
+import { NEVER } from 'rxjs';
 
-import type { PooledRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
-import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
-import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
-import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
-import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
-import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
+import type { PooledRequest } from '../../../lib/webhook-destination/transport/connection-pool.js';
 import { toDelivery } from '../../../lib/webhook-destination/queue/delivery.factory.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { createLoop } from '../../support/destination-loop.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { Relay } from '../../support/relay.js';
 import { type Script, ScriptedReceiver, sequence, status } from '../../support/scripted-receiver.js';
@@ -230,7 +223,6 @@ it('A test shows the answer of each URL', async () => {
 });
 
 it('A destination that was stopped while it was down probes no more', async () => {
-  const options = Object.assign(new DeliveryOptions(), { initialRetryDelay: 10, maxRetryDelay: 10 });
   /** Gives a request its connection, and then its answer. */
   const begins: (() => void)[] = [];
   const post = (request: PooledRequest) =>
@@ -242,34 +234,23 @@ it('A destination that was stopped while it was down probes no more', async () =
         request.fail(error);
       }
     });
-  const pool = { post, endWaits: () => undefined, close: () => Promise.resolve() };
-  const routes = [{ target: toWebhookTarget('https://customer.example/hook'), pool, active: 0 }];
-  const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 64, 'spec', false);
   let now = Date.now();
   const clock = { now: () => now, jumps: [] };
-  const dispatcher = new DestinationDispatcher(
-    { name: 'Hook' },
-    sender,
-    options,
-    new Subject(),
-    clock,
-    undefined,
-    new AsyncResource('test'),
-  );
-  dispatcher.start({ consume: () => NEVER });
+  const loop = createLoop(post, { clock, options: { initialRetryDelay: 10, maxRetryDelay: 10 } });
+  loop.start({ consume: () => NEVER });
   const handle = (id: string) =>
     new Promise<unknown>((resolve) => {
       const settle = (settled: unknown) => {
         resolve(settled);
         return Promise.resolve(true);
       };
-      dispatcher.handle({ delivery: toDelivery(newDelivery(id), id), settle });
+      loop.handle({ delivery: toDelivery(newDelivery(id), id), settle });
     });
   const handled = Array.from({ length: 12 }, (_, index) => handle(`m${index}`));
   for (const begin of begins.splice(0, 11)) begin();
-  await waitFor(() => dispatcher.isDown);
+  await waitFor(() => loop.isDown);
   now += 1_000; // a probe is due
-  dispatcher.stop();
+  loop.stop();
   for (const begin of begins) begin();
   const outcomes = await Promise.all(handled);
   expect(outcomes[11]).toBeUndefined(); // put back

@@ -1,19 +1,9 @@
-import { AsyncResource } from 'node:async_hooks';
-
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 
-import type { PooledRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
-import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
-import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
-import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
-import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
-import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
-import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { DeliveryOutcome, Lease } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
-import { SteadyClock } from '../../../lib/webhook-destination/queue/steady-clock.js';
+import { createLoop } from '../../support/destination-loop.js';
 
 const MINUTE = 60_000;
 const WINDOW = 240 * MINUTE;
@@ -35,27 +25,11 @@ describe('A destination that is down for longer than the retry window, in fake t
       consumed.push(concurrency);
       return (leases = new Subject<Lease>());
     };
-    const pool = {
-      post: (request: PooledRequest) => {
-        request.prepare(0);
-        request.answer({ status: 503 });
-      },
-      endWaits: () => undefined,
-      close: () => Promise.resolve(),
-    };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
-    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1, 'spec', false);
-    const options = new DeliveryOptions();
-    const dispatcher = new DestinationDispatcher(
-      { name: 'Webhooks' },
-      sender,
-      options,
-      new Subject<DeliveryEvent>(),
-      new SteadyClock(),
-      undefined,
-      new AsyncResource('test'),
-    );
-    dispatcher.start({ consume });
+    const loop = createLoop((request) => {
+      request.prepare(0);
+      request.answer({ status: 503 });
+    });
+    loop.start({ consume });
     /** Hands a delivery out and resolves with its outcome. */
     const hand = (acceptedAt = Date.now(), firstAttemptAt?: number) =>
       new Promise<DeliveryOutcome | undefined>((resolve) => {

@@ -73,7 +73,7 @@ describe('RequestLimit', () => {
     const limit = create(1, 1_000);
     expect(limit.admits(1)).toBe(true);
     const waiting = request(limit, 1);
-    limit.giveBack();
+    limit.release();
     await jest.advanceTimersByTimeAsync(0);
     expect(waiting).toEqual([0]);
   });

@@ -1,22 +1,11 @@
-import { AsyncResource } from 'node:async_hooks';
-
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
-import { Subject } from 'rxjs';
 
-import type { PooledRequest } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
-import type { DeliveryEvent } from '../../../lib/webhook-destination/dispatch/delivery-event.js';
-import { DestinationDispatcher } from '../../../lib/webhook-destination/dispatch/destination.dispatcher.js';
 import type { Pause } from '../../../lib/webhook-destination/dispatch/pause.util.js';
-import { DestinationSender } from '../../../lib/webhook-destination/dispatch/destination.sender.js';
-import { WebhookHeaders } from '../../../lib/webhook-destination/dispatch/webhook-headers.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
-import { DeliveryOptions } from '../../../lib/webhook-destination/dispatch/delivery.options.js';
-import { DestinationOptions } from '../../../lib/webhook-destination/dispatch/destination.options.js';
 import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
-import { SteadyClock } from '../../../lib/webhook-destination/queue/steady-clock.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { createLoop } from '../../support/destination-loop.js';
 import { Relay } from '../../support/relay.js';
 import { ScriptedReceiver, status } from '../../support/scripted-receiver.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -40,28 +29,15 @@ describe('The window of four hours, in fake time', () => {
     pauses: Pause[] = [],
     replayed: Partial<Delivery> = {},
   ) {
-    const pool = {
-      post: (request: PooledRequest) => {
+    const loop = createLoop(
+      (request) => {
         request.prepare(0);
         post().then(
           (response) => request.answer(response),
           (error) => request.fail(error),
         );
       },
-      endWaits: () => undefined,
-      close: () => Promise.resolve(),
-    };
-    const routes = [{ target: toWebhookTarget('https://receiver.example/hook'), pool, active: 0 }];
-    const sender = new DestinationSender(new WebhookHeaders(new DestinationOptions()), routes, 1, 'spec', false);
-    const events = new Subject<DeliveryEvent>();
-    const dispatcher = new DestinationDispatcher(
-      { name: 'Webhooks', pauses },
-      sender,
-      new DeliveryOptions(),
-      events,
-      new SteadyClock(),
-      undefined,
-      new AsyncResource('test'),
+      { pauses },
     );
     let delivery: Delivery = {
       id: '1',
@@ -84,7 +60,7 @@ describe('The window of four hours, in fake time', () => {
           resolve();
           return Promise.resolve(true);
         };
-        dispatcher.handle({ delivery, settle });
+        loop.handle({ delivery, settle });
       });
       const { attempts } = delivery;
       delivery = {

@@ -3,13 +3,51 @@ import type { AxiosAdapter, AxiosRequestConfig } from 'axios';
 import { lastValueFrom } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
+import { ClosedError } from '../../common/relay.errors.js';
 import { isReserved } from './header.rules.js';
+import { untraced } from './untraced.js';
 import type {
+  TargetRequest,
   TargetTransport,
   WebhookRequest,
   WebhookResponse,
   WebhookTransport,
 } from './webhook-transport.interface.js';
+
+/** Runs the application's code for each request, and ends the request at the deadline and at shutdown. */
+export class BoundedTransport implements TargetTransport {
+  private end: (reason: Error) => void = () => undefined;
+
+  /** @param release closes the transport's resources */
+  constructor(
+    private readonly transport: WebhookTransport,
+    private readonly url: string,
+    private readonly release: () => Promise<void> = () => Promise.resolve(),
+  ) {}
+
+  async post({ headers, body }: TargetRequest): Promise<WebhookResponse> {
+    const abort = new AbortController();
+    const ended = new Promise<never>((_resolve, reject) => {
+      this.end = (reason) => {
+        reject(reason);
+        abort.abort(reason);
+      };
+    });
+    try {
+      const request = { url: this.url, headers: { ...headers }, body, signal: abort.signal };
+      const answer = await Promise.race([untraced(() => this.transport.post(request)), ended]);
+      if (Number.isInteger(answer?.status)) return answer;
+      throw new RelayError('transport_failed', 'the transport resolved without a status');
+    } finally {
+      this.end = () => undefined;
+    }
+  }
+
+  close(reason: Error = new ClosedError('the application closed')): Promise<void> {
+    this.end(reason);
+    return this.release();
+  }
+}
 
 /** Default headers of an `HttpService` that may be credentials for another service. */
 const NOT_INHERITED = { Authorization: null, Cookie: null, 'Proxy-Authorization': null };

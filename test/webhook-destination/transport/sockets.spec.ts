@@ -6,9 +6,9 @@ import { Socket } from 'node:net';
 import { describe, expect, it, jest } from '@jest/globals';
 import type { buildConnector } from 'undici';
 
-import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
-import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
-import type { WebhookResponse } from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
+import { ConnectionPool } from '../../../lib/webhook-destination/transport/connection-pool.js';
+import { SocketBudget } from '../../../lib/webhook-destination/transport/socket-budget.js';
+import type { WebhookResponse } from '../../../lib/webhook-destination/transport/webhook-transport.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { postThrough } from '../../support/pool.js';
 import { Relay } from '../../support/relay.js';

@@ -2,7 +2,7 @@ import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
+import { NetworkPolicy } from '../../../lib/webhook-destination/transport/network.policy.js';
 import { isCidr } from '../../../lib/webhook-destination/network.util.js';
 
 const closed = new NetworkPolicy([], []);

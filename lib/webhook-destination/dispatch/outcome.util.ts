@@ -1,15 +1,48 @@
-import type { DeliveryOptions } from './delivery.options.js';
-import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import type { AttemptRecord, OutcomeClass } from '../queue/attempt-record.interface.js';
 import { ADDRESS_NOT_ALLOWED, type DeliveryOutcome } from '../queue/delivery-queue.interface.js';
-import type { SendResult } from './attempt.js';
-import type { LeasedAttempt } from './leased.attempt.js';
+import type { Attempt, SendResult } from './attempt.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
-import { isFailure } from './url-outcome.js';
 
 const WINDOW_OVER = 'the retry window is over';
 
 /** Statuses with which a `Retry-After` is for all requests, and not for one message. */
 const PAUSING_STATUS = new Set([429, 503]);
+
+const TEMPORARY_STATUS = new Set([408, 425, 429]);
+
+/**
+ * Codes of errors that a retry does not fix: the address or the certificate is refused. Certificates that are expired,
+ * not yet valid or of an unknown issuer are not among them: time or an operator mends them.
+ */
+const NOT_TRUSTED = new RegExp(
+  '^(address_not_allowed|ERR_TLS_CERT_ALTNAME_INVALID|DEPTH_ZERO_SELF_SIGNED_CERT|INVALID_(CA|PURPOSE)|' +
+    'CERT_(CHAIN_TOO_LONG|REJECTED|REVOKED|SIGNATURE_FAILURE|UNTRUSTED))$',
+);
+
+/** Which answers are retried. `'spec'`: 5xx, 408, 425 and 429. `'any-failure'`: all except 2xx. */
+export type RetryOn = 'spec' | 'any-failure';
+
+export function isRetryOn(value: unknown): value is RetryOn {
+  return value === 'spec' || value === 'any-failure';
+}
+
+/** Returns the outcome class of an answer. */
+export function classifyStatus(status: number, retryOn: RetryOn): OutcomeClass {
+  if (status >= 200 && status < 300) return 'success';
+  return retryOn === 'any-failure' || isFailure(status) ? 'temporary' : 'permanent';
+}
+
+/** Returns whether a status means that the receiver failed, rather than refused the message. */
+function isFailure(status: number): boolean {
+  return status >= 500 || TEMPORARY_STATUS.has(status);
+}
+
+/** Returns the outcome class of an exchange without an answer. */
+export function classifyError(error: unknown): OutcomeClass {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && NOT_TRUSTED.test(code) ? 'permanent' : 'temporary';
+}
 
 /**
  * Returns the outcome of a delivery from each URL's result of one attempt.
@@ -19,7 +52,7 @@ const PAUSING_STATUS = new Set([429, 503]);
  * @see docs/specification.md, "Delivery attempts"
  */
 export function judgeAttempt(
-  { delivery, declined, startedAt, isLast }: Pick<LeasedAttempt, 'delivery' | 'declined' | 'startedAt' | 'isLast'>,
+  { delivery, declined, startedAt, isLast }: Pick<Attempt, 'delivery' | 'declined' | 'startedAt' | 'isLast'>,
   sent: SendResult[],
   options: DeliveryOptions,
   now: () => number,
@@ -57,16 +90,21 @@ export function judgeAttempt(
 }
 
 /**
- * Returns for how long the receivers of a failed attempt asked for no requests, in ms. If one of several URLs may be
- * tried earlier, that is until then; 0 if one of them did not ask.
+ * Returns until when the receivers of a failed attempt asked for no requests, by the queue's time, but for no longer than
+ * its delivery waits. If one of several URLs may be tried earlier, that is until then; now if one of them did not ask.
  */
-export function requestedPause(sent: SendResult[]): number {
-  const retryable = sent.filter(({ result }) => result.outcome === 'temporary');
-  if (retryable.length === 0) return 0;
-  const asked = retryable.map(({ result, retryAfter = 0 }) =>
-    PAUSING_STATUS.has(result.status ?? 0) ? retryAfter : 0,
-  );
-  return Math.max(0, Math.min(...asked) - Date.now());
+export function requestedPause(
+  sent: SendResult[],
+  outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>,
+  now: number,
+  retryWindow: number,
+): number {
+  const asked = sent
+    .filter(({ result }) => result.outcome === 'temporary')
+    .map(({ result, retryAfter = 0 }) => (PAUSING_STATUS.has(result.status ?? 0) ? retryAfter : 0));
+  if (asked.length === 0) return now;
+  const end = outcome.state === 'waiting' ? outcome.nextAttemptAt : now + retryWindow;
+  return Math.min(now + Math.max(0, Math.min(...asked) - Date.now()), end);
 }
 
 /** Whether the network policy stopped a request of the attempt. */

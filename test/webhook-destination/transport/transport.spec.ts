@@ -4,14 +4,13 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
 
-import { AxiosTransport } from '../../../lib/webhook-destination/dispatch/axios.transport.js';
-import { BoundedTransport } from '../../../lib/webhook-destination/dispatch/bounded.transport.js';
-import { ConnectionPool } from '../../../lib/webhook-destination/dispatch/connection-pool.js';
-import { guardedConnector } from '../../../lib/webhook-destination/dispatch/guarded.connector.js';
-import { NetworkPolicy } from '../../../lib/webhook-destination/dispatch/network.policy.js';
-import { SocketBudget } from '../../../lib/webhook-destination/dispatch/socket-budget.js';
-import { UndiciTransport } from '../../../lib/webhook-destination/dispatch/undici.transport.js';
-import { classifyError } from '../../../lib/webhook-destination/dispatch/url-outcome.js';
+import { AxiosTransport, BoundedTransport } from '../../../lib/webhook-destination/transport/application.transport.js';
+import { ConnectionPool } from '../../../lib/webhook-destination/transport/connection-pool.js';
+import { guardedConnector } from '../../../lib/webhook-destination/transport/guarded.connector.js';
+import { NetworkPolicy } from '../../../lib/webhook-destination/transport/network.policy.js';
+import { SocketBudget } from '../../../lib/webhook-destination/transport/socket-budget.js';
+import { UndiciTransport } from '../../../lib/webhook-destination/transport/undici.transport.js';
+import { classifyError } from '../../../lib/webhook-destination/dispatch/outcome.util.js';
 import {
   MAX_RESPONSE_BYTES,
   type TargetRequest,
@@ -19,8 +18,8 @@ import {
   type WebhookRequest,
   type WebhookResponse,
   type WebhookTransport,
-} from '../../../lib/webhook-destination/dispatch/webhook-transport.interface.js';
-import { toWebhookTarget } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
+} from '../../../lib/webhook-destination/transport/webhook-transport.interface.js';
+import { toWebhookTarget } from '../../../lib/webhook-destination/transport/webhook-target.js';
 import { type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { postThrough } from '../../support/pool.js';

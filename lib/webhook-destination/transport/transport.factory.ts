@@ -5,13 +5,12 @@ import type { HttpService } from '@nestjs/axios';
 import { OptionsError } from '../../common/options.error.js';
 import { PackageError } from '../../common/relay.errors.js';
 import { checkPeer } from '../peer.check.js';
-import type { DeliveryOptions } from './delivery.options.js';
-import { BoundedTransport } from './bounded.transport.js';
+import type { ConnectionOptions } from './connection.options.js';
+import { AxiosTransport, BoundedTransport } from './application.transport.js';
 import { ConnectionPool } from './connection-pool.js';
-import { proxyChoice, type ProxyChoice } from './egress-proxy.js';
 import { guardedConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
-import { proxyConnector } from './proxy.connector.js';
+import { proxyChoice, type ProxyChoice, proxyConnector } from './proxy.connector.js';
 import type { ConnectionTransport } from './receiver-connection.js';
 import { socketBudget } from './socket-budget.js';
 import { isWebhookTransport } from './webhook-transport.interface.js';
@@ -19,13 +18,15 @@ import { UndiciTransport } from './undici.transport.js';
 import type { WebhookTarget } from './webhook-target.js';
 
 /** Creates the connections to one URL: `size` at most. */
-export type PoolFactory = (target: WebhookTarget, size: number) => ConnectionPool;
+export type PoolFactory = (target: WebhookTarget, size: number) => Pick<ConnectionPool, 'post' | 'endWaits' | 'close'>;
 
 /** The factory of connections, and the choices that it makes for each. */
 export interface Connections {
   createPool: PoolFactory;
   policy: NetworkPolicy;
   proxyFor: ProxyChoice;
+  /** Applies `maxSockets` to the process until the returned function is called. */
+  joinBudget: () => () => void;
 }
 
 /**
@@ -34,9 +35,9 @@ export interface Connections {
  * @throws {PackageError} naming the packages to install
  * @throws {OptionsError} if no module provides the `HttpService` that the options name
  */
-export async function loadConnections(options: DeliveryOptions, moduleRef: ModuleRef): Promise<Connections> {
+export async function loadConnections(options: ConnectionOptions, moduleRef: ModuleRef): Promise<Connections> {
   const transport = await loadTransport(options, moduleRef);
-  const { allowedNetworks, deniedNetworks, ca, proxy, timeout } = options;
+  const { allowedNetworks, deniedNetworks, ca, proxy, timeout, maxSockets } = options;
   const policy = new NetworkPolicy(allowedNetworks, deniedNetworks);
   const direct = guardedConnector(policy, timeout, ca);
   const proxyFor = proxyChoice(proxy);
@@ -45,17 +46,17 @@ export async function loadConnections(options: DeliveryOptions, moduleRef: Modul
     const connector = chosen ? proxyConnector(chosen, policy, options) : direct;
     return new ConnectionPool(socketBudget(), connector, transport(target), size, timeout);
   };
-  return { createPool, policy, proxyFor };
+  return { createPool, policy, proxyFor, joinBudget: () => socketBudget().join(maxSockets) };
 }
 
 async function loadTransport(
-  { transport }: DeliveryOptions,
+  { transport }: ConnectionOptions,
   moduleRef: ModuleRef,
 ): Promise<(target: WebhookTarget) => ConnectionTransport> {
   if (isWebhookTransport(transport)) return (target) => () => new BoundedTransport(transport, target.url);
   if (transport === 'undici') return (target) => (connect) => new UndiciTransport(target, connect);
 
-  const [create, { AxiosTransport }] = await Promise.all([loadAxios(), import('./axios.transport.js')]);
+  const create = await loadAxios();
   const http = transport === 'axios' ? create() : findHttpService(transport.axios, moduleRef);
   return (target) => (connect) => {
     const connection = new UndiciTransport(target, connect);

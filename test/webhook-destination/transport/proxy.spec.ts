@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 
-import { EgressProxy, proxyChoice } from '../../../lib/webhook-destination/dispatch/egress-proxy.js';
+import { EgressProxy, proxyChoice } from '../../../lib/webhook-destination/transport/proxy.connector.js';
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { ConnectProxy } from '../../support/connect-proxy.js';

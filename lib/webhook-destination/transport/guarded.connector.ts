@@ -5,7 +5,7 @@ import * as tls from 'node:tls';
 import { buildConnector } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
-import type { DeliveryOptions } from './delivery.options.js';
+import type { ConnectionOptions } from './connection.options.js';
 import type { NetworkPolicy } from './network.policy.js';
 
 /** Available only in newer Node versions. */
@@ -25,7 +25,7 @@ const UNKNOWN_AUTHORITY =
 export function guardedConnector(
   policy: NetworkPolicy,
   timeout: number,
-  ca: DeliveryOptions['ca'],
+  ca: ConnectionOptions['ca'],
 ): buildConnector.connector {
   const connect = verifyingConnector(timeout, ca, policy.lookup);
   return (options, callback) =>
@@ -43,7 +43,7 @@ export function guardedConnector(
 /** Connects to any address; over TLS, only with a trusted certificate. */
 export function verifyingConnector(
   timeout: number,
-  ca: DeliveryOptions['ca'],
+  ca: ConnectionOptions['ca'],
   lookup?: NetworkPolicy['lookup'],
 ): buildConnector.connector {
   const trusted = ca === undefined ? undefined : [...getCACertificates('default'), ca];

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { beforeAll, describe, expect, it } from '@jest/globals';
 
-import { AnswerReader } from '../../../lib/webhook-destination/dispatch/answer.reader.js';
+import { AnswerReader } from '../../../lib/webhook-destination/transport/answer.reader.js';
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { type Answer, RawReceiver, write } from '../../support/raw-receiver.js';

@@ -2,7 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { type BlockList, isIP } from 'node:net';
 
 import { processWide } from '../../common/process-wide.util.js';
-import { AddressNotAllowedError } from '../../common/relay.errors.js';
+import { ADDRESS_NOT_ALLOWED, AddressNotAllowedError } from '../../common/relay.errors.js';
 import {
   contains,
   isLocalhost,
@@ -13,7 +13,6 @@ import {
   toBlockList,
   toCidr,
 } from '../network.util.js';
-import { ADDRESS_NOT_ALLOWED } from '../queue/delivery-queue.interface.js';
 import { HostLookup } from './host-lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { shownUrl } from '../../../lib/webhook-destination/dispatch/webhook-target.js';
+import { shownUrl } from '../../../lib/webhook-destination/transport/webhook-target.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { ScriptedReceiver, status } from '../../support/scripted-receiver.js';

@@ -116,7 +116,7 @@ export class ConnectionPool {
   }
 
   /** Closes an idle connection; `onClosed` is called when another may take its place. */
-  giveUp(connection: ReceiverConnection, onClosed: () => void): void {
+  closeIdle(connection: ReceiverConnection, onClosed: () => void): void {
     this.removeIdle(connection);
     this.connections.delete(connection);
     void connection.close(onClosed);
@@ -185,7 +185,7 @@ export class ConnectionPool {
 
   /** Uses a connection for the next request, or keeps it idle. */
   private park(connection: ReceiverConnection): void {
-    if (this.hasWaiting && this.budget.lends(connection, this)) {
+    if (this.hasWaiting && this.budget.mayReuse(connection, this)) {
       void this.exchange(this.waiting.shift()!, connection);
       return;
     }

@@ -3,18 +3,48 @@ import { isIP, type Socket } from 'node:net';
 // Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
+import { environmentProxy } from '../../client/delivery/proxy-environment.util.js';
 import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { within } from '../../common/time.util.js';
-import type { DeliveryOptions } from './delivery.options.js';
-import type { EgressProxy } from './egress-proxy.js';
+import { type ConnectionOptions, ENVIRONMENT } from './connection.options.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
 import { NetworkPolicy } from './network.policy.js';
+import { basicAuthorization } from './webhook-target.js';
 
 /** Share of the timeout of a request in which addresses may be looked up. */
 const LOOKUP_SHARE = 0.5;
 
 const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+
+/** Returns the proxy for a URL; undefined for a direct connection. */
+export type ProxyChoice = (url: URL) => EgressProxy | undefined;
+
+/** A proxy for connections. Its credentials are private, so inspecting the object does not show them. */
+export class EgressProxy {
+  readonly origin: string;
+  readonly #authorization: string | undefined;
+
+  /** @param url a URL that {@link isProxyUrl} accepts */
+  constructor(url: string) {
+    const parsed = new URL(url);
+    this.origin = parsed.origin;
+    this.#authorization = basicAuthorization(parsed);
+  }
+
+  /** Returns the headers of a request for a connection to `authority`. */
+  headersFor(authority: string): Record<string, string> {
+    return { host: authority, ...(this.#authorization && { 'proxy-authorization': this.#authorization }) };
+  }
+}
+
+/** Returns the proxy choice for `delivery.proxy`. It has read the environment. */
+export function proxyChoice(option: string | undefined): ProxyChoice {
+  if (option === undefined) return () => undefined;
+  if (option === ENVIRONMENT) return environmentProxy((url) => new EgressProxy(url));
+  const proxy = new EgressProxy(option);
+  return () => proxy;
+}
 
 /**
  * Connects through a proxy, with `CONNECT` for http and https. TLS is between the relay and the receiver, whose
@@ -26,7 +56,7 @@ const EVERYWHERE = ['0.0.0.0/0', '::/0'];
 export function proxyConnector(
   proxy: EgressProxy,
   policy: NetworkPolicy,
-  { timeout, ca, deniedNetworks }: Pick<DeliveryOptions, 'timeout' | 'ca' | 'deniedNetworks'>,
+  { timeout, ca, deniedNetworks }: Pick<ConnectionOptions, 'timeout' | 'ca' | 'deniedNetworks'>,
 ): buildConnector.connector {
   const toProxy = guardedConnector(new NetworkPolicy(EVERYWHERE, deniedNetworks), timeout, ca);
   const toReceiver = verifyingConnector(timeout, ca);

@@ -3,8 +3,7 @@ import { writeFile } from 'node:fs/promises';
 
 import { beforeEach, describe, expect, it } from '@jest/globals';
 
-import { DnsClient } from '../../../lib/webhook-destination/dispatch/dns.client.js';
-import { HostLookup } from '../../../lib/webhook-destination/dispatch/host-lookup.js';
+import { HostLookup } from '../../../lib/webhook-destination/transport/host-lookup.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { DnsServer } from '../../support/dns-server.js';
 import { Relay } from '../../support/relay.js';
@@ -25,7 +24,7 @@ describe('The look-up of a name', () => {
     file = folder.path;
   });
 
-  const create = (): HostLookup => new HostLookup(file('hosts'), new DnsClient(file('resolv.conf')));
+  const create = (): HostLookup => new HostLookup(file('hosts'), file('resolv.conf'));
 
   it('takes what the hosts file says, and asks DNS for all else', async () => {
     server.answers['crm.example'] = '10.0.0.1';
