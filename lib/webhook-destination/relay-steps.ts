@@ -75,19 +75,21 @@ export class RelaySteps {
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
     for (const destination of destinations) this.dispatcher.put(destination);
-    this.registry = createRegistry(options, this.queue, this.sources, {
-      putDestination: (destination) => {
-        router.put(destination);
-        this.dispatcher.put(destination);
-      },
-      removeDestination: (name) => {
-        router.remove(name);
-        this.dispatcher.remove(name);
+    this.registry = createRegistry(options, this.queue, {
+      source: this.sources,
+      destination: {
+        put: (destination) => {
+          router.put(destination);
+          this.dispatcher.put(destination);
+        },
+        remove: (name) => {
+          router.remove(name);
+          this.dispatcher.remove(name);
+        },
       },
     });
-    this.sourceManager = new SourceManager(sources, this.registry);
+    this.sourceManager = new SourceManager(this.registry);
     this.destinationManager = new DestinationManager(
-      destinations,
       this.registry,
       this.sourceManager,
       delivery.retryWindow,
