@@ -33,7 +33,7 @@ const borders = [
           patterns: [
             {
               regex:
-                '/webhook-destination/(?!admin/|queue/|message\\.explainer\\.|registry/)|/lib/(?!webhook-destination/)',
+                '/webhook-destination/(?!admin/|observe/|queue/|message\\.explainer\\.|registry/)|/lib/(?!webhook-destination/)',
               message: 'The dashboard knows the admin API alone.',
             },
             {
@@ -57,7 +57,7 @@ const borders = [
   ),
   mayNotImport(
     'lib/terminus/**/*',
-    '/(analytics|cli|testing)/|/webhook-destination/(?!relay-health\\.|webhook-destination\\.tokens\\.)',
+    '/(analytics|cli|testing)/|/webhook-destination/(?!observe/relay-health\\.|webhook-destination\\.tokens\\.)',
     'A health indicator asks the relay for its health, not its parts.',
   ),
   mayNotImport(
@@ -78,26 +78,31 @@ const borders = [
   step('ingest', `/(admin|dispatch|receiver|transport)/|/${engines}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
-    '/(admin|dispatch|ingest|receiver|transport)/|/queue/(?!delivery-queue\\.interface)',
+    '/(admin|dispatch|ingest|observe|receiver|transport)/|/queue/(?!delivery-queue\\.interface)',
     'Routing does not know how a delivery is queued or sent.',
   ),
   step(
     'queue',
-    '/(admin|dispatch|ingest|receiver|registry|routing|transport)/',
+    '/(admin|dispatch|ingest|observe|receiver|registry|routing|transport)/',
     'The queue does not know what a delivery is sent with.',
   ),
   step(
     'queue/redis',
-    '/(admin|dispatch|ingest|receiver|registry|routing|transport)/|bullmq/|^bullmq$',
+    '/(admin|dispatch|ingest|observe|receiver|registry|routing|transport)/|bullmq/|^bullmq$',
     'What is kept beside BullMQ in Redis does not depend on BullMQ.',
   ),
   step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
   step(
     'transport',
-    '/(admin|dispatch|ingest|queue|receiver|registry|routing)/',
+    '/(admin|dispatch|ingest|observe|queue|receiver|registry|routing)/',
     'What connects to receivers does not know what is delivered.',
   ),
-  step('registry', `/admin/|/${engines}`, 'The registry does not know how its entries are stored.'),
+  step('registry', `/(admin|observe)/|/${engines}`, 'The registry does not know how its entries are stored.'),
+  step(
+    'observe',
+    `/(admin|receiver|registry|routing)/|/dispatch/(?!delivery-event\\.)|/${engines}`,
+    'What counts does not know what it is shown by, nor how deliveries are sent or stored.',
+  ),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
     'admin',

@@ -2,8 +2,7 @@ import { type Attributes, type Context, SpanKind } from '@opentelemetry/api';
 
 import { errorMessage } from '../client/error.util.js';
 import { foundOnce } from '../common/found-once.util.js';
-import { errorTypeOf, OTHER_ERROR } from '../common/telemetry/error-type.util.js';
-import { serverOf } from '../common/telemetry/server.util.js';
+import { errorTypeOf, OTHER_ERROR, serverOf } from '../common/telemetry/attributes.util.js';
 import type { AttemptSpan, RequestSpan, RequestTarget } from '../common/telemetry/telemetry.interface.js';
 import {
   REQUEST_METHOD,

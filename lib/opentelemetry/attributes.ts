@@ -1,6 +1,6 @@
 // Copied from OpenTelemetry's semantic conventions 1.44, whose package has 9.9 MB.
 
-export { SYSTEM } from '../common/telemetry/messaging-system.js';
+export { SYSTEM } from '../common/telemetry/attributes.util.js';
 
 export const MESSAGING_SYSTEM = 'messaging.system';
 export const OPERATION_NAME = 'messaging.operation.name';

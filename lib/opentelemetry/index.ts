@@ -5,5 +5,5 @@
  */
 
 export type { Telemetry } from '../common/telemetry/telemetry.interface.js';
-export { openTelemetry } from './open-telemetry.factory.js';
+export { openTelemetry } from './open-telemetry.js';
 export type { OpenTelemetryOptions } from './open-telemetry.options.js';

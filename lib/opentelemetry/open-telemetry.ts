@@ -1,12 +1,23 @@
-import { type Attributes, context, type Link, ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  context,
+  createTraceState,
+  type Link,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  trace,
+} from '@opentelemetry/api';
 
 import { errorMessage } from '../client/error.util.js';
 import type { ClientTelemetry, ObservedClient, SentBatch } from '../client/telemetry/client-telemetry.interface.js';
 import { fromTraceText, type TraceFields } from '../client/telemetry/trace-context.js';
 import { VERSION } from '../client/version.js';
+import { OptionsError, throwFaults } from '../common/options.error.js';
+import { findAbsence, findOptionFaults, toOptions } from '../common/options.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
-import { countByDestination } from '../common/telemetry/destination-count.util.js';
-import { errorTypeOf } from '../common/telemetry/error-type.util.js';
+import { countByDestination, errorTypeOf } from '../common/telemetry/attributes.util.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import type { AttemptedDelivery, AttemptSpan, Telemetry } from '../common/telemetry/telemetry.interface.js';
 import {
@@ -23,11 +34,30 @@ import {
 import { OpenTelemetryAttempt, UnrecordedAttempt } from './attempt-span.js';
 import { GuardedTracer } from './guarded.tracer.js';
 import { bridge, SCOPE } from './metrics.bridge.js';
-import type { OpenTelemetryOptions } from './open-telemetry.options.js';
-import { toLinks, toParent } from './span-context.util.js';
+import { OpenTelemetryOptions } from './open-telemetry.options.js';
+
+/** Maximum number of links that the SDK keeps for a span. */
+const MAX_LINKS = 128;
+
+/**
+ * Reports spans and metrics through OpenTelemetry. The result is for the option `telemetry` of `AnalyticsModule`,
+ * `WebhookDestinationModule` and `Analytics`. Requires the package `@opentelemetry/api`, and an SDK that the
+ * application sets up.
+ *
+ * @throws {OptionsError} naming each invalid option and its rule
+ * @see docs/observability.md
+ */
+export function openTelemetry(given: Partial<OpenTelemetryOptions> = {}): Telemetry {
+  const absence = findAbsence(given);
+  if (absence.length > 0) throw new OptionsError('openTelemetry', absence);
+  const options = toOptions(OpenTelemetryOptions, given);
+  const faults = findOptionFaults(options);
+  throwFaults('openTelemetry', faults);
+  return new OpenTelemetry(options);
+}
 
 /** Creates the spans of clients and relays, as listed in docs/observability.md. */
-export class OpenTelemetry implements Telemetry {
+class OpenTelemetry implements Telemetry {
   readonly create: ClientTelemetry['create'];
   private readonly tracer: GuardedTracer;
 
@@ -117,4 +147,24 @@ function attributesOf(operation: string, type: string, destination: string): Att
     [OPERATION_TYPE]: type,
     [DESTINATION_NAME]: destination,
   };
+}
+
+/** Returns the context of the remote span that the fields identify. */
+function toSpanContext({ traceparent, tracestate }: TraceFields): SpanContext {
+  const [, traceId = '', spanId = '', flags = ''] = traceparent.split('-');
+  return {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16),
+    traceState: tracestate === undefined ? undefined : createTraceState(tracestate),
+    isRemote: true,
+  };
+}
+
+function toParent(fields: TraceFields): Context {
+  return trace.setSpanContext(ROOT_CONTEXT, toSpanContext(fields));
+}
+
+function toLinks(traces: readonly TraceFields[]): Link[] {
+  return traces.slice(0, MAX_LINKS).map((fields) => ({ context: toSpanContext(fields) }));
 }

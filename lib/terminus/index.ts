@@ -4,5 +4,4 @@
  * @module nestjs-analytics-relay/terminus
  */
 
-export { RelayHealthIndicator } from './relay-health.indicator.js';
-export type { RelayHealthOptions } from './relay-health.options.js';
+export { RelayHealthIndicator, type RelayHealthOptions } from './relay-health.indicator.js';

@@ -3,11 +3,32 @@ import { ModuleRef } from '@nestjs/core';
 import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 
 import { throwFaults } from '../common/options.error.js';
-import { findOptionFaults, toOptions } from '../common/options.rules.js';
+import { findOptionFaults, IfGiven, Must, toOptions } from '../common/options.rules.js';
 import { findProviders } from '../common/providers.util.js';
-import type { HealthReport, RelayHealth } from '../webhook-destination/relay-health.js';
+import { isWholeNumber } from '../common/value.util.js';
+import type { HealthReport, RelayHealth } from '../webhook-destination/observe/relay-health.js';
 import { RELAY_HEALTH } from '../webhook-destination/webhook-destination.tokens.js';
-import { RelayHealthOptions } from './relay-health.options.js';
+
+/** Bounds of {@link RelayHealthIndicator.isHealthy}. A relay that violates one is degraded. Default: no bound. */
+export class RelayHealthOptions {
+  /** Maximum age of the oldest waiting delivery, in ms. */
+  @IfGiven()
+  @Must('be a whole number of ms, 0 or above', isWholeNumber)
+  oldestWaiting?: number;
+
+  /**
+   * Maximum number of dead deliveries on record. Counting them reads every row of a queue in PostgreSQL, and queries
+   * Redis once for each destination.
+   */
+  @IfGiven()
+  @Must('be a whole number, 0 or above', isWholeNumber)
+  dead?: number;
+
+  /** Minimum free space of the disk with the SQLite file, in bytes. */
+  @IfGiven()
+  @Must('be a whole number of bytes, 0 or above', isWholeNumber)
+  freeDisk?: number;
+}
 
 /**
  * Health indicator for the application's relays, for `@nestjs/terminus` 11 and 12. Provide it in the module with the

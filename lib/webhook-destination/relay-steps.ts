@@ -13,10 +13,10 @@ import { IngestMount } from './ingest/ingest.mount.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
-import { RelayMetrics } from './metrics/relay-metrics.js';
+import { RelayMetrics } from './observe/relay-metrics.js';
 import type { DeliveryCount, DeliveryQueue } from './queue/delivery-queue.interface.js';
 import { createQueue } from './queue/queue.factory.js';
-import { figuresOf, type QueueFigures } from './queue/queue.figures.js';
+import { figuresOf, type QueueFigures } from './observe/queue.figures.js';
 import { timeOf } from './queue/steady-clock.js';
 import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
@@ -75,19 +75,21 @@ export class RelaySteps {
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
     for (const destination of destinations) this.dispatcher.put(destination);
-    this.registry = createRegistry(options, this.queue, this.sources, {
-      putDestination: (destination) => {
-        router.put(destination);
-        this.dispatcher.put(destination);
-      },
-      removeDestination: (name) => {
-        router.remove(name);
-        this.dispatcher.remove(name);
+    this.registry = createRegistry(options, this.queue, {
+      source: this.sources,
+      destination: {
+        put: (destination) => {
+          router.put(destination);
+          this.dispatcher.put(destination);
+        },
+        remove: (name) => {
+          router.remove(name);
+          this.dispatcher.remove(name);
+        },
       },
     });
-    this.sourceManager = new SourceManager(sources, this.registry);
+    this.sourceManager = new SourceManager(this.registry);
     this.destinationManager = new DestinationManager(
-      destinations,
       this.registry,
       this.sourceManager,
       delivery.retryWindow,

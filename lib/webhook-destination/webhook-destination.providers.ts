@@ -8,7 +8,7 @@ import { AdminGate } from './admin/admin.gate.js';
 import { createAddressReader } from './ingest/client-address.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
-import { RelayHealth } from './relay-health.js';
+import { RelayHealth } from './observe/relay-health.js';
 import { RelayLifecycle } from './relay.lifecycle.js';
 import { RelaySteps } from './relay-steps.js';
 import { createRelayController, placeRelayController, type RelayController } from './webhook-destination.controller.js';

@@ -5,7 +5,7 @@ import { HOUR, toSpans } from '../../components/span.util.js';
 import { Table } from '../../components/table.component.js';
 import { Duration, Time } from '../../components/time.component.js';
 import { addPoint } from '../overview/series.util.js';
-import type { SeriesPoint } from '../../../lib/webhook-destination/admin/series/minute-counts.js';
+import type { SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 
 const EVERY = 15_000;
 

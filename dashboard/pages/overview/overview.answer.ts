@@ -1,5 +1,5 @@
 import type { DeliveryCount } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
-import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/admin/series/minute-counts.js';
+import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 
 /** Answer of `GET overview`. */
 export interface Overview {

@@ -10,7 +10,7 @@ import { HOUR, toSpans } from '../../components/span.util.js';
 import { type Column, Table } from '../../components/table.component.js';
 import { Duration, Time } from '../../components/time.component.js';
 import { replaceQuery } from '../../shell/hash.router.js';
-import type { SeriesPoint } from '../../../lib/webhook-destination/admin/series/minute-counts.js';
+import type { SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 import type { Timeseries } from './overview.answer.js';
 import { addPoint, type Metric, toChartData } from './series.util.js';
 

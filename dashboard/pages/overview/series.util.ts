@@ -1,4 +1,4 @@
-import type { SeriesPoint } from '../../../lib/webhook-destination/admin/series/minute-counts.js';
+import type { SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 import type { ChartData } from '../../components/chart.component.js';
 import type { Timeseries } from './overview.answer.js';
 

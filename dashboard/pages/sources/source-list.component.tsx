@@ -12,7 +12,7 @@ import { Problem } from '../../components/problem.component.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { SourceFigures } from '../../../lib/webhook-destination/admin/series/source.recorder.js';
+import type { SourceFigures } from '../../../lib/webhook-destination/observe/relay-series.js';
 import { CreateSourceDialog } from './create-source.dialog.js';
 import { Refusals } from './refusals.component.js';
 import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';

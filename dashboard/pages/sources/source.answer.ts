@@ -1,4 +1,4 @@
-import type { SourceFigures } from '../../../lib/webhook-destination/admin/series/source.recorder.js';
+import type { SourceFigures } from '../../../lib/webhook-destination/observe/relay-series.js';
 import type { SourceEntry } from '../../../lib/webhook-destination/registry/registry-entry.interface.js';
 
 /** A source as `GET sources` answers it, with figures. */

@@ -1,4 +1,4 @@
-import { OTHER_ERROR } from './error-type.util.js';
+import { OTHER_ERROR } from './attributes.util.js';
 
 /** Replaces all names beyond the limit. */
 export const OTHER = '_other';

@@ -1,7 +1,6 @@
 import { foundOnce } from '../found-once.util.js';
 import { BoundedNames } from './bounded.names.js';
-import { errorTypeOf } from './error-type.util.js';
-import { SYSTEM } from './messaging-system.js';
+import { errorTypeOf, SYSTEM } from './attributes.util.js';
 import { Counter, Histogram, type Metric } from './metric.js';
 
 /** Metrics of messages that clients send, or that ingest queues. */

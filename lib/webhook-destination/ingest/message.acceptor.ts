@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { PartlyAcceptedError, QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
-import type { RelayMetrics } from '../metrics/relay-metrics.js';
+import type { RelayMetrics } from '../observe/relay-metrics.js';
 import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';

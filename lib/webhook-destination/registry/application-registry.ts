@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { InjectionToken } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { Subscription } from 'rxjs';
 
@@ -15,33 +16,30 @@ import type {
   DestinationRegistryProvider,
   RegistryChange,
 } from './destination-registry.interface.js';
-import { type AnyDocument, detach, type EntryDocuments } from './entry.document.js';
-import { type LiveEntries, subjectOf } from './live-entries.js';
-import { type RegisteredEntry, Registry } from './registry.js';
-import { resolveRegistry } from './registry.resolver.js';
+import { type AnyDocument, detach, subjectOf } from './entry.document.js';
+import { Registry } from './registry.js';
+import { isDestinationRegistry } from './registry.options.js';
 
 /** Entries processed in one turn of the event loop. */
 const PORTION = 200;
 
-/** Registry of the sources and destinations that the application itself keeps; empty without a provider. */
+const KINDS: readonly string[] = ['source', 'destination'] satisfies RegistryKind[];
+
+/**
+ * Registry of the sources and destinations that the application itself keeps; empty without a provider.
+ *
+ * The application has the truth: all is loaded before the registry is open, and later changes are put into use as they
+ * come. An entry that breaks a rule is ignored, and the one before it stays in use. This is no store under
+ * `StoredRegistry`, because entries may have a `transform`, which has no stored form, and are never written.
+ */
 export class ApplicationRegistry extends Registry {
   readonly origin = 'application';
-  readonly #entries = { source: new Map<string, AnyDocument>(), destination: new Map<string, AnyDocument>() };
   readonly #provider: DestinationRegistryProvider | undefined;
   private changes: Subscription | undefined;
 
-  constructor(entries: LiveEntries, provider: DestinationRegistryProvider | undefined) {
-    super(entries);
+  constructor(provider: DestinationRegistryProvider | undefined, ...relay: ConstructorParameters<typeof Registry>) {
+    super(...relay);
     this.#provider = provider;
-  }
-
-  names(kind: RegistryKind): Iterable<string> {
-    return this.#entries[kind].keys();
-  }
-
-  find<K extends RegistryKind>(kind: K, name: string): RegisteredEntry<K> | undefined {
-    const document = this.#entries[kind].get(name) as EntryDocuments[K] | undefined;
-    return document && { document, live: document };
   }
 
   change(kind: RegistryKind, name: string): Promise<void> {
@@ -56,7 +54,7 @@ export class ApplicationRegistry extends Registry {
     this.changes = registry.changes$?.subscribe({
       next: (change) => (missed ? missed.push(change) : this.take(change)),
       error: (error) =>
-        this.entries.logger.error(
+        this.logger.error(
           `changes$ of the application's registry failed; no more changes are applied until the next start: ${errorMessage(error)}`,
         ),
     });
@@ -96,19 +94,19 @@ export class ApplicationRegistry extends Registry {
   private take(change: RegistryChange): void {
     if (this.isClosed) return;
     const ignore = (fault: string) =>
-      this.entries.logger.limited('error', `Ignored a change from the application's registry: it ${fault}`);
+      this.logger.limited('error', `Ignored a change from the application's registry: it ${fault}`);
     let parts: ChangePart[];
     try {
       parts = toParts(change);
     } catch (error) {
       return ignore(cannotBeRead(error));
     }
-    if (parts.length === 0 || parts.some(({ kind }) => !Object.hasOwn(this.#entries, kind))) {
+    if (parts.length === 0 || parts.some(({ kind }) => !KINDS.includes(kind))) {
       return ignore('must have either put or remove, with a source, a destination or both');
     }
     for (const { kind, value, isPut } of parts) {
       if (isPut) this.put(kind, value);
-      else if (this.#entries[kind].delete(value as string)) this.entries.remove(kind, value as string);
+      else if (this.held(kind, value as string)) this.drop(kind, value as string);
     }
   }
 
@@ -120,7 +118,7 @@ export class ApplicationRegistry extends Registry {
     try {
       const options = toOptions<object>(kind === 'source' ? SourceOptions : DestinationOptions, given);
       document = { options } as AnyDocument;
-      faults = this.findFaults(kind, document, place);
+      faults = this.findAllFaults(kind, document, place);
       // The application may change its own lists and objects, unchecked.
       if (faults.length === 0) detach(document.options);
     } catch (error) {
@@ -129,20 +127,20 @@ export class ApplicationRegistry extends Registry {
     const name = isObject ? document?.options.name : undefined;
     if (faults.length > 0) {
       const subject = typeof name === 'string' && name !== '' ? subjectOf(kind, name) : (place ?? `A ${kind}`);
-      this.entries.logger.limited('error', `${subject} of the application's registry is ignored: ${faults.join('; ')}`);
+      this.logger.limited('error', `${subject} of the application's registry is ignored: ${faults.join('; ')}`);
       return;
     }
-    this.#entries[kind].set(name!, document!);
-    this.entries.put(kind, document!);
+    this.hold({ kind, name: name!, origin: this.origin, document, live: document });
+    this.use(kind, document!);
   }
 
-  private findFaults(kind: RegistryKind, document: AnyDocument, place: string | undefined): string[] {
-    const faults = this.entries.findFaults(kind, document);
+  private findAllFaults(kind: RegistryKind, document: AnyDocument, place: string | undefined): string[] {
+    const faults = this.findFaults(kind, document);
     if (faults.length > 0) return faults;
-    if (place && this.#entries[kind].has(document.options.name)) {
+    if (place && this.held(kind, document.options.name)) {
       return [`name must differ from that of every other ${kind}`];
     }
-    return [...this.entries.findConflicts(kind, document), ...this.entries.findUnknownSources(kind, document)];
+    return [...this.findConflicts(kind, document), ...this.findUnknownSources(kind, document)];
   }
 }
 
@@ -166,4 +164,52 @@ function toParts(change: RegistryChange): ChangePart[] {
 /** Returns the fault of a value whose accessor threw an error. */
 function cannotBeRead(error: unknown): string {
   return `cannot be read: ${errorMessage(error)}`;
+}
+
+/**
+ * Resolves the application's registry from any of its modules.
+ * @throws {OptionsError} if no module provides the registry or one of its dependencies, or if it is not a registry
+ */
+async function resolveRegistry(
+  provider: DestinationRegistryProvider,
+  moduleRef: ModuleRef,
+): Promise<DestinationRegistry> {
+  const registry = await instantiate(provider, moduleRef);
+  if (!isDestinationRegistry(registry)) {
+    throw new OptionsError('WebhookDestinationModule', ['registry must have a load() method']);
+  }
+  const { changes$ } = registry;
+  if (changes$ && typeof (changes$ as Partial<typeof changes$>).subscribe !== 'function') {
+    throw new OptionsError('WebhookDestinationModule', ['changes$ of the registry must be an Observable']);
+  }
+  return registry;
+}
+
+async function instantiate(provider: DestinationRegistryProvider, moduleRef: ModuleRef): Promise<unknown> {
+  if ('useValue' in provider) return provider.useValue;
+  if ('useExisting' in provider) return find(provider.useExisting, moduleRef);
+  if ('useClass' in provider) {
+    try {
+      return moduleRef.get(provider.useClass, { strict: false });
+    } catch {
+      return moduleRef.create(provider.useClass);
+    }
+  }
+  const dependencies = (provider.inject ?? []).map((dependency): unknown => {
+    const isDetailed = typeof dependency === 'object' && 'token' in dependency;
+    return isDetailed ? find(dependency.token, moduleRef, dependency.optional) : find(dependency, moduleRef);
+  });
+  return provider.useFactory(...dependencies);
+}
+
+function find(token: InjectionToken, moduleRef: ModuleRef, isOptional = false): unknown {
+  try {
+    return moduleRef.get(token, { strict: false });
+  } catch (error) {
+    if (isOptional) return undefined;
+    const name = typeof token === 'function' ? token.name : String(token);
+    throw new OptionsError('WebhookDestinationModule', [`registry needs ${name}, which no module provides`], {
+      cause: error,
+    });
+  }
 }

@@ -9,8 +9,7 @@ import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { toWebhookBody } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 import { detach, type EntryDocuments, toLiveDestination } from './entry.document.js';
-import { EntryManager, type ShownEntry } from './entry.manager.js';
-import type { PatchRules } from './options-patch.js';
+import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
 import { shownUrl } from '../transport/webhook-target.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
@@ -72,14 +71,13 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    * @param now returns the queue's time, which retry windows are measured by, in ms since the epoch
    */
   constructor(
-    fixed: DestinationOptions[],
     registry: Registry,
     private readonly sources: SourceManager,
     private readonly retryWindow: number,
     private readonly send: SendTest,
     private readonly now: () => number,
   ) {
-    super('destination', fixed, registry);
+    super('destination', registry);
   }
 
   /**
@@ -179,16 +177,17 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return (await this.live()).map(toLiveDestination);
   }
 
-  protected show({ document, ...state }: ShownEntry<'destination'>): DestinationEntry {
+  protected show({ document, origin, fault }: ReadableEntry<'destination'>): DestinationEntry {
     const { options, previous, pauses, createdAt, updatedAt } = document;
     const given = toOptions(DestinationOptions, options);
     // A later version may have written another format.
-    const isShown = state.fault === undefined || findOptionFaults(given).length === 0;
+    const isShown = fault === undefined || findOptionFaults(given).length === 0;
     const shownOptions = isShown ? given : toOptions(DestinationOptions, { name: options.name, urls: [] });
     const { urls, headers, sharedSecret, transform, ...shown } = detach(shownOptions);
     return {
       ...shown,
-      ...state,
+      origin,
+      fault,
       urls: urls.map((url) => shownUrl(new URL(url))),
       headers: Object.keys(headers),
       signed: sharedSecret !== undefined,

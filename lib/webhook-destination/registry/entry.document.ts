@@ -1,9 +1,11 @@
+import { invalidOptions, type OptionsError } from '../../client/options.error.js';
 import { toOptions } from '../../common/options.rules.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
-import type { SourceOptions } from '../ingest/source.options.js';
-import type { GivenDestination } from './destination-registry.interface.js';
 import type { PausableDestination, Pause } from '../dispatch/pause.util.js';
+import type { SourceOptions } from '../ingest/source.options.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
+import type { RegistryKind } from '../queue/registry-store.interface.js';
+import type { GivenDestination } from './destination-registry.interface.js';
 
 /** An entry: its options as given, and its later state. The store keeps it as JSON. */
 interface EntryDocument<T> {
@@ -12,10 +14,6 @@ interface EntryDocument<T> {
   previous?: { value: string; until: number };
   /** Pauses of a destination, oldest first. */
   pauses?: Pause[];
-  /** Layout version of the document; 1 if absent. */
-  layout?: number;
-  /** Identifies the rules that the document was checked by when it was written. */
-  rules?: string;
   /** In ms since the epoch; entries of the store only. */
   createdAt?: number;
   updatedAt?: number;
@@ -41,6 +39,15 @@ export function detach<T extends object>(options: T): T {
   return options;
 }
 
+/** Returns the parts of an entry that the relay uses, for comparison. */
+export function essenceOf({ options, previous, pauses }: AnyDocument): string {
+  return JSON.stringify([options, previous, pauses]);
+}
+
+export function sourcesOf({ options }: AnyDocument): string[] | undefined {
+  return (options as GivenDestination).sources;
+}
+
 export function toLiveSource({ options, previous }: EntryDocuments['source']): KeyedSource {
   return { ...options, ...(previous && { previousKey: previous.value }) };
 }
@@ -54,4 +61,14 @@ export function toDestinationOptions({ options, previous }: EntryDocuments['dest
 
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
   return Object.assign(toDestinationOptions(document), { pauses: document.pauses ?? [] });
+}
+
+/** Returns how errors and log lines name an entry. */
+export function subjectOf(kind: RegistryKind, name: string): string {
+  return `${kind === 'source' ? 'Source' : 'Destination'} "${name}"`;
+}
+
+/** Creates the error for an entry with faults; its `field` is that of the first. */
+export function invalidEntry(kind: RegistryKind, name: string, faults: string[]): OptionsError {
+  return invalidOptions(subjectOf(kind, name), faults);
 }

@@ -4,11 +4,9 @@ import { ArgumentError } from '../../common/relay.errors.js';
 import { isPositiveInteger } from '../../common/value.util.js';
 import { isName, NAME_LIMITS } from '../name.rules.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
-import type { EntryDocuments } from './entry.document.js';
-import { invalidEntry } from './live-entries.js';
-import { findPatchFaults, patched, type PatchRules } from './options-patch.js';
-import type { EntryOrigin, EntryQuery } from './registry-entry.interface.js';
-import type { Registry } from './registry.js';
+import { type EntryDocuments, invalidEntry } from './entry.document.js';
+import type { EntryQuery } from './registry-entry.interface.js';
+import type { Registry, RegistryEntry } from './registry.js';
 
 /** Entries per page, unless the query has a limit. */
 const PAGE = 100;
@@ -21,24 +19,17 @@ const UNREACHABLE = ['.', '..'];
 
 const NAME_RULE = `name must be a non-empty string other than "." and "..", ${NAME_LIMITS}`;
 
-/** An entry before it is converted for the caller. */
-export interface ShownEntry<K extends RegistryKind> {
-  document: EntryDocuments[K];
-  origin: EntryOrigin;
-  fault?: string;
-}
+/** For each field: true if it may be changed, or else the rule that forbids it. */
+export type PatchRules<T> = Record<keyof T, true | string>;
+
+export type ReadableEntry<K extends RegistryKind> = RegistryEntry<K> & { document: EntryDocuments[K] };
 
 /** Base class of the managers of sources and destinations. */
 export abstract class EntryManager<K extends RegistryKind, E> {
-  readonly #kind: K;
-  readonly #fixed: Map<string, EntryDocuments[K]>;
-  readonly #registry: Registry;
-
-  protected constructor(kind: K, fixed: EntryDocuments[K]['options'][], registry: Registry) {
-    this.#kind = kind;
-    this.#fixed = new Map(fixed.map((options) => [options.name, { options } as EntryDocuments[K]]));
-    this.#registry = registry;
-  }
+  protected constructor(
+    private readonly kind: K,
+    private readonly registry: Registry,
+  ) {}
 
   /**
    * Returns the matching entries, sorted by name.
@@ -50,9 +41,12 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (!isPositiveInteger(limit)) throw new ArgumentError('limit must be a whole number above 0');
     if (typeof after !== 'string') throw new ArgumentError('after must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
-    await this.#registry.ready();
+    await this.registry.ready();
     const wanted = Object.entries(metadata);
-    return this.all((name) => name > after)
+    return this.registry
+      .names(this.kind)
+      .filter((name) => name > after)
+      .flatMap((name) => this.find(name) ?? [])
       .filter(({ document }) => {
         const { metadata: own } = document.options as { metadata?: Record<string, string> };
         return wanted.every(([key, value]) => own?.[key] === value);
@@ -63,7 +57,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */
   async get(name: string): Promise<E | undefined> {
-    await this.#registry.ready();
+    await this.registry.ready();
     const entry = this.find(name);
     return entry && this.show(entry);
   }
@@ -75,21 +69,16 @@ export abstract class EntryManager<K extends RegistryKind, E> {
    */
   async remove(name: string): Promise<void> {
     this.refuseFixed(name);
-    await this.#registry.change(this.#kind, name, (entry) => {
+    await this.registry.change(this.kind, name, (entry) => {
       if (!entry) throw this.unknown(name);
       return null;
     });
   }
 
-  /** Returns the readable entries whose names pass, sorted by name. */
-  protected all(isWanted: (name: string) => boolean): ShownEntry<K>[] {
-    return this.names.filter(isWanted).flatMap((name) => this.find(name) ?? []);
-  }
-
   /** Returns the documents in use, sorted by name. */
   protected async live(): Promise<EntryDocuments[K][]> {
-    await this.#registry.ready();
-    return this.names.flatMap((name) => this.findUsed(name) ?? []);
+    await this.registry.ready();
+    return this.registry.names(this.kind).flatMap((name) => this.registry.find(this.kind, name)?.live ?? []);
   }
 
   /**
@@ -99,17 +88,16 @@ export abstract class EntryManager<K extends RegistryKind, E> {
    * @throws {RelayError} `source_unknown` or `destination_unknown`
    */
   protected async used(name: string): Promise<EntryDocuments[K]> {
-    const { fault } = await this.known(name);
-    const used = this.findUsed(name);
-    if (used) return used;
+    const { fault, live } = await this.known(name);
+    if (live) return live;
     throw this.refusal(name, [fault!]);
   }
 
-  protected abstract show(entry: ShownEntry<K>): E;
+  protected abstract show(entry: ReadableEntry<K>): E;
 
   /** @throws {RelayError} `source_unknown` or `destination_unknown` */
-  protected async known(name: string): Promise<ShownEntry<K>> {
-    await this.#registry.ready();
+  protected async known(name: string): Promise<ReadableEntry<K>> {
+    await this.registry.ready();
     const entry = this.find(name);
     if (entry) return entry;
     throw this.unknown(name);
@@ -118,9 +106,9 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   protected async add(options: EntryDocuments[K]['options']): Promise<E> {
     const { name } = options;
     if (!isName(name) || UNREACHABLE.includes(name)) throw this.refusal(name, [NAME_RULE]);
-    const exists = () => new RelayError(`${this.#kind}_exists`, `${this.#kind} "${name}" already exists`);
-    if (this.#fixed.has(name)) throw exists();
-    await this.#registry.change(this.#kind, name, (entry) => {
+    const exists = () => new RelayError(`${this.kind}_exists`, `${this.kind} "${name}" already exists`);
+    if (this.registry.fixed(this.kind).has(name)) throw exists();
+    await this.registry.change(this.kind, name, (entry) => {
       if (entry) throw exists();
       return toDocument<K>(options);
     });
@@ -130,9 +118,9 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   /** @param change returns the new document; the same object if nothing changes */
   protected async change(name: string, change: (document: EntryDocuments[K]) => EntryDocuments[K]): Promise<E> {
     this.refuseFixed(name);
-    await this.#registry.change(this.#kind, name, (entry) => {
+    await this.registry.change(this.kind, name, (entry) => {
       if (!entry) throw this.unknown(name);
-      if (!entry.document) throw new RelayError('registry_unreadable', `${this.#kind} "${name}": ${entry.fault}`);
+      if (!entry.document) throw new RelayError('registry_unreadable', `${this.kind} "${name}": ${entry.fault}`);
       const changed = change(entry.document);
       return changed === entry.document ? undefined : { ...changed, updatedAt: Date.now() };
     });
@@ -179,10 +167,11 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   /** @internal Copies the fixed entries that the store lacks; resolves with their names. */
   async copyFixed(skips: (options: EntryDocuments[K]['options']) => boolean = () => false): Promise<string[]> {
     const copied: string[] = [];
-    for (const [name, { options }] of this.#fixed) {
+    for (const [name, { document }] of this.registry.fixed(this.kind)) {
+      const { options } = document!;
       if (skips(options)) continue;
       let isNew = false;
-      await this.#registry.change(this.#kind, name, (entry) => {
+      await this.registry.change(this.kind, name, (entry) => {
         isNew = entry === undefined;
         return isNew ? toDocument<K>(options) : undefined;
       });
@@ -192,36 +181,44 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   }
 
   protected refusal(name: unknown, faults: string[]): OptionsError {
-    return invalidEntry(this.#kind, String(name), faults);
+    return invalidEntry(this.kind, String(name), faults);
   }
 
-  private get names(): string[] {
-    return [...new Set([...this.#fixed.keys(), ...this.#registry.names(this.#kind)])].sort();
-  }
-
-  private find(name: string): ShownEntry<K> | undefined {
-    const fixed = this.#fixed.get(name);
-    if (fixed) return { document: fixed, origin: 'fixed' };
-    const { document, fault } = this.#registry.find(this.#kind, name) ?? {};
-    return document && { document, fault, origin: this.#registry.origin };
-  }
-
-  private findUsed(name: string): EntryDocuments[K] | undefined {
-    return this.#fixed.get(name) ?? this.#registry.find(this.#kind, name)?.live;
+  private find(name: string): ReadableEntry<K> | undefined {
+    const entry = this.registry.find(this.kind, name);
+    return entry?.document && (entry as ReadableEntry<K>);
   }
 
   private refuseFixed(name: string): void {
-    if (!this.#fixed.has(name)) return;
-    const rule = `${this.#kind} "${name}" is declared in the module's options, and can be changed only there`;
+    if (!this.registry.fixed(this.kind).has(name)) return;
+    const rule = `${this.kind} "${name}" is declared in the module's options, and can be changed only there`;
     throw new RelayError('registry_read_only', rule);
   }
 
   private unknown(name: string): RelayError {
-    return new RelayError(`${this.#kind}_unknown`, `${this.#kind} "${name}" does not exist`);
+    return new RelayError(`${this.kind}_unknown`, `${this.kind} "${name}" does not exist`);
   }
 }
 
 function toDocument<K extends RegistryKind>(options: EntryDocuments[K]['options']): EntryDocuments[K] {
   const now = Date.now();
   return { options, createdAt: now, updatedAt: now } as EntryDocuments[K];
+}
+
+/** Returns the options with a patch applied. `undefined` leaves a field unchanged; `null` restores its default. */
+function patched<T extends object>(options: T, patch: object): T {
+  const changed = {
+    ...options,
+    ...Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)),
+  };
+  return Object.fromEntries(Object.entries(changed).filter(([, value]) => value !== null)) as T;
+}
+
+/** Returns the fields of the patch that may not be changed, each with its rule. */
+function findPatchFaults<T>(patch: unknown, rules: PatchRules<T>): string[] {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return ['patch must be an object'];
+  return Object.keys(patch).flatMap((field) => {
+    const rule = Object.hasOwn(rules, field) ? rules[field as keyof T] : 'is not a known option';
+    return rule === true ? [] : [`${field} ${rule}`];
+  });
 }

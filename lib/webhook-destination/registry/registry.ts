@@ -1,37 +1,103 @@
 import type { ModuleRef } from '@nestjs/core';
 
+import { LimitedLogger } from '../../common/limited.logger.js';
+import { findOptionFaults, toOptions } from '../../common/options.rules.js';
 import { deferred } from '../../common/promise.util.js';
 import { ClosedError } from '../../common/relay.errors.js';
+import type { DeliveryOptions } from '../dispatch/delivery.options.js';
+import type { DestinationOptions } from '../dispatch/destination.options.js';
+import { findDestinationFaults } from '../dispatch/destination.rules.js';
+import type { PausableDestination } from '../dispatch/pause.util.js';
+import { SourceOptions } from '../ingest/source.options.js';
+import type { SourceRegistry } from '../ingest/source.registry.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
-import type { EntryDocuments } from './entry.document.js';
-import type { LiveEntries } from './live-entries.js';
+import type { RegistryOption } from './destination-registry.interface.js';
+import {
+  type AnyDocument,
+  type EntryDocuments,
+  invalidEntry,
+  sourcesOf,
+  subjectOf,
+  toDestinationOptions,
+  toLiveDestination,
+  toLiveSource,
+} from './entry.document.js';
 import type { EntryOrigin } from './registry-entry.interface.js';
 
-export interface RegisteredEntry<K extends RegistryKind = RegistryKind> {
+/** A source or destination, as this process has it. */
+export interface RegistryEntry<K extends RegistryKind = RegistryKind> {
+  kind: K;
+  name: string;
+  origin: EntryOrigin;
   /** Absent if it cannot be read. */
-  document?: EntryDocuments[K];
+  document?: EntryDocuments[K] | undefined;
   /** Why this process ignores the entry, or keeps its last valid form. */
-  fault?: string;
+  fault?: string | undefined;
   /** The document in use; the last valid one if `document` is invalid, absent if there is none. */
-  live?: EntryDocuments[K];
+  live?: EntryDocuments[K] | undefined;
+  /** Entries of the store only: the revision of the document. */
+  revision?: number;
+  /** Whether to store it again: without an expired secret, or encrypted with the current key. */
+  isStale?: boolean;
 }
 
 /** Returns the new document of an entry; null removes the entry, undefined leaves it unchanged. */
 export type EntryChange<K extends RegistryKind> = (
-  current: RegisteredEntry<K> | undefined,
+  current: RegistryEntry<K> | undefined,
 ) => EntryDocuments[K] | null | undefined;
 
-/** Registry of the sources and destinations that the module's options do not declare. */
+/** The module's options that concern the registry, and those that entries must agree with. */
+export interface RegistrySettings {
+  sources: SourceOptions[];
+  destinations: DestinationOptions[];
+  delivery: DeliveryOptions;
+  registry?: RegistryOption;
+  registrySecret?: string | string[];
+}
+
+/**
+ * What the relay uses: at first, the fixed entries. A `put` replaces the entry with the same name. A `remove` may name
+ * an entry that was never put: at start, entries removed in the last 30 days are reported, because an earlier process
+ * may have left deliveries for them.
+ */
+export interface RelayEntries {
+  readonly source: Pick<SourceRegistry, 'find' | 'has' | 'put' | 'remove'>;
+  readonly destination: { put(destination: PausableDestination): void; remove(name: string): void };
+}
+
+type Entries = { [K in RegistryKind]: Map<string, RegistryEntry<K>> };
+
+/** Fault of a source whose write key belongs to another source, which may release it later. */
+export const KEY_TAKEN = 'writeKey must differ from that of every other source';
+
+/**
+ * The sources and destinations that the relay uses: the fixed ones of the module's options, and those of the queue's
+ * store or of the application, which change at run time. Fixed entries take precedence over others with the same name.
+ *
+ * Until `open` resolves, only the fixed entries are in use, and `ready` and every change wait. While it is open, what
+ * changes is put into use. After `close`, nothing changes any more.
+ */
 export abstract class Registry {
-  private readonly opening = deferred<void>();
-  protected readonly opened = this.opening.promise;
+  abstract readonly origin: EntryOrigin;
   /** Called when entries are needed, possibly before {@link open}. */
   onNeeded: () => void = () => undefined;
+  protected readonly logger = new LimitedLogger('WebhookDestination');
   protected isClosed = false;
+  private readonly opening = deferred<void>();
+  protected readonly opened = this.opening.promise;
+  readonly #fixed: Entries;
+  readonly #entries: Entries = { source: new Map(), destination: new Map() };
+  readonly #settings: RegistrySettings;
+  readonly #relay: RelayEntries;
 
-  abstract readonly origin: EntryOrigin;
-
-  constructor(protected readonly entries: LiveEntries) {}
+  constructor(settings: RegistrySettings, relay: RelayEntries) {
+    this.#settings = settings;
+    this.#relay = relay;
+    this.#fixed = {
+      source: fixedEntries('source', settings.sources),
+      destination: fixedEntries('destination', settings.destinations),
+    };
+  }
 
   /** Resolves once all entries are in use. */
   ready(): Promise<void> {
@@ -41,7 +107,7 @@ export abstract class Registry {
 
   /** Puts all entries into use, and follows their changes from now on. */
   open(moduleRef: ModuleRef): Promise<void> {
-    this.opening.resolve(this.start(moduleRef).then(() => this.entries.warnOfUnknownSources()));
+    this.opening.resolve(this.start(moduleRef).then(() => this.warnOfUnknownSources()));
     return this.opened;
   }
 
@@ -50,12 +116,21 @@ export abstract class Registry {
     this.isClosed = true;
     this.opening.reject(new ClosedError('the application closed before its registry was open'));
     this.stop();
-    this.entries.logger.end();
+    this.logger.end();
   }
 
-  abstract names(kind: RegistryKind): Iterable<string>;
+  fixed<K extends RegistryKind>(kind: K): ReadonlyMap<string, RegistryEntry<K>> {
+    return this.#fixed[kind];
+  }
 
-  abstract find<K extends RegistryKind>(kind: K, name: string): RegisteredEntry<K> | undefined;
+  /** Returns the names of all entries, sorted. */
+  names(kind: RegistryKind): string[] {
+    return [...new Set([...this.#fixed[kind].keys(), ...this.#entries[kind].keys()])].sort();
+  }
+
+  find<K extends RegistryKind>(kind: K, name: string): RegistryEntry<K> | undefined {
+    return this.#fixed[kind].get(name) ?? this.held(kind, name);
+  }
 
   /**
    * Changes an entry based on its current document. Resolves once the change is durable and in use in this process.
@@ -68,4 +143,98 @@ export abstract class Registry {
   protected abstract start(moduleRef: ModuleRef): Promise<void>;
 
   protected abstract stop(): void;
+
+  /** Returns an entry that is not fixed, whether or not there is a fixed one with its name. */
+  protected held<K extends RegistryKind>(kind: K, name: string): RegistryEntry<K> | undefined {
+    return this.#entries[kind].get(name);
+  }
+
+  /** Returns all entries that are not fixed. */
+  protected all(): RegistryEntry[] {
+    return [...this.#entries.source.values(), ...this.#entries.destination.values()];
+  }
+
+  protected hold(entry: RegistryEntry): void {
+    (this.#entries[entry.kind] as Map<string, RegistryEntry>).set(entry.name, entry);
+  }
+
+  /** Removes an entry, and ends its use. */
+  protected drop(kind: RegistryKind, name: string): void {
+    this.#entries[kind].delete(name);
+    if (!this.#fixed[kind].has(name)) this.#relay[kind].remove(name);
+  }
+
+  /** Puts a valid document into use. */
+  protected use(kind: RegistryKind, document: AnyDocument): void {
+    const { name } = document.options;
+    if (this.#fixed[kind].has(name)) {
+      this.logger.once(
+        `${subjectOf(kind, name)} is in the module's options and in the registry: the options take precedence. Remove one of them`,
+      );
+    } else if (kind === 'source') {
+      this.#relay.source.put(toLiveSource(document as EntryDocuments['source']));
+    } else {
+      this.#relay.destination.put(toLiveDestination(document as EntryDocuments['destination']));
+    }
+  }
+
+  /**
+   * @param current the document that `next` replaces
+   * @throws {OptionsError}
+   */
+  protected check(kind: RegistryKind, next: AnyDocument, current: AnyDocument | undefined): void {
+    const faults = [...this.findFaults(kind, next), ...this.findConflicts(kind, next)];
+    // A source that no longer exists must not block other changes to its destinations.
+    const isNew = sourcesOf(next) !== (current && sourcesOf(current));
+    if (faults.length === 0 && isNew) faults.push(...this.findUnknownSources(kind, next));
+    if (faults.length > 0) throw invalidEntry(kind, next.options.name, faults);
+  }
+
+  /** Returns the rules of the module's options that an entry breaks on its own, each as `path rule`. */
+  protected findFaults(kind: RegistryKind, document: AnyDocument): string[] {
+    const { options } = document;
+    if (typeof options !== 'object' || options === null || Array.isArray(options)) return ['must be an object'];
+    if (kind === 'source') return findOptionFaults(toOptions(SourceOptions, options));
+    const destination = toDestinationOptions(document as EntryDocuments['destination']);
+    const faults = findOptionFaults(destination);
+    if (faults.length > 0) return faults;
+    return findDestinationFaults(destination, this.#settings.delivery);
+  }
+
+  /** Returns the fault of a source whose write key belongs to another source. */
+  protected findConflicts(kind: RegistryKind, document: AnyDocument): string[] {
+    if (kind === 'destination') return [];
+    const { name, writeKey, previousKey = writeKey } = toLiveSource(document as EntryDocuments['source']);
+    // In an invalid document, a key may be anything.
+    const keys = [writeKey, previousKey].filter((key) => typeof key === 'string');
+    return keys.every((key) => (this.#relay.source.find(key) ?? name) === name) ? [] : [KEY_TAKEN];
+  }
+
+  /** Returns the faults of a destination that names sources that do not exist. */
+  protected findUnknownSources(kind: RegistryKind, document: AnyDocument): string[] {
+    if (kind === 'source') return [];
+    return (sourcesOf(document) ?? [])
+      .filter((name) => !this.#relay.source.has(name))
+      .map((name) => `sources must name existing sources; "${name}" does not exist`);
+  }
+
+  private warnOfUnknownSources(): void {
+    for (const options of this.#settings.destinations) {
+      for (const fault of this.findUnknownSources('destination', { options })) {
+        this.logger.once(`Destination "${options.name}": ${fault}`);
+      }
+    }
+  }
+}
+
+function fixedEntries<K extends RegistryKind>(
+  kind: K,
+  all: EntryDocuments[K]['options'][],
+): Map<string, RegistryEntry<K>> {
+  return new Map(
+    all.map((options) => {
+      const document = { options } as EntryDocuments[K];
+      return [options.name, { kind, name: options.name, origin: 'fixed', document, live: document }];
+    }),
+  );
 }

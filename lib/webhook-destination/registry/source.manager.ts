@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { SourceOptions } from '../ingest/source.options.js';
-import { EntryManager, type ShownEntry } from './entry.manager.js';
-import type { PatchRules } from './options-patch.js';
+import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import type { CreatedSource, SourceEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 
@@ -28,8 +27,8 @@ export type SourcePatch = {
  */
 export class SourceManager extends EntryManager<'source', SourceEntry> {
   /** @internal */
-  constructor(fixed: SourceOptions[], registry: Registry) {
-    super('source', fixed, registry);
+  constructor(registry: Registry) {
+    super('source', registry);
   }
 
   /**
@@ -64,9 +63,9 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
     return this.rotate(name, 'writeKey', 'key', rotation, generateKey);
   }
 
-  protected show({ document, ...state }: ShownEntry<'source'>): SourceEntry {
-    const { options, previous, createdAt, updatedAt } = document;
-    return { name: options.name, ...state, createdAt, updatedAt, previousKeyUntil: previous?.until };
+  protected show({ document, name, origin, fault }: ReadableEntry<'source'>): SourceEntry {
+    const { previous, createdAt, updatedAt } = document;
+    return { name, origin, fault, createdAt, updatedAt, previousKeyUntil: previous?.until };
   }
 }
 

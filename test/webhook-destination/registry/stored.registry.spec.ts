@@ -322,16 +322,25 @@ describe('The stored registry', () => {
     });
   });
 
-  it('does not check again at start what the same rules passed', async () => {
+  it('checks every entry at start, whoever wrote it', async () => {
     const store = new SharedStore();
     const { destinations } = await start({ store: store.connect() });
     await destinations.create({ name: 'crm', urls });
     const [record] = await store.records();
     const document = record!.document!.replace(urls[0]!, 'https://10.0.0.1/hook');
     await store.connect().write({ ...record!, document }, record!.revision);
-    const same = await start({ store: store.connect() });
-    expect(same.listener.calls).toEqual(['put crm']);
-    const stricter = await start({ store: store.connect(), delivery: { httpsOnly: true } });
-    expect(stricter.listener.calls).toEqual([]);
+    const { listener } = await start({ store: store.connect() });
+    expect(listener.calls).toEqual([]);
+    expect(log.matching(/Destination "crm" of the registry is invalid and not used: urls\[0\] must/)).toHaveLength(1);
+  });
+
+  it('keeps what it stored, whatever the caller then changes', async () => {
+    const { destinations, listener } = await start({ store: new MemoryRegistryStore() });
+    const given = { name: 'crm', urls: [...urls], metadata: { tenant: 't1' } };
+    await destinations.create(given);
+    given.urls.push('https://other.example/hook');
+    given.metadata.tenant = 't2';
+    await destinations.update('crm', { enabled: false });
+    expect(listener.destinations.get('crm')).toMatchObject({ urls, metadata: { tenant: 't1' } });
   });
 });

@@ -1,14 +1,11 @@
 import type { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core';
-import { Subscription } from 'rxjs';
 
+import { RelaySeries } from '../../observe/relay-series.js';
 import type { AdminGate } from '../admin.gate.js';
 import { DeletionEndpoint } from '../deletion.endpoint.js';
 import { mountDeletion } from '../deletion.mount.js';
 import { probeGate } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
-import { SeriesRecorder } from '../series/series.recorder.js';
-import { SeriesWriter } from '../series/series.writer.js';
-import { SourceRecorder } from '../series/source.recorder.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { mountApi } from './api.mount.js';
@@ -28,10 +25,9 @@ export class AdminApi {
   readonly endpoint: ApiEndpoint;
   readonly deletion: DeletionEndpoint;
   private readonly deletionPath: string;
-  private readonly writer: SeriesWriter;
+  private readonly series: RelaySeries;
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
-  private readonly subscription = new Subscription();
 
   constructor(
     relay: AdminRelay,
@@ -41,9 +37,8 @@ export class AdminApi {
   ) {
     const { accepted$ } = own.acceptor;
     const { series: store, peers } = own.queue;
-    this.writer = new SeriesWriter(store);
-    const series = new SeriesRecorder(this.writer);
-    const sources = new SourceRecorder(this.writer);
+    const series = new RelaySeries(store, accepted$, own.ingest?.endpoint.refused$, relay.events$);
+    this.series = series;
     this.feed = new LiveFeed(accepted$, relay.events$, peers);
     this.jobs = new ReplayJobs(relay, peers);
     const routes = [
@@ -54,15 +49,11 @@ export class AdminApi {
       ...deliveryRoutes(relay, own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
-      ...registryRoutes(relay, own, series, sources),
+      ...registryRoutes(relay, own, series),
     ];
     this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, own.audit);
     this.deletion = new DeletionEndpoint(relay, gate, own.audit);
     this.deletionPath = `/${own.prefix}/delete`;
-    this.subscription.add(accepted$.subscribe((acceptance) => series.accepted(acceptance)));
-    this.subscription.add(accepted$.subscribe((acceptance) => sources.accepted(acceptance)));
-    this.subscription.add(own.ingest?.endpoint.refused$.subscribe((refusal) => sources.refused(refusal)));
-    this.subscription.add(relay.events$.subscribe((event) => series.settled(event)));
   }
 
   /** Serves the API and the dashboard. Called before Nest registers its routes. */
@@ -98,8 +89,7 @@ export class AdminApi {
   /** Called before the queue closes. */
   async close(): Promise<void> {
     this.jobs.close();
-    this.subscription.unsubscribe();
-    await this.writer.close();
+    await this.series.close();
     this.endpoint.close();
     this.deletion.close();
   }

@@ -11,7 +11,7 @@ import type {
   DeliveryRecord,
 } from '../../queue/delivery-queue.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
-import type { QueueFigures } from '../../queue/queue.figures.js';
+import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
 import type { AuditLog } from '../audit.log.js';

@@ -1,6 +1,5 @@
 import type { DeliveryState } from '../../queue/delivery-queue.interface.js';
-import { sumOf } from '../series/minute-counts.js';
-import type { SeriesRecorder } from '../series/series.recorder.js';
+import { type RelaySeries, sumOf } from '../../observe/relay-series.js';
 import type { AdminProcess } from './admin-services.interface.js';
 
 /** Period of a destination's recent outcomes, in ms. */
@@ -19,7 +18,7 @@ export interface DestinationFigures {
 /** Reads the current figures of destinations, in the order of their names. */
 export async function readDestinationFigures(
   own: AdminProcess,
-  series: SeriesRecorder,
+  series: RelaySeries,
   names: string[],
 ): Promise<DestinationFigures[]> {
   const now = Date.now();

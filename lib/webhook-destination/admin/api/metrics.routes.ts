@@ -1,5 +1,5 @@
 import type { Metric } from '../../../common/telemetry/metric.js';
-import { PROMETHEUS_TYPE, toPrometheusText } from '../../metrics/prometheus.text.js';
+import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 
 /** Route of the metrics, in the text format of Prometheus. */

@@ -1,9 +1,8 @@
 import { isOpen } from '../../queue/delivery-queue.interface.js';
-import { firstAcceptedAt } from '../../queue/queue.figures.js';
+import { firstAcceptedAt } from '../../observe/queue.figures.js';
 import { RequestError } from '../../ingest/request.error.js';
-import { COUNTERS, sumOf } from '../series/minute-counts.js';
-import type { SeriesRecorder } from '../series/series.recorder.js';
-import { SERIES_TIME } from '../series/interval.counts.js';
+import { COUNTERS, type RelaySeries, sumOf } from '../../observe/relay-series.js';
+import { SERIES_TIME } from '../../observe/series.writer.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 
@@ -20,7 +19,7 @@ const SERIES_FIELDS = {
 };
 
 /** Routes of the relay's current state, and of its figures for the last day. */
-export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: SeriesRecorder): ApiRoute[] {
+export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: RelaySeries): ApiRoute[] {
   return [
     readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {
       const now = Date.now();

@@ -1,8 +1,7 @@
 import { RequestError } from '../../ingest/request.error.js';
+import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
-import type { SeriesRecorder } from '../series/series.recorder.js';
-import type { SourceRecorder } from '../series/source.recorder.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { readDestinationFigures } from './destination.figures.js';
@@ -28,13 +27,12 @@ type ReadFigures = (names: string[]) => Promise<object[]>;
 export function registryRoutes(
   { sources, destinations }: AdminRelay,
   own: AdminProcess,
-  series: SeriesRecorder,
-  sourceSeries: SourceRecorder,
+  series: RelaySeries,
 ): ApiRoute[] {
   return [
     ...entryRoutes('destination', destinations, (names) => readDestinationFigures(own, series, names)),
-    ...entryRoutes('source', sources, (names) => Promise.all(names.map((name) => sourceSeries.read(name)))),
-    readRoute('refusals', 'Refused requests of the last day without a known write key', () => sourceSeries.read()),
+    ...entryRoutes('source', sources, (names) => Promise.all(names.map((name) => series.readSource(name)))),
+    readRoute('refusals', 'Refused requests of the last day without a known write key', () => series.readSource()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
     action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>

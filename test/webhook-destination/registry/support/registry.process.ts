@@ -18,22 +18,21 @@ import type {
   RegistryOption,
 } from '../../../../lib/webhook-destination/registry/destination-registry.interface.js';
 import { DestinationManager, type SendTest } from '../../../../lib/webhook-destination/registry/destination.manager.js';
-import type { DestinationListener, RelaySources } from '../../../../lib/webhook-destination/registry/live-entries.js';
 import { createRegistry } from '../../../../lib/webhook-destination/registry/registry.factory.js';
-import type { Registry } from '../../../../lib/webhook-destination/registry/registry.js';
+import type { Registry, RelayEntries } from '../../../../lib/webhook-destination/registry/registry.js';
 import { SourceManager } from '../../../../lib/webhook-destination/registry/source.manager.js';
 
 /** What the relay's steps would use. */
-export class RecordingListener implements DestinationListener {
+export class RecordingListener {
   readonly sources = new Map<string, KeyedSource>();
   readonly destinations = new Map<string, PausableDestination>();
   /** Each call, as `put shop`. */
   readonly calls: string[] = [];
 
-  /** The relay's sources; `sources` has those that are put beside the fixed ones. */
-  relaySources(fixed: SourceOptions[]): RelaySources {
+  /** The relay's entries; `sources` has those that are put beside the fixed ones. */
+  relay(fixed: SourceOptions[]): RelayEntries {
     const registry = new SourceRegistry(fixed);
-    return {
+    const source: RelayEntries['source'] = {
       find: (writeKey) => registry.find(writeKey),
       has: (name) => registry.has(name),
       put: (source) => {
@@ -47,16 +46,17 @@ export class RecordingListener implements DestinationListener {
         registry.remove(name);
       },
     };
-  }
-
-  putDestination(destination: PausableDestination): void {
-    this.calls.push(`put ${destination.name}`);
-    this.destinations.set(destination.name, destination);
-  }
-
-  removeDestination(name: string): void {
-    this.calls.push(`remove ${name}`);
-    this.destinations.delete(name);
+    const destination: RelayEntries['destination'] = {
+      put: (destination) => {
+        this.calls.push(`put ${destination.name}`);
+        this.destinations.set(destination.name, destination);
+      },
+      remove: (name) => {
+        this.calls.push(`remove ${name}`);
+        this.destinations.delete(name);
+      },
+    };
+    return { source, destination };
   }
 }
 
@@ -131,18 +131,13 @@ export class RegistryProcess {
       registry: 'registry' in options ? options.registry : 'store',
       registrySecret: secret,
     };
-    const relaySources = this.listener.relaySources(settings.sources);
-    this.registry = createRegistry(settings, { registry: store } as DeliveryQueue, relaySources, this.listener);
-    this.sources = new SourceManager(settings.sources, this.registry);
+    const relay = this.listener.relay(settings.sources);
+    this.registry = createRegistry(settings, { registry: store } as DeliveryQueue, relay);
+    this.sources = new SourceManager(this.registry);
     const { retryWindow } = settings.delivery;
     const unsent = () => Promise.reject(new Error('nothing is sent'));
-    this.destinations = new DestinationManager(
-      settings.destinations,
-      this.registry,
-      this.sources,
-      retryWindow,
-      send ?? unsent,
-      () => Date.now(),
+    this.destinations = new DestinationManager(this.registry, this.sources, retryWindow, send ?? unsent, () =>
+      Date.now(),
     );
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { SeriesWriter } from '../../../../lib/webhook-destination/admin/series/series.writer.js';
-import type { SeriesRecord } from '../../../../lib/webhook-destination/queue/series-store.interface.js';
+import { SeriesWriter } from '../../../lib/webhook-destination/observe/series.writer.js';
+import type { SeriesRecord } from '../../../lib/webhook-destination/queue/series-store.interface.js';
 
 const MINUTE = 60_000;
 

@@ -3,6 +3,10 @@ import { promisify } from 'node:util';
 
 import { RelayError } from '../../client/relay.error.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
+import type { AnyDocument } from './entry.document.js';
+
+/** Layout version of documents. A later layout may have fields that an older version must not ignore. */
+const LAYOUT = 1;
 
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
@@ -22,14 +26,11 @@ interface Key {
   bytes: Buffer;
 }
 
-/** The entry that a document belongs to. The document cannot be decrypted as that of another entry. */
-export interface DocumentOwner {
-  kind: RegistryKind;
-  name: string;
-}
-
-/** Encrypts documents with the first secret, and decrypts them with any. Without secrets, they stay plain JSON. */
-export class DocumentCipher {
+/**
+ * Converts documents to and from their stored form: JSON, which the first secret encrypts and any of them decrypts.
+ * Without secrets, it stays plain.
+ */
+export class DocumentCodec {
   readonly #keys: Key[];
 
   private constructor(keys: Key[]) {
@@ -37,21 +38,43 @@ export class DocumentCipher {
   }
 
   /** Derives a key from each secret, off the event loop. */
-  static async create(secrets: string | string[] = []): Promise<DocumentCipher> {
-    return new DocumentCipher(await Promise.all([secrets].flat().map(deriveKey)));
+  static async create(secrets: string | string[] = []): Promise<DocumentCodec> {
+    return new DocumentCodec(await Promise.all([secrets].flat().map(deriveKey)));
   }
 
-  encrypt(owner: DocumentOwner, json: string): string {
+  encode(kind: RegistryKind, document: AnyDocument): string {
+    const json = JSON.stringify({ ...document, layout: LAYOUT });
     const [key] = this.#keys;
     if (!key) return json;
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(ALGORITHM, key.bytes, iv).setAAD(ownerBytes(owner));
+    const cipher = createCipheriv(ALGORITHM, key.bytes, iv).setAAD(ownerBytes(kind, document.options.name));
     const encrypted = Buffer.concat([cipher.update(json), cipher.final()]);
     return `${FORM}:${key.id}:${Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64')}`;
   }
 
+  /** @throws {RelayError} `registry_unreadable` */
+  decode(kind: RegistryKind, name: string, text: string): AnyDocument {
+    const json = this.decrypt(kind, name, text);
+    let document: Partial<AnyDocument & { layout: number }> | null;
+    try {
+      document = JSON.parse(json) as typeof document;
+    } catch {
+      throw unreadable('it is not JSON'); // the parser's message would quote the document
+    }
+    if (document?.options?.name !== name) throw unreadable('it belongs to another entry');
+    const { layout = LAYOUT } = document;
+    if (layout > LAYOUT) throw unreadable(`it has layout ${layout}, written by a later version`);
+    return document as AnyDocument;
+  }
+
+  /** Returns whether a document is encrypted with the current key, if there is one. */
+  isCurrent(text: string): boolean {
+    const [key] = this.#keys;
+    return key ? text.startsWith(`${FORM}:${key.id}:`) : text.startsWith('{');
+  }
+
   /** @throws {RelayError} `registry_unreadable`, which names `registrySecret` */
-  decrypt(owner: DocumentOwner, text: string): string {
+  private decrypt(kind: RegistryKind, name: string, text: string): string {
     if (text.startsWith('{')) return text;
     const [form, id, base64 = ''] = text.split(':');
     if (form !== FORM) throw unreadable('it was written by a later version');
@@ -65,17 +88,11 @@ export class DocumentCipher {
     const tag = bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
     try {
       const decipher = createDecipheriv(ALGORITHM, key.bytes, iv, { authTagLength: TAG_BYTES });
-      decipher.setAAD(ownerBytes(owner)).setAuthTag(tag);
+      decipher.setAAD(ownerBytes(kind, name)).setAuthTag(tag);
       return decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
       throw unreadable('registrySecret matches, but the ciphertext is corrupt or belongs to another entry');
     }
-  }
-
-  /** Returns whether a document is encrypted with the current key, if there is one. */
-  isCurrent(text: string): boolean {
-    const [key] = this.#keys;
-    return key ? text.startsWith(`${FORM}:${key.id}:`) : text.startsWith('{');
   }
 }
 
@@ -84,10 +101,11 @@ async function deriveKey(secret: string): Promise<Key> {
   return { bytes: derived.subarray(0, KEY_BYTES), id: derived.subarray(KEY_BYTES).toString('hex') };
 }
 
-function ownerBytes({ kind, name }: DocumentOwner): Buffer {
+/** Authenticated beside the document, which cannot be decrypted as that of another entry. */
+function ownerBytes(kind: RegistryKind, name: string): Buffer {
   return Buffer.from(JSON.stringify([kind, name]));
 }
 
-export function unreadable(reason: string): RelayError {
+function unreadable(reason: string): RelayError {
   return new RelayError('registry_unreadable', `the entry cannot be read: ${reason}`);
 }

@@ -1,15 +1,8 @@
 import { foundOnce } from '../../common/found-once.util.js';
 import { BoundedNames } from '../../common/telemetry/bounded.names.js';
-import { errorTypeOf, OTHER_ERROR } from '../../common/telemetry/error-type.util.js';
-import { SYSTEM } from '../../common/telemetry/messaging-system.js';
+import { errorTypeOf, OTHER_ERROR, serverOf, SYSTEM } from '../../common/telemetry/attributes.util.js';
 import { type Attributes, Counter, Histogram, type Metric } from '../../common/telemetry/metric.js';
-import { serverOf } from '../../common/telemetry/server.util.js';
-import type {
-  AttemptedDelivery,
-  AttemptSpan,
-  RequestSpan,
-  RequestTarget,
-} from '../../common/telemetry/telemetry.interface.js';
+import type { AttemptedDelivery, AttemptSpan, RequestTarget } from '../../common/telemetry/telemetry.interface.js';
 
 /** States of a delivery after an attempt. */
 const OUTCOMES = ['delivered', 'waiting', 'dead'];
@@ -74,78 +67,46 @@ export class AttemptMetrics {
 
   /** @param name value of the destination in attributes */
   begin({ acceptedAt }: AttemptedDelivery, name: string, span: AttemptSpan | undefined): AttemptSpan {
-    const series = this.seriesOf(name);
-    series.consumed.value++;
-    return new AttemptFigures(this, series, acceptedAt, performance.now(), span);
-  }
-
-  /**
-   * @param duration in ms
-   * @param errorType `error.type` of a failed attempt
-   */
-  end(series: DestinationSeries, state: string, duration: number, acceptedAt: number, errorType = OTHER_ERROR): void {
-    series.outcomes.get(state)!.value++;
-    if (state === 'delivered') {
-      series.succeeded.record(duration / 1_000);
-      series.latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
-    } else series.failed(errorType).record(duration / 1_000);
+    const { consumed, outcomes, succeeded, failed, latency } = this.seriesOf(name);
+    consumed.value++;
+    const start = performance.now();
+    let errorType: string | undefined; // of the last request; undefined if it succeeded
+    return {
+      request: (target) => {
+        const start = performance.now();
+        const request = span?.request(target);
+        return {
+          get trace() {
+            return request?.trace;
+          },
+          end: (status, error) => {
+            errorType = errorTypeOf(status, error);
+            this.answer(target, performance.now() - start, status, errorType);
+            request?.end(status, error);
+          },
+        };
+      },
+      end: (state) => {
+        const duration = (performance.now() - start) / 1_000;
+        outcomes.get(state)!.value++;
+        if (state === 'delivered') {
+          succeeded.record(duration);
+          latency.record(Math.max(this.now() - acceptedAt, 0) / 1_000);
+        } else failed(errorType ?? OTHER_ERROR).record(duration);
+        span?.end(state);
+      },
+    };
   }
 
   /** @param duration in ms */
-  answer(target: RequestTarget, duration: number, status: number | undefined, error: unknown): void {
+  private answer(target: RequestTarget, duration: number, status: number | undefined, errorType?: string): void {
     const { server, results, answered } = this.requestsOf(target);
-    const errorType = errorTypeOf(status, error);
     const result = results.valueOf(String(status ?? errorType));
     const series =
       status === undefined || result === OTHER_ERROR
         ? this.request.of(attributesOf(server, undefined, errorType && result))
         : answered(status);
     series.record(duration / 1_000);
-  }
-}
-
-/** The series that attempts to one destination update. */
-type DestinationSeries = ReturnType<AttemptMetrics['seriesOf']>;
-
-class AttemptFigures implements AttemptSpan {
-  /** `error.type` of the last request; undefined if it succeeded. */
-  errorType: string | undefined;
-
-  constructor(
-    private readonly metrics: AttemptMetrics,
-    private readonly series: DestinationSeries,
-    private readonly acceptedAt: number,
-    private readonly start: number,
-    private readonly span: AttemptSpan | undefined,
-  ) {}
-
-  request(target: RequestTarget): RequestSpan {
-    return new RequestFigures(this.metrics, this, target, performance.now(), this.span?.request(target));
-  }
-
-  end(state: string): void {
-    this.metrics.end(this.series, state, performance.now() - this.start, this.acceptedAt, this.errorType);
-    this.span?.end(state);
-  }
-}
-
-class RequestFigures implements RequestSpan {
-  constructor(
-    private readonly metrics: AttemptMetrics,
-    private readonly attempt: AttemptFigures,
-    private readonly target: RequestTarget,
-    private readonly start: number,
-    private readonly span: RequestSpan | undefined,
-  ) {}
-
-  get trace(): RequestSpan['trace'] {
-    return this.span?.trace;
-  }
-
-  end(status: number | undefined, error?: unknown): void {
-    this.attempt.errorType = errorTypeOf(status, error);
-    this.metrics.answer(this.target, performance.now() - this.start, status, error);
-    this.span?.end(status, error);
   }
 }
 

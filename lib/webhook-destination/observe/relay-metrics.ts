@@ -2,25 +2,20 @@ import { foundOnce } from '../../common/found-once.util.js';
 import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import { within } from '../../common/time.util.js';
 import { BoundedNames } from '../../common/telemetry/bounded.names.js';
-import { countByDestination } from '../../common/telemetry/destination-count.util.js';
+import { countByDestination } from '../../common/telemetry/attributes.util.js';
 import { Counter, Gauge, type Metric, type Sample } from '../../common/telemetry/metric.js';
 import { OperationMetrics } from '../../common/telemetry/operation-metrics.js';
 import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import { AttemptMetrics } from './attempt-metrics.js';
+import type { QueueFigures } from './queue.figures.js';
 
 /** Time limit for reading one gauge from the queue, in ms. Prometheus waits 10 s for a whole scrape by default. */
 const READ_TIMEOUT = 4_000;
 
 /** Values of a relay that its gauges read. */
-export interface RelayFigures {
+export interface RelayFigures extends QueueFigures {
   /** Time by the queue's clock, in ms since the epoch. */
   now(): number;
-  counts(): Promise<{ destination: string; state: string; count: number }[]>;
-  /**
-   * When the oldest open delivery of each destination was accepted, and when the first one falls due, if known, in ms
-   * since the epoch.
-   */
-  oldest(): Promise<{ destination: string; acceptedAt: number; dueAt?: number | undefined }[]>;
   /** Whether deliveries are sent to a destination: it is enabled, and not paused. */
   isActive(destination: string): boolean;
   circuits(): { destination: string; isOpen: boolean }[];
@@ -82,9 +77,9 @@ export class RelayMetrics implements RelayTelemetry {
       this.dead,
       this.removed,
       this.rejected,
-      new Gauge(count, () => this.counts()),
-      new Gauge(oldest, () => this.ages(), 'max'),
-      new Gauge(overdue, () => this.delays(), 'max'),
+      new Gauge(count, () => read(this.counts())),
+      new Gauge(oldest, () => read(this.ages()), 'max'),
+      new Gauge(overdue, () => read(this.delays()), 'max'),
       new Gauge(circuit, () => this.circuits(), 'max'),
     ];
   }
@@ -130,34 +125,28 @@ export class RelayMetrics implements RelayTelemetry {
     return name;
   }
 
-  private counts(): Promise<Sample[] | undefined> {
-    return read(async () => {
-      const names = this.names.copy();
-      const sums = new Counter({ name: '', description: '' });
-      for (const { destination, state, count } of await this.relay.counts()) {
-        sums.add(count, { state, destination: names.valueOf(destination) });
-      }
-      return sums.collect();
-    });
+  private async counts(): Promise<Sample[]> {
+    const names = this.names.copy();
+    const sums = new Counter({ name: '', description: '' });
+    for (const { destination, state, count } of await this.relay.counts()) {
+      sums.add(count, { state, destination: names.valueOf(destination) });
+    }
+    return sums.collect();
   }
 
-  private ages(): Promise<Sample[] | undefined> {
-    return read(async () => {
-      const oldest = await this.relay.oldest();
-      const now = this.relay.now();
-      return this.highest(oldest, ({ acceptedAt }) => Math.max(now - acceptedAt, 0) / 1_000);
-    });
+  private async ages(): Promise<Sample[]> {
+    const oldest = await this.relay.oldest();
+    const now = this.relay.now();
+    return this.highest(oldest, ({ acceptedAt }) => Math.max(now - acceptedAt, 0) / 1_000);
   }
 
-  private delays(): Promise<Sample[] | undefined> {
-    return read(async () => {
-      const oldest = await this.relay.oldest();
-      const now = this.relay.now();
-      const due = oldest.flatMap(({ destination, dueAt }) =>
-        dueAt !== undefined && this.relay.isActive(destination) ? { destination, dueAt } : [],
-      );
-      return this.highest(due, ({ dueAt }) => Math.max(now - dueAt, 0) / 1_000);
-    });
+  private async delays(): Promise<Sample[]> {
+    const oldest = await this.relay.oldest();
+    const now = this.relay.now();
+    const due = oldest.flatMap(({ destination, dueAt }) =>
+      dueAt !== undefined && this.relay.isActive(destination) ? { destination, dueAt } : [],
+    );
+    return this.highest(due, ({ dueAt }) => Math.max(now - dueAt, 0) / 1_000);
   }
 
   private circuits(): Sample[] {
@@ -177,6 +166,6 @@ export class RelayMetrics implements RelayTelemetry {
 }
 
 /** Leaves a gauge out while the store does not answer, so that the other metrics stay available. */
-function read(collect: () => Promise<Sample[]>): Promise<Sample[] | undefined> {
-  return within(READ_TIMEOUT, collect(), 'a figure of the queue').catch(() => undefined);
+function read(samples: Promise<Sample[]>): Promise<Sample[] | undefined> {
+  return within(READ_TIMEOUT, samples, 'a figure of the queue').catch(() => undefined);
 }

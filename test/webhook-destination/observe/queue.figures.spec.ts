@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 
-import { shareCalls } from '../../../lib/webhook-destination/queue/shared-call.util.js';
+import { shareCalls } from '../../../lib/webhook-destination/observe/queue.figures.js';
 
 describe('shareCalls', () => {
   beforeEach(() => void jest.useFakeTimers());

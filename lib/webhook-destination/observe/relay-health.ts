@@ -1,8 +1,8 @@
-import { errorMessage } from '../client/error.util.js';
-import { within } from '../common/time.util.js';
-import { type DeliveryQueue, type QueueCondition, UNLIMITED } from './queue/delivery-queue.interface.js';
-import { firstAcceptedAt, type QueueFigures } from './queue/queue.figures.js';
-import { timeOf } from './queue/steady-clock.js';
+import { errorMessage } from '../../client/error.util.js';
+import { within } from '../../common/time.util.js';
+import { type DeliveryQueue, type QueueCondition, UNLIMITED } from '../queue/delivery-queue.interface.js';
+import { firstAcceptedAt, type QueueFigures } from './queue.figures.js';
+import { timeOf } from '../queue/steady-clock.js';
 
 /** Time limit for a write to the queue, and for reading each figure, in ms. */
 const TIMEOUT = 1_500;
