@@ -1,5 +1,5 @@
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Acceptance } from '../../ingest/message.acceptor.js';
+import type { Acceptance } from '../../ingest/ingest.result.js';
 import { addLatency } from './latency-histogram.js';
 import { addCounts, type MinuteCounts, noCounts, type SeriesPoint, toPoint } from './minute-counts.js';
 import type { Series, SeriesWriter } from './series.writer.js';

@@ -1,5 +1,4 @@
-import type { Refusal } from '../../ingest/ingest.endpoint.js';
-import type { Acceptance } from '../../ingest/message.acceptor.js';
+import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
 import { SERIES_TIME } from './interval.counts.js';
 import type { Series, SeriesWriter } from './series.writer.js';
 
