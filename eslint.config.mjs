@@ -75,6 +75,11 @@ const borders = [
     '/testing/|/cli/|/webhook-destination/(?!ingest/in-process-ingest\\.interface)',
     'Collecting does not know how messages are forwarded.',
   ),
+  step(
+    'http',
+    '^\\.\\./(?!\\.\\./(client/(error\\.util|relay\\.error)\\.|common/))',
+    'The HTTP kit knows neither messages nor queues, and none of the other folders of the relay.',
+  ),
   step('ingest', `/(admin|dispatch|receiver|transport)/|/${engines}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
@@ -106,8 +111,8 @@ const borders = [
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
     'admin',
-    `/dispatch/(?!delivery-event\\.)|/transport/|/${engines}`,
-    'Administration does not know how deliveries are sent or stored.',
+    `/dispatch/(?!delivery-event\\.)|/transport/|/ingest/(?!ingest\\.result\\.)|/${engines}`,
+    'Administration does not know how messages are accepted, nor how deliveries are sent or stored.',
   ),
 ];
 

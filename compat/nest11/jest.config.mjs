@@ -10,7 +10,7 @@ process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import=${registe
 export default {
   ...shared,
   rootDir: '../..',
-  roots: ['analytics', 'e2e', 'telemetry', 'terminus', 'webhook-destination/ingest'].map(
+  roots: ['analytics', 'e2e', 'telemetry', 'terminus', 'webhook-destination/http', 'webhook-destination/ingest'].map(
     (folder) => `<rootDir>/test/${folder}`,
   ),
   // They have top-level await or packages of ES modules alone, or take long and depend on no version of NestJS.

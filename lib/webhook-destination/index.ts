@@ -1,8 +1,12 @@
-export type { AdminCaller } from './admin/admin.caller.js';
-export type { AdminAccess, AdminGuardOptions, AdminOptions, AdminTokenOptions } from './admin/admin.options.js';
+export type {
+  AdminAccess,
+  AdminCaller,
+  AdminGuardOptions,
+  AdminOptions,
+  AdminTokenOptions,
+} from './admin/admin.options.js';
 export type { AuditEntry } from './admin/audit.log.js';
-export type { DeletionRequest } from './admin/deletion-request.js';
-export type { DeletionResult } from './admin/user-deletion.js';
+export type { DeletionRequest, DeletionResult } from './admin/user-deletion.js';
 export type { BodyTransform, TransformedMessage } from './dispatch/body-transform.js';
 export type { DeliveryEvent } from './dispatch/delivery-event.js';
 export type { DeliveryOptions } from './dispatch/delivery.options.js';

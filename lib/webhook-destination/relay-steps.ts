@@ -8,8 +8,8 @@ import type { AdminApi } from './admin/api/admin-api.js';
 import { AuditLog } from './admin/audit.log.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
+import type { ControllerRoute } from './http/route.controller.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
-import { IngestMount } from './ingest/ingest.mount.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
@@ -42,10 +42,12 @@ export class RelaySteps {
   /** Path prefix of all routes. */
   readonly prefix: string;
   /** Undefined if the options disable ingest. */
-  readonly ingest: IngestMount | undefined;
+  readonly ingest: IngestEndpoint | undefined;
   readonly audit = new AuditLog();
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
+  /** Routes of the controller. */
+  routes: ControllerRoute[] = [];
   readonly explainer: MessageExplainer;
   /** Metrics of this relay and of all clients in the process. */
   readonly metrics: readonly Metric[];
@@ -97,12 +99,11 @@ export class RelaySteps {
       () => timeOf(this.queue),
     );
     this.explainer = new MessageExplainer(this.sources, () => this.destinationManager.inUse(), this.queue);
-    this.deletion = new UserDeletion(this.sources, router, this.queue, this.acceptor);
+    this.deletion = new UserDeletion(this.sources, router, this.queue, (notices) => this.acceptor.storeAll(notices));
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {
-      const endpoint = new IngestEndpoint(this.sources, this.acceptor, ingest, metrics);
-      this.ingest = new IngestMount(host, this.prefix, endpoint);
+      this.ingest = new IngestEndpoint(host, this.sources, this.acceptor, ingest, metrics);
     }
   }
 }

@@ -74,7 +74,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
   /** Called before the server closes. */
   onModuleDestroy(): void {
     this.opening.reject(new ClosedError('the application closed before its queue was open'));
-    this.steps.ingest?.endpoint.close();
+    this.steps.ingest?.close();
     this.steps.api?.endStreams();
   }
 

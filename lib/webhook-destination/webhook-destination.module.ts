@@ -11,7 +11,7 @@ import {
 import { concealOptions } from '../common/concealed.value.js';
 import { findAbsence } from '../common/options.rules.js';
 import type { RelaySteps } from './relay-steps.js';
-import { checkRouteConflicts } from './route-conflicts.check.js';
+import { checkRouteConflicts } from './http/route-conflicts.check.js';
 import type { WebhookDestinationModuleExtras } from './visibility.options.js';
 import { isRelayController, routesOf } from './webhook-destination.controller.js';
 import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';

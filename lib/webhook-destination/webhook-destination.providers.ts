@@ -5,13 +5,14 @@ import { modulesOf } from '../common/application-modules.util.js';
 import { Concealed } from '../common/concealed.value.js';
 import { toOptions } from '../common/options.rules.js';
 import { AdminGate } from './admin/admin.gate.js';
-import { createAddressReader } from './ingest/client-address.js';
+import { createAddressReader } from './http/client-address.js';
 import { IN_PROCESS_INGEST } from './ingest/in-process-ingest.interface.js';
 import { RetentionSweeper } from './queue/retention.sweeper.js';
 import { RelayHealth } from './observe/relay-health.js';
 import { RelayLifecycle } from './relay.lifecycle.js';
 import { RelaySteps } from './relay-steps.js';
-import { createRelayController, placeRelayController, type RelayController } from './webhook-destination.controller.js';
+import type { RouteController } from './http/route.controller.js';
+import { createRelayController, placeRelayController } from './webhook-destination.controller.js';
 import { VisibilityOptions, type WebhookDestinationModuleExtras } from './visibility.options.js';
 import {
   checkOptions,
@@ -52,7 +53,7 @@ function provideOptions(visibility: VisibilityOptions): Provider {
 }
 
 /** Loads the admin API, and adds the routes of the module's controller once the options are known. */
-function placeRoutes(controller: RelayController): Provider {
+function placeRoutes(controller: RouteController): Provider {
   return {
     provide: PLACED_STEPS,
     useFactory: async (

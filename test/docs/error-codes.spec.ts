@@ -33,13 +33,8 @@ const read = (folder: string, files: string[]) => files.map((file) => readFileSy
 /** The source code of answers, and what a code looks like there. */
 const ANSWERS = {
   'docs/ingest.md': [
-    read('lib', ['client/message/message.rules.ts']) +
-      read('lib/webhook-destination/ingest', [
-        'accepted-message.ts',
-        'batch.parser.ts',
-        'body.reader.ts',
-        'posted-body.ts',
-      ]),
+    read('lib', ['client/message/message.rules.ts', 'webhook-destination/http/body.reader.ts']) +
+      read('lib/webhook-destination/ingest', ['accepted-message.ts', 'batch.parser.ts', 'posted-body.ts']),
     /'([a-z]+(?:_[a-z]+)+)'/g,
   ],
   'docs/admin-api.md': [

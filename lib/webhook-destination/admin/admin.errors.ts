@@ -1,7 +1,7 @@
 import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import type { LimitedLogger } from '../../common/limited.logger.js';
-import { QUEUE_RETRY_AFTER, RequestError } from '../ingest/request.error.js';
+import { QUEUE_RETRY_AFTER, RequestError } from '../http/request.error.js';
 
 /** HTTP status by the code of a `RelayError`; any other code is an internal error. */
 const STATUSES: Record<string, number> = {

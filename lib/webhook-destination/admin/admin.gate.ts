@@ -5,10 +5,11 @@ import type { ModuleRef } from '@nestjs/core';
 import { firstValueFrom, isObservable } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
-import type { AddressReader } from '../ingest/client-address.js';
-import { RequestError } from '../ingest/request.error.js';
-import { type AdminCaller, userOf } from './admin.caller.js';
-import type { AdminAccess, AdminGuardOptions, AdminOptions } from './admin.options.js';
+import type { AddressReader } from '../http/client-address.js';
+import { ArgumentError } from '../../common/relay.errors.js';
+import type { PlatformPair } from '../http/http.mount.js';
+import { RequestError } from '../http/request.error.js';
+import type { AdminAccess, AdminCaller, AdminGuardOptions, AdminOptions } from './admin.options.js';
 import { AdminTokens } from './admin.tokens.js';
 import type { AuditLog } from './audit.log.js';
 import { readSession } from './session.cookie.js';
@@ -51,17 +52,18 @@ export class AdminGate {
    *
    * @throws {RequestError} 401, 403 or 429; otherwise the guard's own error
    */
-  async authorize(context: ExecutionContext, needed: AdminAccess = 'write'): Promise<AdminCaller> {
+  async authorize(platform: PlatformPair, needed: AdminAccess = 'write'): Promise<AdminCaller> {
     if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
-    const caller = await this.authenticate(context);
+    const caller = await this.authenticate(platform);
     if (needed === 'read' || caller.access === 'write') return caller;
     throw new RequestError(403, 'read_only', 'the caller may only read');
   }
 
   /** Like {@link authorize}, but also works before the application has started, and accepts callers with any access. */
-  async authenticate(context: ExecutionContext): Promise<AdminCaller> {
-    const request = context.switchToHttp().getRequest<IncomingMessage & { raw?: IncomingMessage }>();
-    return this.#tokens ? this.authenticateByToken(request.raw ?? request) : this.authenticateByGuard(context, request);
+  async authenticate(platform: PlatformPair): Promise<AdminCaller> {
+    if (!this.#tokens) return this.authenticateByGuard(platform);
+    const request = platform[0] as IncomingMessage & { raw?: IncomingMessage };
+    return this.authenticateByToken(request.raw ?? request);
   }
 
   /** Whether callers sign in with a token. */
@@ -101,17 +103,18 @@ export class AdminGate {
     }
   }
 
-  private async authenticateByGuard(context: ExecutionContext, request: unknown): Promise<AdminCaller> {
+  private async authenticateByGuard(platform: PlatformPair): Promise<AdminCaller> {
     const options = this.#options as AdminGuardOptions;
     let admitted: boolean;
     try {
-      const answer = this.guard!.canActivate(context);
+      const answer = this.guard!.canActivate(toContext(platform));
       admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
     } catch (error) {
       if (!isHttpException(error)) throw error;
       throw new RequestError(error.getStatus(), 'admin_only', error.message);
     }
     if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
+    const [request] = platform;
     const access: unknown = options.access ? await options.access(request) : 'write';
     if (access !== 'read' && access !== 'write') {
       throw new RequestError(403, 'admin_only', "admin.access must return 'read' or 'write' to admit a caller");
@@ -132,4 +135,35 @@ async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<
 /** Checks the shape rather than the class, because the guard may use another copy of Nest. */
 function isHttpException(error: unknown): error is HttpException {
   return error instanceof Error && typeof (error as Partial<HttpException>).getStatus === 'function';
+}
+
+/** Creates the context of a guard that runs outside a controller: `getClass()` and `getHandler()` have no metadata. */
+function toContext(args: PlatformPair): ExecutionContext {
+  const refuse = (): never => {
+    throw new ArgumentError('the execution context belongs to an HTTP request');
+  };
+  return {
+    getClass: <T>() => AdminGate as Type<T>,
+    getHandler: () => AdminGate,
+    getArgs: <T>() => args as T,
+    getArgByIndex: <T>(index: number) => args[index] as T,
+    getType: <T>() => 'http' as T,
+    switchToHttp: () => ({
+      getRequest: <T>() => args[0] as T,
+      getResponse: <T>() => args[1] as T,
+      getNext: <T>() => undefined as T,
+    }),
+    switchToRpc: refuse,
+    switchToWs: refuse,
+  };
+}
+
+/** Returns the user of a request, from the properties that guards usually set on it. */
+function userOf(request: unknown): string | undefined {
+  const user = (Object(request) as { user?: unknown }).user;
+  const { id, sub, email, username } = Object(user) as Record<string, unknown>;
+  const known = [user, id, sub, email, username].find(
+    (value): value is string | number => (typeof value === 'string' && value !== '') || typeof value === 'number',
+  );
+  return known === undefined ? undefined : String(known);
 }

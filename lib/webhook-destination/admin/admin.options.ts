@@ -3,6 +3,15 @@ import { type CanActivate, type Type } from '@nestjs/common';
 /** Access of a caller of the admin routes: `'read'`, or `'write'` to read and change. */
 export type AdminAccess = 'read' | 'write';
 
+/** An authenticated caller of the admin routes. */
+export interface AdminCaller {
+  access: AdminAccess;
+  /** How the caller signed in. */
+  by: 'token' | 'session' | 'guard';
+  /** Identity that the application's guard left on the request: `user`, or its `id`, `sub`, `email` or `username`. */
+  user?: string;
+}
+
 /** Sign-in by token. */
 export interface AdminTokenOptions {
   /**

@@ -1,7 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-import type { AdminCaller } from './admin.caller.js';
-import type { AdminAccess, AdminTokenOptions } from './admin.options.js';
+import type { AdminAccess, AdminCaller, AdminTokenOptions } from './admin.options.js';
 
 /** Lifetime of a session, in ms: 12 h. */
 export const SESSION_TIME = 12 * 60 * 60 * 1_000;

@@ -1,7 +1,7 @@
 import { Subject } from 'rxjs';
 
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { AdminCaller } from './admin.caller.js';
+import type { AdminCaller } from './admin.options.js';
 
 /** A change made through an admin route, or a refused sign-in. */
 export interface AuditEntry {

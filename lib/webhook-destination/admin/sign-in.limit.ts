@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { RateLimiter } from '../ingest/rate.limiter.js';
-import { RecentSet } from '../ingest/recent-set.js';
-import { refuseUntil, RequestError } from '../ingest/request.error.js';
+import { RateLimiter, RecentSet } from '../http/rate.limiter.js';
+import { refuseUntil, RequestError } from '../http/request.error.js';
 
 /** Wrong tokens allowed for an address. */
 const WRONG_TOKENS = { limit: 10, ttl: 60_000 };

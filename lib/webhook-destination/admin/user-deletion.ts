@@ -1,10 +1,23 @@
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
-import type { MessageAcceptor } from '../ingest/message.acceptor.js';
-import { Portion } from '../ingest/portion.js';
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import { isNonEmptyString } from '../../common/value.util.js';
+import { refuseFields, RequestError } from '../http/request.error.js';
+import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
+import { MAX_NAMES } from '../queue/query.util.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
-import { checkDeletion } from './deletion-request.js';
+
+/** Maximum number of users per deletion: the request is held in memory, and one pass over the queue serves them all. */
+export const MAX_USERS = MAX_NAMES;
+
+/** The users whose data is deleted, and the sources it is deleted from. */
+export interface DeletionRequest {
+  /** The user; together with `userIds`, an additional one. */
+  userId?: string | undefined;
+  /** Several users, 1,000 at most. */
+  userIds?: string[] | undefined;
+  /** Names of the sources affected, at least one. Default: every source. */
+  sources?: string[] | undefined;
+}
 
 /** Result of a deletion. */
 export interface DeletionResult {
@@ -16,11 +29,12 @@ export interface DeletionResult {
 
 /** Removes users' deliveries, and sends delete notifications to the receivers. */
 export class UserDeletion {
+  /** @param store queues the notices durably, beyond its size limit as well; resolves with their number */
   constructor(
     private readonly sources: { readonly names: string[] },
     private readonly router: DestinationRouter,
     private readonly queue: DeliveryQueue,
-    private readonly acceptor: Pick<MessageAcceptor, 'store'>,
+    private readonly store: (notices: Iterable<NewDelivery>) => Promise<number>,
   ) {}
 
   /**
@@ -35,23 +49,49 @@ export class UserDeletion {
     const trace = activeTraceText();
     const acceptedBefore = timeOf(this.queue) + 1;
     const purged = await this.queue.purge({ userId: userIds, source: sources, acceptedBefore }, true);
-    let portion = new Portion();
-    let notifications = 0;
-    const store = async () => {
-      await this.acceptor.store(portion, { isBegun: true, beyondLimit: true });
-      notifications += portion.deliveries.length;
-      portion = new Portion();
-    };
-    for (const userId of userIds) {
-      for (const source of sources ?? this.sources.names) {
-        const notices = this.router.routeDeletion(source, userId, Date.now(), timeOf(this.queue), trace);
-        for (const notice of notices) {
-          portion.add(notice);
-          if (portion.isFull) await store();
-        }
-      }
-    }
-    await store();
+    const notifications = await this.store(this.notices(userIds, sources, trace));
     return { notifications, purged };
   }
+
+  private *notices(userIds: string[], sources = this.sources.names, trace?: string): Generator<NewDelivery> {
+    for (const userId of userIds) {
+      for (const source of sources) {
+        yield* this.router.routeDeletion(source, userId, Date.now(), timeOf(this.queue), trace);
+      }
+    }
+  }
+}
+
+/**
+ * Validates a deletion request. Returns the users, each once, and the affected sources, each once; undefined for all.
+ *
+ * @param known names of all sources
+ * @throws {RequestError} 400 that names the invalid field
+ */
+function checkDeletion(request: unknown, known: string[]): { userIds: string[]; sources: string[] | undefined } {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) {
+    const rule = 'a deletion must be an object with userId or userIds';
+    throw new RequestError(400, 'body_not_object', rule, 'body');
+  }
+  const { userId, userIds, sources, ...others } = request as Record<keyof DeletionRequest, unknown>;
+  refuseFields(others); // otherwise, a misspelt `sources` would delete from all of them
+  const isList = userIds === undefined || Array.isArray(userIds);
+  const users: unknown[] = isList ? [...((userIds as unknown[] | undefined) ?? [])] : [];
+  if (userId !== undefined) users.push(userId);
+  if (!isList || users.length === 0 || !users.every(isNonEmptyString)) {
+    const rule = 'userId, or each of userIds, must be a non-empty string';
+    throw new RequestError(400, 'user_id_not_string', rule, 'userId');
+  }
+  const unique = [...new Set(users)];
+  if (unique.length > MAX_USERS) {
+    const rule = `userIds must be ${MAX_USERS} users at most; this request has ${unique.length}`;
+    throw new RequestError(400, 'too_many_users', rule, 'userIds');
+  }
+  if (sources === undefined) return { userIds: unique, sources };
+  const names = new Set<unknown>(Array.isArray(sources) ? sources : []);
+  if (names.size === 0 || names.size > MAX_NAMES || ![...names].every((name) => known.includes(name as string))) {
+    const rule = `sources must be a list of 1 to ${MAX_NAMES} names of sources`;
+    throw new RequestError(400, 'source_unknown', rule, 'sources');
+  }
+  return { userIds: unique, sources: [...names] as string[] };
 }

@@ -12,10 +12,11 @@ import {
 } from '../../client/message/message.rules.js';
 import type { RoutableMessage } from '../routing/destination.router.js';
 import type { BodyField } from '../routing/webhook-body.util.js';
-import { MAX_DEPTH } from './json-depth.util.js';
-import { recorderIn } from './recorded-by.util.js';
 import { takeTrace } from './message-trace.util.js';
-import type { PostedMessage } from './posted-message.interface.js';
+import { MAX_DEPTH, type PostedMessage } from './posted-message.interface.js';
+
+/** Maximum length of the stored name of a recorder, in characters. */
+const MAX_RECORDER_LENGTH = 200;
 
 /** Returns the rule that a posted message breaks; undefined if it breaks none. */
 export function findPostedFault(posted: PostedMessage): MessageFault | undefined {
@@ -101,4 +102,16 @@ export class AcceptedMessage implements RoutableMessage {
     if (!original || !sent) return receipt;
     return parseTimestamp(new Date(this.receivedAt - (sent.getTime() - original.getTime()))) ?? receipt;
   }
+}
+
+/**
+ * Returns the method or route that recorded a message, from its `_metadata`.
+ *
+ * @param json as returned by `PostedMessage.json`
+ * @returns undefined if `_metadata` does not name one; most metadata is not parsed
+ */
+function recorderIn(json: string | undefined): string | undefined {
+  if (json === undefined || !json.includes('"recordedBy":"')) return undefined;
+  const { recordedBy } = JSON.parse(Buffer.from(json, 'latin1').toString()) as { recordedBy?: unknown };
+  return typeof recordedBy === 'string' && recordedBy !== '' ? recordedBy.slice(0, MAX_RECORDER_LENGTH) : undefined;
 }

@@ -1,10 +1,9 @@
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import { RequestError } from './request.error.js';
-import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
+import { isDeeperThan } from '../http/body.reader.js';
+import { RequestError } from '../http/request.error.js';
 import { ParsedMessage, type SharedIntegrations } from './parsed-message.js';
-import type { PostedMessage } from './posted-message.interface.js';
-import { SharedContext } from './shared-context.js';
+import { MAX_DEPTH, type PostedMessage } from './posted-message.interface.js';
 
 /** Maximum number of messages in one batch. */
 export const MAX_MESSAGES = 2_500;
@@ -55,4 +54,37 @@ function sharedField(
   if (bytes <= MAX_MESSAGE_BYTES) return { value, bytes };
   const rule = `${field} must not exceed ${MAX_MESSAGE_BYTES} bytes, the limit of a message`;
   throw new RequestError(400, `${field}_too_large`, rule, field);
+}
+
+/** The `context` of a batch, which is merged into each message; a message's own members take precedence. */
+class SharedContext {
+  private readonly members: [name: string, json: string][];
+  private readonly json: string;
+  /** Size of its JSON, in bytes. */
+  readonly bytes: number;
+
+  constructor(value: Record<string, unknown>) {
+    this.members = membersOf(value);
+    this.json = toJson(this.members);
+    this.bytes = Buffer.byteLength(this.json);
+  }
+
+  /** Returns the merged context of a message as JSON; undefined if its own context is not an object. */
+  mergeInto(own: unknown): string | undefined {
+    if (own === undefined || own === null) return this.json;
+    if (!isPlainObject(own)) return undefined;
+    const others = this.members.filter(([name]) => !Object.hasOwn(own, name));
+    return toJson([...membersOf(own), ...others]);
+  }
+}
+
+/** Returns the members as JSON, without `__proto__`, which JSON.parse makes an ordinary member. */
+function membersOf(value: Record<string, unknown>): [string, string][] {
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === '__proto__' ? [] : [[name, `${JSON.stringify(name)}:${JSON.stringify(member)}`]],
+  );
+}
+
+function toJson(members: [name: string, json: string][]): string {
+  return `{${members.map(([, json]) => json).join(',')}}`;
 }

@@ -1,56 +1,83 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { HttpAdapterHost } from '@nestjs/core';
 import { Subject } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import { OptionsError } from '../../common/options.error.js';
 import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
-import type { IngestOptions } from './ingest.options.js';
+import { admitRequest, answerError, answerJson } from '../http/answer.util.js';
+import { parseBody, readBody } from '../http/body.reader.js';
+import { CorsPolicy } from '../http/cors.policy.js';
+import { claimPath, HttpMount, pathOf, type RequestHandler, singleSlashes } from '../http/http.mount.js';
+import { QUEUE_RETRY_AFTER, RequestError } from '../http/request.error.js';
+import type { ControllerRoute } from '../http/route.controller.js';
 import { isQueueFull } from '../queue/queue-full.error.js';
-import { parseBody, readBody } from './body.reader.js';
-import { CorsPolicy } from './cors.policy.js';
-import { RequestError, QUEUE_RETRY_AFTER } from './request.error.js';
-import type { IngestRoute } from './ingest.routes.js';
+import type { IngestOptions } from './ingest.options.js';
+import type { Refusal } from './ingest.result.js';
+import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { readPostedBody } from './posted-body.js';
-import { answerError, answerJson } from './json-answer.js';
-import { admitRequest } from './pipelining-limit.js';
-import { RequestAdmission } from './request.admission.js';
-import { cacheSettings, createSettings } from './sdk-settings.js';
+import { readKeyOfHeader, RequestAdmission } from './request.admission.js';
+import { cacheSettings, createSettings, type SettingsRequest, settingsPaths } from './sdk-settings.js';
 import type { SourceRegistry } from './source.registry.js';
-import { readKeyOfHeader } from './write-key-header.util.js';
 
 const SUCCESS = { success: true };
 
 /** Number of rejected messages that an answer explains: it must not become many times the request. */
 const MAX_EXPLAINED = 100;
 
-/** A request that was refused as a whole. */
-export interface Refusal {
-  /** Name of the source with the request's key; undefined if there is none. */
-  source?: string | undefined;
-  /** Code of the rule that the request broke. */
-  code: string;
-}
+/** What a request is for: a route, the settings of an SDK, or a preflight of either. */
+type Found = IngestRoute | SettingsRequest | 'preflight';
 
-/** Authenticates requests of SDKs, accepts their messages, and answers with the result. */
-export class IngestEndpoint {
+/**
+ * Authenticates requests of SDKs, accepts their messages, and answers with the result. Requests reach it before the
+ * application's body parsers, because SDKs post to fixed paths, in their own sizes and content types.
+ */
+export class IngestEndpoint implements RequestHandler<Found> {
   private readonly logger = new LimitedLogger('WebhookDestinationIngest');
   private readonly admission: RequestAdmission;
+  private readonly mount: HttpMount<Found>;
+  /** Which web pages may post; undefined if none may. */
+  private readonly cors: CorsPolicy | undefined;
+  /** Route of each path, with and without a trailing slash. */
+  private readonly paths: Map<string, IngestRoute>;
+  private readonly findSettings: ReturnType<typeof settingsPaths>;
   private closing = false;
-  /** Decides which web pages may post; undefined if none may. */
-  readonly cors: CorsPolicy | undefined;
+  readonly routes: ControllerRoute[];
   /** Emits refused requests; costs nothing without subscribers. */
   readonly refused$ = new Subject<Refusal>();
 
+  /** @throws {OptionsError} if another module of the application has the prefix, and would receive the requests. */
   constructor(
-    readonly sources: SourceRegistry,
+    host: HttpAdapterHost,
+    private readonly sources: SourceRegistry,
     private readonly acceptor: MessageAcceptor,
     private readonly options: IngestOptions,
     private readonly refusals?: { reject(code: string): void },
   ) {
-    this.cors = options.cors === false ? undefined : new CorsPolicy(options.cors);
+    const { prefix, cors } = options;
+    if (!claimPath(host, prefix)) {
+      throw new OptionsError('WebhookDestinationModule', [
+        `ingest.prefix must differ from that of every other module of the application; '${prefix}' is in use. ` +
+          'For one relay, call forRoot once: every module can inject its service',
+      ]);
+    }
+    this.cors = cors === false ? undefined : new CorsPolicy(cors);
     this.admission = new RequestAdmission(sources, options);
+    const routes = ingestRoutes(prefix, (kind, request, response) => this.handle(kind, request, response));
+    this.routes = routes;
+    this.paths = new Map(routes.flatMap(({ path, kind }) => [path, `${path}/`].map((whole) => [whole, kind])));
+    this.findSettings = settingsPaths(prefix);
+    this.mount = new HttpMount(host, this);
+    this.mount.onExpress(); // before Nest adds its body parsers
+  }
+
+  /** Called once the queue is open, before the server listens. */
+  open(): void {
+    this.mount.onFastify('onRequest');
+    this.mount.onServer();
   }
 
   /** Ends each connection with its next answer, because a busy client would keep the closing server open. */
@@ -59,30 +86,27 @@ export class IngestEndpoint {
     this.logger.end();
   }
 
-  /** Handles a POST to a route. Never rejects. */
-  handle(route: IngestRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    return this.answer(request, response, (sender) => this.take(route, request, sender));
+  find({ method, url }: IncomingMessage): Found | undefined {
+    const path = singleSlashes(pathOf(url));
+    const route = this.paths.get(path);
+    if (route !== undefined && method === 'POST') return route;
+    const found = route ?? this.settingsOf(path);
+    if (found === undefined) return undefined;
+    if (method === 'GET' && typeof found === 'object') return found;
+    return method === 'OPTIONS' && this.cors ? 'preflight' : undefined;
   }
 
-  /** Handles a GET of the settings of an SDK. Never rejects. */
-  handleSettings(writeKey: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    return this.answer(request, response, () => {
-      this.admission.authenticate(writeKey, request, 404);
-      cacheSettings(response);
-      return createSettings(writeKey, this.options, request, this.admission.isBehindProxy(request));
-    });
-  }
-
-  private async answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    work: (sender: Pick<Refusal, 'source'>) => object | Promise<object>,
-  ): Promise<void> {
+  /** Never rejects. */
+  async handle(found: Found, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!admitRequest(request, response)) return;
+    if (found === 'preflight') return this.cors!.answerPreflight(request, response);
     this.cors?.apply(request, response);
     const sender: Pick<Refusal, 'source'> = {};
     try {
-      const answer = await work(sender);
+      const answer =
+        typeof found === 'object'
+          ? this.settings(found.writeKey, request, response)
+          : await this.take(found, request, sender);
       if (response.headersSent) return; // an interceptor gave the request up
       this.endConnection(response);
       if (answer instanceof RequestError) answerError(request, response, answer);
@@ -95,6 +119,18 @@ export class IngestEndpoint {
       if (response.headersSent) return;
       answerError(request, response, refusal);
     }
+  }
+
+  private settings(writeKey: string, request: IncomingMessage, response: ServerResponse): object {
+    this.admission.authenticate(writeKey, request, 404);
+    cacheSettings(response);
+    return createSettings(writeKey, this.options, request, this.admission.isBehindProxy(request));
+  }
+
+  /** Returns the request for an SDK's settings that a path is. */
+  private settingsOf(path: string): SettingsRequest | undefined {
+    const found = this.findSettings(path);
+    return found && (found.isBelowPrefix || this.sources.find(found.writeKey) !== undefined) ? found : undefined;
   }
 
   private endConnection(response: ServerResponse): void {

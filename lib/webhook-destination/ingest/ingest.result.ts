@@ -1,3 +1,6 @@
+import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { AcceptedMessage } from './accepted-message.js';
+
 /** A message that was not accepted, and why. */
 export interface RejectedMessage {
   /** Index among the posted messages, from 0. */
@@ -12,4 +15,23 @@ export interface AcceptResult {
   accepted: number;
   /** All messages that were not accepted. The answer to an HTTP request explains the first 100. */
   rejected: RejectedMessage[];
+}
+
+/** Messages of one request, once the valid ones are in the queue. A large request has several acceptances. */
+export interface Acceptance {
+  source: string;
+  deliveries: NewDelivery[];
+  /** The messages that are now stored for all their destinations; their deliveries may be in earlier acceptances. */
+  messages: AcceptedMessage[];
+  rejected: RejectedMessage[];
+  /** Returns the names of the destinations of a message. */
+  destinationsOf: (message: AcceptedMessage) => string[];
+}
+
+/** A request that was refused as a whole. */
+export interface Refusal {
+  /** Name of the source with the request's key; undefined if there is none. */
+  source?: string | undefined;
+  /** Code of the rule that the request broke. */
+  code: string;
 }

@@ -5,27 +5,39 @@ import { Subject } from 'rxjs';
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { PartlyAcceptedError, QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../observe/relay-metrics.js';
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
 import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import { MAX_MESSAGES } from './batch.parser.js';
-import type { AcceptResult, RejectedMessage } from './ingest.result.js';
-import { Portion } from './portion.js';
+import type { Acceptance, AcceptResult, RejectedMessage } from './ingest.result.js';
 import type { PostedMessage } from './posted-message.interface.js';
 import { StoringLimit } from './storing.limit.js';
 
 /** Number of messages that are checked and routed together. */
 const CHECKED = 256;
 
-/** Messages of one request, once the valid ones are in the queue. A large request has several acceptances. */
-export interface Acceptance extends Pick<Portion, 'deliveries'> {
-  source: string;
-  /** The messages that are now stored for all their destinations; their deliveries may be in earlier acceptances. */
-  messages: AcceptedMessage[];
-  rejected: RejectedMessage[];
-  /** Returns the names of the destinations of a message. */
-  destinationsOf: (message: AcceptedMessage) => string[];
+/** Deliveries and bytes from which a portion is full: the event loop serves others before the next one. */
+const MAX_DELIVERIES = 2_000;
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Size of a delivery besides its body in memory, in bytes, roughly. */
+const OVERHEAD = 512;
+
+/** Deliveries that are stored together, all or none. */
+class Portion {
+  readonly deliveries: NewDelivery[] = [];
+  /** Size in memory: a store may copy the body for each destination. */
+  bytes = 0;
+
+  get isFull(): boolean {
+    return this.deliveries.length >= MAX_DELIVERIES || this.bytes >= MAX_BYTES;
+  }
+
+  add(delivery: NewDelivery): void {
+    this.deliveries.push(delivery);
+    this.bytes += delivery.body.length + OVERHEAD;
+  }
 }
 
 /** Messages of a request that are handled before the event loop serves others. */
@@ -78,12 +90,31 @@ export class MessageAcceptor {
   }
 
   /**
+   * Adds deliveries to the queue in portions, even above its size limit. Resolves with their number once all are stored
+   * durably.
+   */
+  async storeAll(deliveries: Iterable<NewDelivery>): Promise<number> {
+    const options = { isBegun: true, beyondLimit: true };
+    let stored = 0;
+    let portion = new Portion();
+    for (const delivery of deliveries) {
+      portion.add(delivery);
+      stored++;
+      if (!portion.isFull) continue;
+      await this.store(portion, options);
+      portion = new Portion();
+    }
+    await this.store(portion, options);
+    return stored;
+  }
+
+  /**
    * Adds a portion to the queue, once there is room in memory. Resolves when it is stored durably.
    *
    * @param isBegun whether a portion of the same request is stored already
    * @param beyondLimit as in `DeliveryQueue.add`
    */
-  async store({ deliveries, bytes }: Portion, { isBegun = false, beyondLimit = false }): Promise<void> {
+  private async store({ deliveries, bytes }: Portion, { isBegun = false, beyondLimit = false }): Promise<void> {
     if (deliveries.length === 0) return;
     const add = () => this.queue.add(deliveries, beyondLimit);
     await this.limit.take(bytes, isBegun);

@@ -1,8 +1,8 @@
 import type { MessageType } from '../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../client/message/message.limits.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
-import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
-import { ID_FIELDS, type PostedMessage, type TextField } from './posted-message.interface.js';
+import { isDeeperThan } from '../http/body.reader.js';
+import { ID_FIELDS, MAX_DEPTH, type PostedMessage, type TextField } from './posted-message.interface.js';
 
 /** Maximum factor by which JSON grows when it is serialized again: `1e20` becomes 21 digits. */
 const MAX_GROWTH = 21 / 4;

@@ -1,4 +1,8 @@
+import { MAX_BODY_DEPTH } from '../http/body.reader.js';
 import { BODY_FIELDS } from '../routing/webhook-body.util.js';
+
+/** Maximum nesting of a message, in levels: an envelope adds two. */
+export const MAX_DEPTH = MAX_BODY_DEPTH - 2;
 
 /** Fields whose JSON can be requested. */
 export const TEXT_FIELDS = [...BODY_FIELDS, '_metadata'] as const;

@@ -3,10 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { WRITE_KEY_MISSING, WRITE_KEY_UNKNOWN } from '../../common/relay.errors.js';
 import { isPublic } from '../network.util.js';
 import type { IngestOptions } from './ingest.options.js';
-import { type AddressReader, createAddressReader } from './client-address.js';
-import { refuseUntil, RequestError } from './request.error.js';
-import { RateLimiter } from './rate.limiter.js';
-import { RecentSet } from './recent-set.js';
+import { type AddressReader, createAddressReader } from '../http/client-address.js';
+import { refuseUntil, RequestError } from '../http/request.error.js';
+import { RateLimiter, RecentSet } from '../http/rate.limiter.js';
 import type { SourceRegistry } from './source.registry.js';
 
 /** Limit on wrong or missing write keys from an address. */
@@ -93,4 +92,15 @@ export class RequestAdmission {
     const address = socket?.remoteAddress;
     return address !== undefined && isPublic(address);
   }
+}
+
+/**
+ * Returns the write key of an `Authorization` header: the Basic user name, with or without the colon, or the Bearer
+ * token.
+ */
+export function readKeyOfHeader(authorization: string | undefined): string | undefined {
+  const [, scheme, credentials] = /^(basic|bearer)\s+(\S+)\s*$/i.exec(authorization ?? '') ?? [];
+  if (!scheme || !credentials) return undefined;
+  if (scheme.toLowerCase() === 'bearer') return credentials;
+  return Buffer.from(credentials, 'base64').toString('utf8').split(':', 1)[0] || undefined;
 }

@@ -1,8 +1,7 @@
 import { type Observable, Subscription } from 'rxjs';
 
 import type { DeliveryEvent } from '../dispatch/delivery-event.js';
-import type { Refusal } from '../ingest/ingest.endpoint.js';
-import type { Acceptance } from '../ingest/message.acceptor.js';
+import type { Acceptance, Refusal } from '../ingest/ingest.result.js';
 import type { SeriesStore } from '../queue/series-store.interface.js';
 import { type Series, SERIES_TIME, SeriesWriter } from './series.writer.js';
 

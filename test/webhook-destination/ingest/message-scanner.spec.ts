@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { toJsonText } from '../../../lib/webhook-destination/ingest/body.reader.js';
+import { toJsonText } from '../../../lib/webhook-destination/http/body.reader.js';
 import { ParsedMessage } from '../../../lib/webhook-destination/ingest/parsed-message.js';
 import { UNUSABLE } from '../../../lib/webhook-destination/ingest/scan/json-scanner.js';
 import { MessageScanner } from '../../../lib/webhook-destination/ingest/scan/message-scanner.js';

@@ -1,30 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
 import type { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
+import { OptionsError } from '../../../common/options.error.js';
+import { claimPath, HttpMount, pathOf, type PlatformPair, withoutOrigin } from '../../http/http.mount.js';
+import type { ControllerRoute } from '../../http/route.controller.js';
 import { RelaySeries } from '../../observe/relay-series.js';
 import type { AdminGate } from '../admin.gate.js';
-import { DeletionEndpoint } from '../deletion.endpoint.js';
-import { mountDeletion } from '../deletion.mount.js';
 import { probeGate } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
-import { mountApi } from './api.mount.js';
-import { ApiRouter } from './api.router.js';
+import { describeRoute } from './api.route.js';
+import { DELETION_ROUTE, deletionRoutes } from './deletion.routes.js';
 import { deliveryRoutes } from './delivery.routes.js';
-import { eventRoute } from './event.routes.js';
 import { explainRoute } from './explain.routes.js';
-import { metricsRoute } from './metrics.routes.js';
-import { overviewRoutes } from './overview.routes.js';
+import { eventRoute, metricsRoute, overviewRoutes } from './overview.routes.js';
 import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
 import { replayRoutes } from './replay.routes.js';
 import { sessionRoutes } from './session.routes.js';
 
+/** Path of the dashboard. */
+const DASHBOARD_PATH = '/relay';
+
+/** Path of the API. */
+const API_PATH = `${DASHBOARD_PATH}/api`;
+
+type Exchange = [request: IncomingMessage, response: ServerResponse, platform: PlatformPair];
+
+/** Answers a request. */
+type Answerer = (...exchange: Exchange) => Promise<void>;
+
 /** The admin routes of one module: `POST /<prefix>/delete`, the API with its live feed and its figures, the dashboard. */
 export class AdminApi {
-  readonly endpoint: ApiEndpoint;
-  readonly deletion: DeletionEndpoint;
-  private readonly deletionPath: string;
+  /** Route of `POST /<prefix>/delete`. */
+  readonly deletion: ControllerRoute;
+  /** Routes of the API. */
+  readonly routes: ControllerRoute[];
+  private readonly endpoint: ApiEndpoint;
   private readonly series: RelaySeries;
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
@@ -37,7 +51,7 @@ export class AdminApi {
   ) {
     const { accepted$ } = own.acceptor;
     const { series: store, peers } = own.queue;
-    const series = new RelaySeries(store, accepted$, own.ingest?.endpoint.refused$, relay.events$);
+    const series = new RelaySeries(store, accepted$, own.ingest?.refused$, relay.events$);
     this.series = series;
     this.feed = new LiveFeed(accepted$, relay.events$, peers);
     this.jobs = new ReplayJobs(relay, peers);
@@ -47,25 +61,61 @@ export class AdminApi {
       metricsRoute(own.metrics),
       eventRoute(this.feed),
       ...deliveryRoutes(relay, own),
+      ...deletionRoutes(relay),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
       ...registryRoutes(relay, own, series),
     ];
-    this.endpoint = new ApiEndpoint(new ApiRouter(routes), gate, own.audit);
-    this.deletion = new DeletionEndpoint(relay, gate, own.audit);
-    this.deletionPath = `/${own.prefix}/delete`;
+    this.endpoint = new ApiEndpoint(routes, relay, gate, own.audit);
+    const handleDeletion: Answerer = (...exchange) => this.endpoint.handleDeletion(...exchange);
+    this.deletion = { ...DELETION_ROUTE, path: `/${own.prefix}/delete`, handle: handleDeletion };
+    this.routes = routes.map((route) => ({
+      ...describeRoute(route),
+      path: `${API_PATH}/${route.path}`,
+      handle: (request, ...others) => {
+        const [, target = ''] = (request.url ?? '').split(new RegExp(`${API_PATH}/(.*)`, 's'), 2);
+        return this.endpoint.handle(target, request, ...others);
+      },
+    }));
   }
 
-  /** Serves the API and the dashboard. Called before Nest registers its routes. */
+  /**
+   * Serves the API and the dashboard ahead of Nest's router, and after the application's `app.use` middleware, so the
+   * guard can rely on sessions. If there is a global prefix, both are also served below it. Called before Nest
+   * registers its routes.
+   *
+   * @throws {OptionsError} if another module of the application has mounted the API
+   */
   async mount(config: ApplicationConfig): Promise<void> {
     const { DashboardEndpoint } = await import('../dashboard/dashboard.endpoint.js');
-    mountApi(this.host, config, this.endpoint, new DashboardEndpoint(this.gate));
+    const dashboard = new DashboardEndpoint(this.gate);
+    if (!claimPath(this.host, API_PATH)) {
+      throw fault(`must be set in only one module of the application: another module already has ${API_PATH}`);
+    }
+    const prefix = config.getGlobalPrefix().replace(/^\/+|\/+$/g, '');
+    const bases = [DASHBOARD_PATH, ...(prefix === '' ? [] : [`/${prefix}${DASHBOARD_PATH}`])];
+    this.serve(({ url }) => {
+      const rest = below(url, bases);
+      if (rest === undefined) return undefined;
+      const target = below(rest, ['/api']);
+      if (target !== undefined) return (...exchange) => this.endpoint.handle(target.replace(/^\//, ''), ...exchange);
+      const path = pathOf(rest);
+      const isOurs = path === '' || path === '/' || path.startsWith('/assets/'); // others may be the application's own
+      return isOurs ? (...exchange) => dashboard.handle(path, ...exchange) : undefined;
+    });
   }
 
-  /** Serves `POST /<prefix>/delete`. It refuses all requests until {@link open}. */
+  /**
+   * Serves `POST /<prefix>/delete`, after the middleware of the application and its modules. It refuses all requests
+   * until {@link open}.
+   */
   async mountDeletion(moduleRef: ModuleRef): Promise<void> {
     await this.gate.prepare(moduleRef);
-    mountDeletion(this.host, this.deletionPath, this.deletion);
+    const { path, handle } = this.deletion;
+    const own = path.toLowerCase(); // as on Express, whose routes ignore case and a trailing slash
+    this.serve(({ method, url }) =>
+      method === 'POST' && pathOf(url).toLowerCase().replace(/\/$/, '') === own ? handle : undefined,
+    );
   }
 
   /**
@@ -75,7 +125,7 @@ export class AdminApi {
    * @throws {OptionsError} if the guard admits an anonymous request or does not answer it
    */
   async open(): Promise<void> {
-    await probeGate(this.gate, this.host.httpAdapter, this.deletionPath);
+    await probeGate(this.gate, this.host.httpAdapter, this.deletion.path);
     this.gate.open();
     this.feed.open();
     this.jobs.open();
@@ -91,6 +141,26 @@ export class AdminApi {
     this.jobs.close();
     await this.series.close();
     this.endpoint.close();
-    this.deletion.close();
+  }
+
+  private serve(find: (request: IncomingMessage) => Answerer | undefined): void {
+    const platform = this.host.httpAdapter?.getType() ?? 'none';
+    if (!['express', 'fastify', 'none'].includes(platform)) throw fault(`needs Express or Fastify, not ${platform}`);
+    const mount = new HttpMount(this.host, {
+      find,
+      handle: (answer: Answerer, ...exchange: Exchange) => answer(...exchange),
+    });
+    mount.onExpress();
+    mount.onFastify('preParsing');
   }
 }
+
+/** Returns the part of the URL after one of the bases, with the query; undefined for any other path. */
+function below(url: string | undefined, bases: string[]): string | undefined {
+  const whole = withoutOrigin(url);
+  const path = pathOf(whole);
+  const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
+  return base === undefined ? undefined : whole.slice(base.length);
+}
+
+const fault = (rule: string) => new OptionsError('WebhookDestinationModule', [`admin ${rule}`]);

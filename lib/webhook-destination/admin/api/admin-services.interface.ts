@@ -2,8 +2,7 @@ import type { Observable } from 'rxjs';
 
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { IngestEndpoint } from '../../ingest/ingest.endpoint.js';
-import type { MessageAcceptor } from '../../ingest/message.acceptor.js';
+import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
 import type {
   DeliveryPage,
   DeliveryQuery,
@@ -15,8 +14,7 @@ import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
 import type { AuditLog } from '../audit.log.js';
-import type { DeletionRequest } from '../deletion-request.js';
-import type { DeletionResult } from '../user-deletion.js';
+import type { DeletionRequest, DeletionResult } from '../user-deletion.js';
 
 /** Operations of `WebhookDestinationService` that the API uses. */
 export interface AdminRelay {
@@ -36,8 +34,8 @@ export interface AdminRelay {
 export interface AdminProcess {
   /** Path prefix of `POST /<prefix>/delete`. */
   readonly prefix: string;
-  readonly acceptor: Pick<MessageAcceptor, 'accepted$'>;
-  readonly ingest: { readonly endpoint: Pick<IngestEndpoint, 'refused$'> } | undefined;
+  readonly acceptor: { readonly accepted$: Observable<Acceptance> };
+  readonly ingest: { readonly refused$: Observable<Refusal> } | undefined;
   readonly queue: Pick<DeliveryQueue, 'series' | 'peers'>;
   readonly figures: QueueFigures;
   readonly dispatcher: { readonly downNames: string[] };

@@ -1,58 +1,77 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { ExecutionContext } from '@nestjs/common';
-
+import { errorMessage } from '../../../client/error.util.js';
 import { isPlainObject } from '../../../client/message/message.rules.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
-import { parseBody, readBody } from '../../ingest/body.reader.js';
-import { answerError, answerJson } from '../../ingest/json-answer.js';
-import { admitRequest } from '../../ingest/pipelining-limit.js';
-import { RequestError } from '../../ingest/request.error.js';
-import type { AdminCaller } from '../admin.caller.js';
+import { admitRequest, answerError, answerJson } from '../../http/answer.util.js';
+import { parseBody, readBody } from '../../http/body.reader.js';
+import type { PlatformPair } from '../../http/http.mount.js';
+import { QUEUE_RETRY_AFTER, RequestError } from '../../http/request.error.js';
 import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
+import type { AdminCaller } from '../admin.options.js';
 import type { AuditLog } from '../audit.log.js';
-import { checkContentType, checkSite } from '../request.rules.js';
-import type { ApiRouter } from './api.router.js';
+import type { DeletionRequest } from '../user-deletion.js';
+import type { AdminRelay } from './admin-services.interface.js';
+import type { ApiRequest, ApiRoute } from './api.route.js';
+import { deleteUsers } from './deletion.routes.js';
 import { QueryReader } from './query.reader.js';
 
 /** Caller of the routes that anyone may use. */
 const NOBODY: AdminCaller = { access: 'read', by: 'token' };
 
-/** Handles API requests: authenticates them, parses them and passes them to their routes. */
+/** Answers requests to the API, and to `POST /<prefix>/delete`: authenticates and parses them. */
 export class ApiEndpoint {
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
 
   constructor(
-    readonly router: ApiRouter,
+    readonly routes: ApiRoute[],
+    private readonly relay: Pick<AdminRelay, 'requestDeletion'>,
     private readonly gate: AdminGate,
     private readonly audit: AuditLog,
   ) {}
 
   /**
-   * Never rejects.
+   * Answers a request to the API. Never rejects.
    *
    * @param target path below the base, with the query
-   * @param context the request as the HTTP platform passes it to guards
    */
-  async handle(
-    target: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-    context: ExecutionContext,
-  ): Promise<void> {
-    if (!admitRequest(request, response)) return;
-    response.setHeader('Cache-Control', 'no-store');
-    response.setHeader('X-Content-Type-Options', 'nosniff');
-    try {
-      const answer = await this.answer(target, request, response, context);
-      if (answer) answerJson(request, response, 200, answer);
-    } catch (error) {
-      const refusal = toRefusal(error, this.logger, 'to the API');
-      if (response.headersSent) return void response.end();
-      if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
-      answerError(request, response, refusal);
-    }
+  handle(target: string, request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
+    return this.answer(request, response, 'to the API', async () => {
+      const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
+      const found = this.find(request.method, path);
+      const needed = found instanceof RequestError ? 'read' : found.route.access;
+      // Only authenticated callers may learn that a route does not exist.
+      const caller = needed === 'anyone' ? NOBODY : await this.gate.authorize(platform, needed);
+      if (found instanceof RequestError) throw found;
+      if (request.method !== 'GET') checkContentType(request);
+      return found.route.handle({
+        caller,
+        params: found.params,
+        query: new QueryReader(new URLSearchParams(query), found.route.query),
+        body: request.method === 'GET' ? {} : await readObject(request),
+        request,
+        response,
+        audit: this.recorderOf(caller, request),
+      });
+    });
+  }
+
+  /** Answers `POST /<prefix>/delete`. Never rejects. */
+  handleDeletion(request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
+    return this.answer(request, response, 'for a deletion', async () => {
+      checkContentType(request);
+      const caller = await this.gate.authorize(platform);
+      const deletion = parseBody(await readBody(request)) as DeletionRequest; // requestDeletion checks it
+      try {
+        return { success: true, ...(await deleteUsers(this.relay, deletion, this.recorderOf(caller, request))) };
+      } catch (error) {
+        if (error instanceof RequestError) throw error;
+        this.logger.limited('error', `A deletion failed: ${errorMessage(error)}`);
+        const rule = 'the deletion failed; send the request again'; // it may be incomplete
+        throw new RequestError(503, 'deletion_failed', rule, undefined, QUEUE_RETRY_AFTER);
+      }
+    });
   }
 
   close(): void {
@@ -60,29 +79,84 @@ export class ApiEndpoint {
   }
 
   private async answer(
-    target: string,
     request: IncomingMessage,
     response: ServerResponse,
-    context: ExecutionContext,
-  ): Promise<object | undefined> {
-    checkSite(request);
-    const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
-    const found = this.router.find(request.method, path);
-    const needed = found instanceof RequestError ? 'read' : found.route.access;
-    // Only authenticated callers may learn that a route does not exist.
-    const caller = needed === 'anyone' ? NOBODY : await this.gate.authorize(context, needed);
-    if (found instanceof RequestError) throw found;
-    if (request.method !== 'GET') checkContentType(request);
-    return found.route.handle({
-      caller,
-      params: found.params,
-      query: new QueryReader(new URLSearchParams(query), found.route.query),
-      body: request.method === 'GET' ? {} : await readObject(request),
-      request,
-      response,
-      audit: (entry) =>
-        this.audit.record({ ...entry, by: caller.by, user: caller.user, address: this.gate.addressOf(request) }),
+    what: string,
+    work: () => Promise<object | undefined>,
+  ): Promise<void> {
+    if (!admitRequest(request, response)) return;
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    try {
+      checkSite(request);
+      const answer = await work();
+      if (answer) answerJson(request, response, 200, answer);
+    } catch (error) {
+      const refusal = toRefusal(error, this.logger, what);
+      if (response.headersSent) return void response.end();
+      if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
+      answerError(request, response, refusal);
+    }
+  }
+
+  /**
+   * Returns the matching route, with its path parameters; without one, the refusal: 404 or 405, or 400 for a path with
+   * invalid percent-encoding.
+   */
+  private find(
+    method: string | undefined,
+    path: string,
+  ): { route: ApiRoute; params: Record<string, string> } | RequestError {
+    const given = decode(path.replace(/\/$/, ''));
+    if (!given) return new RequestError(400, 'path_invalid', 'the path must be percent-encoded UTF-8', 'path');
+    const matching = this.routes.flatMap((route) => {
+      const parts = route.path.split('/');
+      const isMatch = (part: string, index: number) =>
+        part.startsWith(':') ? given[index] !== '' : part === given[index];
+      return parts.length === given.length && parts.every(isMatch) ? [{ route, parts }] : [];
     });
+    if (matching.length === 0) return new RequestError(404, 'route_unknown', 'the API has no such route', 'path');
+    const found = matching.find(({ route }) => route.method === method);
+    if (!found) {
+      const methods = matching.map(({ route }) => route.method).join(', ');
+      return new RequestError(405, 'method_unknown', `this route has ${methods} only`, 'method');
+    }
+    const named = found.parts.flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), given[index]!]] : []));
+    return { route: found.route, params: Object.fromEntries(named) as Record<string, string> };
+  }
+
+  private recorderOf({ by, user }: AdminCaller, request: IncomingMessage): ApiRequest['audit'] {
+    return (entry) => this.audit.record({ ...entry, by, user, address: this.gate.addressOf(request) });
+  }
+}
+
+/**
+ * Refuses requests that a page of another site makes the browser send with an administrator's cookies.
+ *
+ * @throws {RequestError} 403
+ */
+function checkSite({ headers }: IncomingMessage): void {
+  if (headers['sec-fetch-site'] !== 'cross-site') return;
+  throw new RequestError(403, 'cross_site', 'pages of another site must not send this request', 'Sec-Fetch-Site');
+}
+
+/**
+ * Refuses requests whose content type is not JSON. Browsers send JSON to another site only after a CORS preflight, and
+ * forms cannot send it.
+ *
+ * @throws {RequestError} 415
+ */
+function checkContentType({ headers }: IncomingMessage): void {
+  if (/^application\/json[ \t]*(;|$)/i.test(headers['content-type'] ?? '')) return;
+  throw new RequestError(415, 'content_type_not_json', 'Content-Type must be application/json', 'Content-Type');
+}
+
+/** Returns the decoded parts of a path; undefined if it is not percent-encoded UTF-8. */
+function decode(path: string): string[] | undefined {
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return undefined;
   }
 }
 

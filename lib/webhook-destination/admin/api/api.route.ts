@@ -1,12 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { Schema } from '../../openapi.util.js';
-import type { AdminCaller } from '../admin.caller.js';
-import type { AdminAccess } from '../admin.options.js';
+import type { ControllerRoute, Schema } from '../../http/route.controller.js';
+import type { AdminAccess, AdminCaller } from '../admin.options.js';
 import type { AuditEntry } from '../audit.log.js';
 import type { QueryReader } from './query.reader.js';
 
-export type ApiMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+/** Descriptions of the responses of every route. */
+const ANSWERS: Record<number, string> = {
+  200: 'Done',
+  400: 'A field breaks a rule; the answer names both',
+  401: 'The caller is not authenticated',
+  403: 'The caller may not do this, or a page of another site sent the request',
+  503: 'The queue is unavailable or full',
+};
 
 /** An authenticated and parsed API request. */
 export interface ApiRequest {
@@ -22,18 +28,10 @@ export interface ApiRequest {
   audit: (entry: Pick<AuditEntry, 'action' | 'target' | 'details'>) => void;
 }
 
-/** A route of the API. */
-export interface ApiRoute {
-  method: ApiMethod;
-  /** Path below `/relay/api`; a part that begins with a colon is a parameter. */
-  path: string;
+/** A route of the API. Its path is below `/relay/api`; without `query`, the query is ignored. */
+export interface ApiRoute extends Pick<ControllerRoute, 'method' | 'path' | 'summary' | 'query' | 'schema'> {
   /** Access that the caller needs; `'anyone'` for the routes that sign in and out. */
   access: AdminAccess | 'anyone';
-  summary: string;
-  /** Descriptions of the query fields, by name; without it, the query is ignored. */
-  query?: Record<string, string>;
-  /** Schema of the body. */
-  schema?: Schema;
   /** Returns the body of the answer, or undefined if the handler answers by itself. */
   handle: (request: ApiRequest) => object | undefined | Promise<object | undefined>;
 }
@@ -50,11 +48,32 @@ export function readRoute(
 
 /** Creates a route that changes something. */
 export function changeRoute(
-  method: Exclude<ApiMethod, 'GET'>,
+  method: Exclude<ApiRoute['method'], 'GET'>,
   path: string,
   summary: string,
   handle: ApiRoute['handle'],
   schema?: Schema,
 ): ApiRoute {
   return { method, path, access: 'write', summary, handle, schema };
+}
+
+/** Returns what the application's OpenAPI document has of a route. */
+export function describeRoute({
+  method,
+  path,
+  summary,
+  query,
+  schema,
+}: ApiRoute): Omit<ControllerRoute, 'handle' | 'path'> {
+  const words = path.replace(/:/g, 'by-').split(/[/-]/);
+  const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return {
+    method,
+    summary,
+    operationId: `relay_${method.toLowerCase()}${named}`,
+    authorization: 'Bearer',
+    schema: schema ?? (method === 'POST' || method === 'PATCH' ? { type: 'object' } : undefined),
+    query,
+    answers: ANSWERS,
+  };
 }

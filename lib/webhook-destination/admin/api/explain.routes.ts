@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../client/message/message.rules.js';
-import { refuseFields } from '../../ingest/request.error.js';
+import { refuseFields } from '../../http/request.error.js';
 import type { AdminRelay } from './admin-services.interface.js';
 import type { ApiRoute } from './api.route.js';
 

@@ -1,8 +1,12 @@
+import type { Metric } from '../../../common/telemetry/metric.js';
 import { isOpen } from '../../queue/delivery-queue.interface.js';
+import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
 import { firstAcceptedAt } from '../../observe/queue.figures.js';
-import { RequestError } from '../../ingest/request.error.js';
+import { RequestError } from '../../http/request.error.js';
 import { COUNTERS, type RelaySeries, sumOf } from '../../observe/relay-series.js';
 import { SERIES_TIME } from '../../observe/series.writer.js';
+import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
+import type { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 
@@ -57,4 +61,29 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
       SERIES_FIELDS,
     ),
   ];
+}
+
+/** Route of the metrics, in the text format of Prometheus. */
+export function metricsRoute(metrics: readonly Metric[]): ApiRoute {
+  return readRoute('metrics', 'Figures of recording, ingest and delivery, as Prometheus text', async ({ response }) => {
+    const text = await toPrometheusText(metrics);
+    const headers = { 'Content-Type': PROMETHEUS_TYPE, 'Content-Length': Buffer.byteLength(text) };
+    response.writeHead(200, headers).end(text);
+    return undefined;
+  });
+}
+
+/** Route of the live events, as server-sent events. */
+export function eventRoute(feed: LiveFeed): ApiRoute {
+  return readRoute(
+    'events',
+    'Messages and outcomes as they happen, as server-sent events; of all processes that share the queue',
+    ({ query, response }) => {
+      query.oneOf('kind', LIVE_KINDS);
+      const given = LIVE_FILTERS.map((name) => [name, query.text(name)]).filter(([, value]) => value !== undefined);
+      feed.stream(response, Object.fromEntries(given) as LiveFilter);
+      return undefined;
+    },
+    Object.fromEntries(LIVE_FILTERS.map((name) => [name, `${name} of the event`])),
+  );
 }

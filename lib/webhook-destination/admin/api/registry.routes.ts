@@ -1,4 +1,4 @@
-import { RequestError } from '../../ingest/request.error.js';
+import { RequestError } from '../../http/request.error.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { errorMessage } from '../../../client/error.util.js';
-import { RequestError } from '../../ingest/request.error.js';
+import { RequestError } from '../../http/request.error.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { AdminRelay } from './admin-services.interface.js';

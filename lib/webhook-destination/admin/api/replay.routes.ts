@@ -1,5 +1,5 @@
 import { isPlainObject } from '../../../client/message/message.rules.js';
-import { RequestError } from '../../ingest/request.error.js';
+import { RequestError } from '../../http/request.error.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
 import { QueryReader } from './query.reader.js';

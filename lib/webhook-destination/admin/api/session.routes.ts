@@ -1,4 +1,4 @@
-import { RequestError } from '../../ingest/request.error.js';
+import { RequestError } from '../../http/request.error.js';
 import type { AdminGate } from '../admin.gate.js';
 import { SESSION_TIME } from '../admin.tokens.js';
 import { isSecure, toSetCookie } from '../session.cookie.js';

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 
-import type { ExecutionContext } from '@nestjs/common';
-
 import { LimitedLogger } from '../../../common/limited.logger.js';
-import { answerError } from '../../ingest/json-answer.js';
-import { admitRequest } from '../../ingest/pipelining-limit.js';
-import { RequestError } from '../../ingest/request.error.js';
+import { admitRequest, answerError } from '../../http/answer.util.js';
+import type { PlatformPair } from '../../http/http.mount.js';
+import { RequestError } from '../../http/request.error.js';
 import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
 import { dashboardAssets } from './dashboard-assets.source.js';
@@ -48,13 +46,12 @@ export class DashboardEndpoint {
    * Never rejects.
    *
    * @param path path below `/relay`: empty, `/`, or the path of a file
-   * @param context the request as the HTTP platform passes it to guards
    */
   async handle(
     path: string,
     request: IncomingMessage,
     response: ServerResponse,
-    context: ExecutionContext,
+    platform: PlatformPair,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
@@ -63,7 +60,7 @@ export class DashboardEndpoint {
         response.setHeader('Allow', 'GET, HEAD');
         throw new RequestError(405, 'method_unknown', 'the dashboard has GET and HEAD only', 'method');
       }
-      if (!this.gate.hasTokens) await this.gate.authorize(context, 'read');
+      if (!this.gate.hasTokens) await this.gate.authorize(platform, 'read');
       this.answer(path, request, response);
     } catch (error) {
       const refusal = toRefusal(error, this.logger, 'for the dashboard');

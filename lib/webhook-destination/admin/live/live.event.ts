@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../../client/message/message.rules.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Acceptance } from '../../ingest/message.acceptor.js';
+import type { Acceptance } from '../../ingest/ingest.result.js';
 
 /** Kinds of live events. */
 export const LIVE_KINDS = ['message', 'rejected', 'delivered', 'retry', 'dead'] as const;

@@ -5,8 +5,8 @@ import { map, mergeMap } from 'rxjs/operators';
 
 import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Acceptance } from '../../ingest/message.acceptor.js';
-import { RequestError } from '../../ingest/request.error.js';
+import type { Acceptance } from '../../ingest/ingest.result.js';
+import { RequestError } from '../../http/request.error.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import { type LiveEvent, type LiveFilter, toMessageEvents, toOutcomeEvent } from './live.event.js';
 import { EventStream } from './event-stream.js';

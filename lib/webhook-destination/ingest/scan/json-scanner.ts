@@ -1,4 +1,4 @@
-import { MAX_DEPTH } from '../json-depth.util.js';
+import { MAX_DEPTH } from '../posted-message.interface.js';
 
 /** Bytes of JSON. */
 export const QUOTE = 0x22;

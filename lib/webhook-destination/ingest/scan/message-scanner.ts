@@ -1,5 +1,5 @@
 import type { MessageType } from '../../../client/message/message.interface.js';
-import type { JsonText } from '../body.reader.js';
+import type { JsonText } from '../../http/body.reader.js';
 import { ParsedMessage } from '../parsed-message.js';
 import { ID_FIELDS, type PostedMessage } from '../posted-message.interface.js';
 import {

@@ -1,6 +1,6 @@
 import type { MessageType } from '../../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../../client/message/message.limits.js';
-import type { JsonText } from '../body.reader.js';
+import type { JsonText } from '../../http/body.reader.js';
 import { memberOf } from '../parsed-message.js';
 import { type PostedMessage, TEXT_FIELDS, type TextField } from '../posted-message.interface.js';
 import { OPEN_BRACE, QUOTE } from './json-scanner.js';

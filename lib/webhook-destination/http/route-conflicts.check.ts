@@ -3,9 +3,9 @@ import { type AbstractHttpAdapter, type ApplicationConfig, MetadataScanner, type
 import { PathsExplorer } from '@nestjs/core/router/paths-explorer.js';
 import { RoutePathFactory } from '@nestjs/core/router/route-path-factory.js';
 
-import type { FastifyInstance } from '../common/fastify.interface.js';
-import { LineLogger } from '../common/line.logger.js';
-import { throwFaults } from '../common/options.error.js';
+import type { FastifyInstance } from '../../common/fastify.interface.js';
+import { LineLogger } from '../../common/line.logger.js';
+import { throwFaults } from '../../common/options.error.js';
 
 /** A method and a path, with its parameters as `:name`. */
 export interface Route {

@@ -3,8 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-import { BodyBuffer } from './body-buffer.util.js';
-import { isDeeperThan, MAX_DEPTH } from './json-depth.util.js';
 import { QUEUE_RETRY_AFTER, RequestError } from './request.error.js';
 
 /** Maximum size of a body after decompression, in bytes. SDKs post up to 512 KB of messages, plus an envelope. */
@@ -30,8 +28,8 @@ const gunzipWhole = promisify(gunzip);
 
 const BYTE_ORDER_MARK = /^\ufeff/;
 
-/** Nesting levels of an envelope around its messages. */
-const DEPTH_OF_BATCH = 2;
+/** Maximum nesting of a body that is measured, in levels: a much deeper one cannot be serialized. */
+export const MAX_BODY_DEPTH = 102;
 
 /** JSON in UTF-8. */
 export interface JsonText {
@@ -77,12 +75,22 @@ export function parseBody(body: RequestBody): unknown {
   }
 }
 
+/** Returns whether a JSON value is nested deeper than this number of levels. */
+export function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const key in value) {
+    if (isDeeperThan((value as Record<string, unknown>)[key], levels - 1)) return true;
+  }
+  return false;
+}
+
 /** Returns the body if the host's body parser has already read it, as one in front of all routes does. */
 function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknown }): RequestBody | undefined {
   if (!readableEnded || body === undefined) return undefined;
   // Content-Length is not reliable, because the body may have been gzipped. A body too deep to measure is refused
   // later.
-  if (isDeeperThan(body, MAX_DEPTH + DEPTH_OF_BATCH)) return { value: body, size: Infinity };
+  if (isDeeperThan(body, MAX_BODY_DEPTH)) return { value: body, size: Infinity };
   const size = Buffer.byteLength(JSON.stringify(body));
   if (size > MAX_BODY_BYTES) throw tooLarge();
   return { value: body, size };
@@ -124,6 +132,38 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
     if (Number(request.headers['content-length']) > most) return fail(tooLarge());
     request.on('data', take).on('end', succeed).on('close', cutOff).on('error', ignore);
   });
+}
+
+/** Collects the bytes of a body, using at most twice their size in memory for any number of chunks. */
+class BodyBuffer {
+  private bytes: Buffer = Buffer.alloc(0);
+  /** Number of bytes received. */
+  size = 0;
+
+  /** @param most maximum number of bytes; the caller enforces it */
+  constructor(private readonly most: number) {}
+
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (this.size === 0) {
+      this.bytes = chunk; // most bodies are one chunk, which need not be copied
+    } else {
+      if (size > this.bytes.length) this.grow(size);
+      chunk.copy(this.bytes, this.size);
+    }
+    this.size = size;
+  }
+
+  /** Returns the received bytes without copying them. */
+  content(): Buffer {
+    return this.bytes.subarray(0, this.size);
+  }
+
+  private grow(size: number): void {
+    const larger = Buffer.allocUnsafe(Math.min(Math.max(size, 2 * this.bytes.length), this.most));
+    this.bytes.copy(larger, 0, 0, this.size);
+    this.bytes = larger;
+  }
 }
 
 /** An error is followed by `close`. */

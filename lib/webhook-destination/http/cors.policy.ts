@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { CorsOptions } from './ingest.options.js';
-
 /** How long a browser may cache the answer to a preflight, in s. */
 const MAX_AGE = 86_400;
 
@@ -19,7 +17,7 @@ export class CorsPolicy {
   private readonly patterns: [start: string, end: string][];
 
   /** @param options `true` allows every origin */
-  constructor(options: true | CorsOptions) {
+  constructor(options: true | { origin: string | string[] }) {
     const origins = options === true ? [] : [options.origin].flat();
     this.origins = options === true ? undefined : new Set(origins);
     this.patterns = origins.flatMap((origin) => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
-import { RateLimiter } from '../../../lib/webhook-destination/ingest/rate.limiter.js';
+import { RateLimiter, RecentSet } from '../../../lib/webhook-destination/http/rate.limiter.js';
 
 describe('RateLimiter', () => {
   afterEach(() => void jest.restoreAllMocks());
@@ -47,5 +47,20 @@ describe('RateLimiter', () => {
     limiter.count('shop');
     jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
     expect(limiter.count('shop')).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('RecentSet', () => {
+  it('remembers what was added or asked for last, and forgets the rest', () => {
+    const set = new RecentSet(10);
+    set.add('office');
+    for (let i = 0; i < 1_000; i++) {
+      set.add(`visitor ${i}`);
+      expect(set.has('office')).toBe(true);
+    }
+    const known = Array.from({ length: 1_000 }, (_, i) => i).filter((i) => set.has(`visitor ${i}`));
+    expect(known.length).toBeGreaterThanOrEqual(9);
+    expect(known.length).toBeLessThanOrEqual(20);
+    expect(known.at(-1)).toBe(999);
   });
 });

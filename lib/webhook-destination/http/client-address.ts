@@ -3,13 +3,12 @@ import { isIP, SocketAddress } from 'node:net';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { IngestOptions } from './ingest.options.js';
 
 /** Returns what identifies a client: an IPv4 address, or the network of an IPv6 address. */
 export type AddressReader = (request: IncomingMessage) => string;
 
 /** Reads the address of the socket, or the application's client address if it is an IP address. */
-export function createAddressReader(clientAddress: IngestOptions['clientAddress']): AddressReader {
+export function createAddressReader(clientAddress?: (request: IncomingMessage) => string | undefined): AddressReader {
   if (!clientAddress) return socketNetwork;
   const faults = new LimitedLogger('WebhookDestinationIngest');
   return (request) => {
