@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-/** What each folder of lib/ may not import: the table of CONTRIBUTING.md. */
+/** What each folder of lib/ may not import: the table of ARCHITECTURE.md. */
 const relay = 'lib/webhook-destination';
 const engines = 'queue/(bullmq|memory|postgres|redis|shared|sqlite|store)/';
 const collecting = '(analytics|cli|testing)/';
