@@ -70,7 +70,14 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     };
     let turn = setImmediate(count);
     cleanUp(() => clearImmediate(turn));
-    expect((await get('deliveries?limit=500')).deliveries).toHaveLength(500);
+    // A page ends early on a busy machine.
+    let shown = 0;
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const { deliveries, cursor } = await get(`deliveries?limit=500${after}`);
+      shown += deliveries.length;
+      after = cursor && `&cursor=${cursor}`;
+    }
+    expect(shown).toBe(500);
     expect(Math.max(...perTurn)).toBeLessThan(100);
   });
 
