@@ -19,8 +19,6 @@ interface Entry {
   onEnd: () => void;
   resolve: (settled: boolean) => void;
   reject: (error: Error) => void;
-  /** Whether a write failed that may have recorded the settlement all the same. */
-  isInDoubt: boolean;
 }
 
 /**
@@ -43,13 +41,13 @@ export class SettlementWriter {
    * Writes a settlement. Resolves once durable, with whether the delivery was leased; rejects when the queue closes.
    * @param onEnd called before either
    */
-  write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
+  write(settlement: Omit<Settlement, 'isInDoubt'>, onEnd: () => void): Promise<boolean> {
     if (this.closing.signal.aborted) {
       onEnd();
       return Promise.reject(new ClosedError('the queue is closed, and the lease ended with it'));
     }
     return new Promise((resolve, reject) => {
-      this.group.push({ settlement, onEnd, resolve, reject, isInDoubt: false });
+      this.group.push({ settlement: { ...settlement, isInDoubt: false }, onEnd, resolve, reject });
       this.writing ??= this.run();
     });
   }
@@ -64,29 +62,45 @@ export class SettlementWriter {
     await turnEnd(); // settlements made in the same turn of the event loop join the first group
     while (this.group.length > 0) {
       const entries = this.takeGroup();
+      const failed = new Map<Entry, Error>();
       try {
-        const settlements = entries.map(({ settlement }) => settlement);
-        const settled = await this.store.settle(settlements, this.now());
-        this.logger.succeeded();
-        entries.forEach(({ onEnd, resolve, isInDoubt }, index) => {
-          onEnd();
-          resolve(settled[index]! || isInDoubt);
+        const settled = await this.store.settle(
+          entries.map(({ settlement }) => settlement),
+          this.now(),
+        );
+        entries.forEach((entry, index) => {
+          const result = settled[index]!;
+          if (result instanceof Error) {
+            failed.set(entry, result);
+          } else {
+            entry.onEnd();
+            entry.resolve(result);
+          }
         });
       } catch (error) {
-        if (this.closing.signal.aborted) {
-          for (const { onEnd, reject } of entries) {
-            onEnd();
-            reject(error as Error);
-          }
-          continue;
-        }
-        this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
-        for (const entry of entries) entry.isInDoubt = true;
-        this.group = [...entries, ...this.group];
-        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
+        for (const entry of entries) failed.set(entry, error as Error);
       }
+      const [error] = failed.values();
+      if (!error) this.logger.succeeded();
+      else if (this.closing.signal.aborted) this.rejectAll(failed);
+      else await this.retry(failed, error);
     }
     this.writing = undefined;
+  }
+
+  private rejectAll(failed: Map<Entry, Error>): void {
+    for (const [{ onEnd, reject }, error] of failed) {
+      onEnd();
+      reject(error);
+    }
+  }
+
+  /** Puts entries first in the next group, after a wait. */
+  private async retry(failed: Map<Entry, Error>, error: Error): Promise<void> {
+    this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
+    for (const { settlement } of failed.keys()) settlement.isInDoubt = true;
+    this.group = [...failed.keys(), ...this.group];
+    await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
   }
 
   private takeGroup(): Entry[] {
