@@ -6,7 +6,6 @@ import { parseJson } from '../../../common/value.util.js';
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import {
   type Delivery,
-  type DeliveryOutcome,
   type DeliveryRecord,
   type DeliveryState,
   isOpenNotice,
@@ -14,29 +13,23 @@ import {
 } from '../delivery-queue.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
+import type { Settlement } from '../store/delivery-store.interface.js';
+import { toSettled } from '../store/settlement.util.js';
 
-/** Delivery data that a job has from the start. */
+/** Data of a job: its delivery, whose progress is written together with each new state. */
 interface JobData {
   source: string;
   messageId: string;
-  userId?: string;
+  userId?: string | undefined;
   /** When it was added, in us since the epoch: orders the listing of deliveries accepted at the same time. */
   seq: number;
   body: string;
   trace?: string | undefined;
   recordedBy?: string | undefined;
-  /** Attempts made before the replay, or in the queue that it was moved from. */
   attempts?: AttemptRecord[];
-  /** Its history at the replay, or in that queue. */
-  history?: JobHistory;
-}
-
-/** Data of an attempted delivery, besides its attempts. */
-interface JobHistory {
-  firstAttemptAt: number | undefined;
-  failedUrls: string[];
-  nextAttemptAt?: number;
-  isDead?: boolean;
+  firstAttemptAt?: number | undefined;
+  failedUrls?: string[];
+  nextAttemptAt?: number | undefined;
 }
 
 /** A new job, as a BullMQ backend takes it. */
@@ -81,7 +74,7 @@ export function toTakenJob(delivery: TakenDelivery): NewJob {
   const { jobId: repeatedId, job } = toJob(delivery, true);
   const { source, messageId, acceptedAt, attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
   const jobId = toJobId(source, messageId, acceptedAt, delivery.id);
-  const data: JobData = { ...parseData(job), attempts, history: { firstAttemptAt, failedUrls, nextAttemptAt } };
+  const data: JobData = { ...parseData(job), attempts, firstAttemptAt, failedUrls, nextAttemptAt };
   const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
   // BullMQ adds the delay to the timestamp, which is the acceptance time.
   const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
@@ -93,10 +86,28 @@ export function toTakenJob(delivery: TakenDelivery): NewJob {
  * @param now the queue's time, in ms since the epoch
  */
 export function toReplayedData(job: JobJson, now: number): object {
-  const data = parseData(job);
-  const { attempts } = parseTrace(job, data);
-  const history: JobHistory = { firstAttemptAt: now, failedUrls: [], nextAttemptAt: now };
-  return { ...data, attempts, history };
+  return { ...parseData(job), firstAttemptAt: now, failedUrls: [], nextAttemptAt: now };
+}
+
+/** Returns the fields that BullMQ writes together with the new state of a job that was not delivered. */
+export function toFields({ delivery, outcome }: Settlement): Record<string, string> {
+  const { source, messageId, userId, body, trace, recordedBy } = delivery;
+  const { firstAttemptAt, attempts, failedUrls, dueAt } = toSettled({ delivery, outcome });
+  const data: JobData = {
+    source,
+    messageId,
+    userId,
+    seq: fromDeliveryId(delivery.id).seq,
+    body: body.toString(),
+    trace,
+    recordedBy,
+    attempts,
+    firstAttemptAt,
+    failedUrls,
+    nextAttemptAt: dueAt,
+  };
+  const failures = outcome?.attempt?.results.map(({ url, status, error }) => `${url}: ${error ?? status}`) ?? [];
+  return { data: JSON.stringify(data), ...(failures.length > 0 && { failedReason: failures.join('; ') }) };
 }
 
 /** Place of a delivery in the listing, which never changes. */
@@ -140,15 +151,15 @@ export function isOpenNoticeJob(job: JobJson, state: DeliveryState): boolean {
 }
 
 /** Returns the state of a job that was found in state `found`: since then it may have ended or been replayed. */
-export function stateOf({ finishedOn, failedReason }: JobJson, found: DeliveryState): DeliveryState {
-  if (finishedOn !== undefined) return failedReason === undefined ? 'delivered' : 'dead';
+export function stateOf({ finishedOn, returnvalue }: JobJson, found: DeliveryState): DeliveryState {
+  if (finishedOn !== undefined) return returnvalue === undefined ? 'dead' : 'delivered';
   return found === 'delivered' || found === 'dead' ? 'queued' : found;
 }
 
 /** Converts a job to its delivery. */
 export function toDelivery(destination: string, job: JobJson): Delivery {
   const data = parseData(job);
-  const { source, messageId, userId, body, trace, recordedBy } = data;
+  const { source, messageId, userId, body, trace, recordedBy, firstAttemptAt, attempts = [], failedUrls = [] } = data;
   return {
     id: placeOf(destination, job, data).id,
     destination,
@@ -159,7 +170,9 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
     acceptedAt: job.timestamp,
     trace,
     recordedBy,
-    ...toProgress(job, data),
+    firstAttemptAt,
+    attempts,
+    failedUrls,
   };
 }
 
@@ -182,24 +195,9 @@ export function toRecord(destination: string, job: JobJson, state: DeliveryState
   };
 }
 
-/**
- * Returns what is stored as the job's stack trace, because BullMQ writes that together with the new state: the history,
- * then each attempt.
- */
-export function toTrace(delivery: Delivery, outcome: Exclude<DeliveryOutcome, { state: 'delivered' }>): string {
-  const { failedUrls } = outcome;
-  const firstAttemptAt = delivery.firstAttemptAt ?? outcome.attempt?.startedAt;
-  const history: JobHistory =
-    outcome.state === 'waiting'
-      ? { firstAttemptAt, failedUrls, nextAttemptAt: outcome.nextAttemptAt }
-      : { firstAttemptAt, failedUrls, isDead: true };
-  const attempts = outcome.attempt ? [...delivery.attempts, outcome.attempt] : delivery.attempts;
-  return JSON.stringify([history, ...attempts].map((entry) => JSON.stringify(entry)));
-}
-
 /** Returns the scheduled time of the next attempt of a waiting or replayed job, in ms since the epoch. */
 export function nextAttemptAtOf(job: JobJson): number | undefined {
-  return parseTrace(job).history?.nextAttemptAt;
+  return parseData(job).nextAttemptAt;
 }
 
 /** Returns when an open job fell or falls due, in ms since the epoch. */
@@ -209,7 +207,7 @@ export function dueAtOf(job: JobJson): number {
 
 /** Whether all of a job can be read: its data may have been evicted or damaged. */
 export function isReadable(job: JobJson): boolean {
-  return parseData(job) !== EMPTY && Number.isFinite(job.timestamp) && parseTexts(job) !== undefined;
+  return parseData(job) !== EMPTY && Number.isFinite(job.timestamp);
 }
 
 /** What is listed of a job whose data cannot be read. */
@@ -217,31 +215,9 @@ const EMPTY: JobData = { source: '', messageId: '', seq: 0, body: '' };
 
 function parseData(job: JobJson): JobData {
   const data = parseJson(job.data) as Partial<JobData> | null | undefined;
-  const texts = [data?.source, data?.messageId, data?.body];
-  return texts.every((text) => typeof text === 'string') ? (data as JobData) : EMPTY;
-}
-
-/** Parses history and attempts. A dead letter's stack trace without a failure is outdated: the job was replayed. */
-function parseTrace(
-  job: JobJson,
-  data = parseData(job),
-): { history: JobHistory | undefined; attempts: AttemptRecord[] } {
-  const [first, ...rest] = parseTexts(job) ?? [];
-  const history = first as JobHistory | undefined;
-  const isFailed = job.failedReason !== undefined && job.finishedOn !== undefined;
-  if (!history || (history.isDead && !isFailed)) return { history: data.history, attempts: data.attempts ?? [] };
-  return { history, attempts: rest as AttemptRecord[] };
-}
-
-/** Parses the texts of a stack trace; undefined if one of them is damaged. */
-function parseTexts({ stacktrace = '[]' }: JobJson): unknown[] | undefined {
-  const texts = parseJson(stacktrace);
-  const values = Array.isArray(texts) ? texts.map((text) => parseJson(String(text))) : [undefined];
-  return values.every((value) => typeof value === 'object' && value !== null) ? values : undefined;
-}
-
-/** Reads the progress of a delivery. */
-function toProgress(job: JobJson, data: JobData): Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failedUrls'> {
-  const { history, attempts } = parseTrace(job, data);
-  return { firstAttemptAt: history?.firstAttemptAt, attempts, failedUrls: history?.failedUrls ?? [] };
+  const { source, messageId, body, attempts = [], failedUrls = [] } = data ?? {};
+  const isWhole =
+    [source, messageId, body].every((text) => typeof text === 'string') &&
+    [attempts, failedUrls].every((list) => Array.isArray(list));
+  return isWhole ? (data as JobData) : EMPTY;
 }

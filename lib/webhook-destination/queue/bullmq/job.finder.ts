@@ -18,7 +18,7 @@ import {
   stateOf,
   toRecord,
 } from './job.codec.js';
-import type { DestinationJobs, RedisStore } from './redis.store.js';
+import { type DestinationJobs, isDamage, type JobQueues } from './job-queues.js';
 
 /** Jobs read concurrently. */
 const CHUNK = 250;
@@ -59,13 +59,13 @@ export async function countJobs({ backend }: DestinationJobs): Promise<Record<De
   return counts;
 }
 
-/** Reads a job; undefined if it does not exist. One that BullMQ cannot parse counts as set aside. */
+/** Reads a job; undefined if it does not exist. A damaged one counts as set aside. */
 export async function readJob({ backend }: DestinationJobs, id: string): Promise<JobJson | undefined> {
   try {
     const job = await backend.getJobData(id);
     return job && { ...job, id };
   } catch (error) {
-    if ((error as Error).name !== 'SyntaxError') throw error;
+    if (!isDamage(error)) throw error;
     return { id, data: '', opts: {}, failedReason: UNREADABLE, finishedOn: 0 } as unknown as JobJson;
   }
 }
@@ -74,7 +74,7 @@ export async function readJob({ backend }: DestinationJobs, id: string): Promise
  * Returns the oldest open delivery of a queue, and when the first of them falls due. Considers only the jobs of each type
  * that are due first, because a queue can hold millions.
  */
-export async function firstOpen(store: RedisStore, queue: DestinationJobs): Promise<OldestDelivery | undefined> {
+export async function firstOpen(store: JobQueues, queue: DestinationJobs): Promise<OldestDelivery | undefined> {
   const types = [...TYPES.queued, ...TYPES.waiting];
   const ranges: string[][] = await queue.backend.getRanges(types, 0, LOOKED_AT - 1, true);
   // BullMQ takes jobs that wait from the end.
@@ -95,11 +95,7 @@ export async function firstOpen(store: RedisStore, queue: DestinationJobs): Prom
 }
 
 /** Yields the matching jobs of one queue in chunks; each job is found once, even if its state changes meanwhile. */
-export async function* find(
-  store: RedisStore,
-  queue: DestinationJobs,
-  query: CheckedQuery,
-): AsyncGenerator<FoundJob[]> {
+export async function* find(store: JobQueues, queue: DestinationJobs, query: CheckedQuery): AsyncGenerator<FoundJob[]> {
   yield* walk(queue, await findPlaces(store, queue, query), query);
 }
 
@@ -112,7 +108,7 @@ interface Row extends DeliveryPlace, FoundJob {
  * then reads as many of them, newest first, as the page needs.
  */
 export async function listRecords(
-  store: RedisStore,
+  store: JobQueues,
   queues: DestinationJobs[],
   query: CheckedQuery,
   { limit, after }: CheckedPage,
@@ -138,7 +134,7 @@ export async function listRecords(
 }
 
 /** Finds the jobs of one queue that may match a query, in one snapshot of all states, so each job is found once. */
-async function findPlaces(store: RedisStore, queue: DestinationJobs, query: CheckedQuery): Promise<JobPlace[]> {
+async function findPlaces(store: JobQueues, queue: DestinationJobs, query: CheckedQuery): Promise<JobPlace[]> {
   const { id, acceptedBefore = Infinity } = query;
   if (id !== undefined) return findPlace(queue, id);
   const types = ALL_TYPES.filter(({ state }) => state === (query.state ?? state));

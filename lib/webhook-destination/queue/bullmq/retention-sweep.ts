@@ -2,7 +2,7 @@ import type { SweptRecords } from '../delivery-queue.interface.js';
 import { limitFairly } from '../retention-bound.util.js';
 import type { Retention } from '../retention.options.js';
 import { countJobs, readJob } from './job.finder.js';
-import type { DestinationJobs, RedisStore } from './redis.store.js';
+import type { DestinationJobs, JobQueues } from './job-queues.js';
 
 /** Records removed with one command, which blocks Redis. */
 const PORTION = 250;
@@ -15,7 +15,7 @@ export class RetentionSweep {
   private readonly counts = new Map<string, Record<keyof typeof TYPES, number>>();
 
   constructor(
-    private readonly store: RedisStore,
+    private readonly store: JobQueues,
     private readonly retention: Retention,
   ) {}
 

@@ -114,7 +114,7 @@ export class PostgresStore implements DeliveryStore {
   async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
     const { mark } = this.leases;
     const held = settlements.filter(({ delivery }) => LeasedDelivery.isHeld(delivery, mark));
-    if (held.length === 0) return settlements.map(() => false);
+    if (held.length === 0) return settlements.map(({ isInDoubt }) => isInDoubt);
     const settled = held.map(toSettled);
     const [row] = await this.database.query<{ ids: string[] }>(this.statements.settle, [
       mark,
@@ -131,7 +131,7 @@ export class PostgresStore implements DeliveryStore {
     this.claims.forget(held.flatMap(({ delivery, outcome }) => (outcome ? [] : delivery.destination)));
     if (ids.length === settlements.length) return settlements.map(() => true);
     const recorded = new Set(ids);
-    return settlements.map(({ delivery }) => recorded.has(delivery.id));
+    return settlements.map(({ delivery, isInDoubt }) => isInDoubt || recorded.has(delivery.id));
   }
 
   list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {

@@ -1,6 +1,12 @@
 import type { Redis } from 'ioredis';
 
-import { type OnSignal, readTexts, type SignalConnection, StoreSignals } from '../shared/store-signals.js';
+import {
+  type OnSignal,
+  readTexts,
+  type SignalConnection,
+  type SignalKind,
+  StoreSignals,
+} from '../shared/store-signals.js';
 import type { RedisConnection } from './redis.connection.js';
 
 /** Signals between processes, on a connection separate from the commands. */
@@ -24,10 +30,16 @@ export class RedisSignals extends StoreSignals {
     await this.connection.client.publish(this.channels.peer, JSON.stringify([this.id, text]));
   }
 
+  /** Notifies other processes of leased deliveries that were purged. */
+  async sendPurged(ids: string[]): Promise<void> {
+    await this.connection.client.publish(this.channels.purged, JSON.stringify([this.id, ...ids]));
+  }
+
   /** Connects to any node of a cluster, as each forwards signals to the others. */
   protected override connect(onSignal: OnSignal, onEnd: () => void): SignalConnection {
     const { client } = this.connection;
     const nodes = 'nodes' in client ? client.nodes() : [client];
+    const kinds = new Map(Object.entries(this.channels).map(([kind, channel]) => [channel, kind as SignalKind]));
     const node = nodes[Math.floor(Math.random() * nodes.length)] ?? (client as Redis);
     const connection = node.duplicate({ lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null });
     connection.on('error', () => undefined).on('end', onEnd);
@@ -35,7 +47,7 @@ export class RedisSignals extends StoreSignals {
       if (channel === this.channels.registry) return onSignal('registry', []);
       const [sender, ...texts] = readTexts(message);
       if (sender === undefined || sender === this.id) return;
-      onSignal(channel === this.channels.peer ? 'peer' : 'due', texts);
+      onSignal(kinds.get(channel) ?? 'due', texts);
     });
     const subscribe = () => connection.subscribe(...Object.values(this.channels));
     return {

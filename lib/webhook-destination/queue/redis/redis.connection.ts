@@ -43,7 +43,12 @@ export class RedisConnection {
 
   /** Channels of the signals between processes. */
   get channels() {
-    return { registry: this.key('{registry}', 'changed'), due: this.key('due'), peer: this.key('peer') };
+    return {
+      registry: this.key('{registry}', 'changed'),
+      due: this.key('due'),
+      peer: this.key('peer'),
+      purged: this.key('purged'),
+    };
   }
 
   /** Connects. Rejects when Redis cannot be reached in time, or does not suit the queue. */
@@ -70,6 +75,14 @@ export class RedisConnection {
    */
   key(...parts: string[]): string {
     return [this.options.prefix, ...parts].join(':');
+  }
+
+  /** Sends the commands of this turn of the event loop with one write; a cluster sends them one by one. */
+  group(): void {
+    const { stream } = this.client as Partial<Redis>;
+    if (!stream || stream.writableCorked > 0) return;
+    stream.cork();
+    setImmediate(() => stream.uncork());
   }
 
   /** Resolves once the connection is closed. */

@@ -1,10 +1,10 @@
 import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
-import { BullmqDeliveryQueue } from '../bullmq/bullmq-delivery.queue.js';
+import { BullmqStore } from '../bullmq/bullmq.store.js';
 import { type BullmqQueueOptions, type SharedQueueOptions, toBullmqOptions } from './shared-queue.options.js';
 import type { SharedQueue } from './shared-queue.interface.js';
+import { SharedStoreQueue } from './shared-store.queue.js';
 import { concealClient } from './store-errors.util.js';
 import { PostgresDatabase } from '../postgres/postgres.database.js';
-import { PostgresQueue } from '../postgres/postgres.queue.js';
 import { PostgresStore } from '../postgres/postgres.store.js';
 
 /**
@@ -55,7 +55,9 @@ export function createSharedQueue(options: SharedQueueOptions): SharedQueue {
 }
 
 function createEngine(options: SharedQueueOptions): SharedQueue {
-  if (options.backend === 'redis') return new BullmqDeliveryQueue(options);
-  const store = new PostgresStore(new PostgresDatabase(options), options.retention.messageIds);
-  return new PostgresQueue(store, options.retention);
+  const store =
+    options.backend === 'redis'
+      ? new BullmqStore(options)
+      : new PostgresStore(new PostgresDatabase(options), options.retention.messageIds);
+  return new SharedStoreQueue(store, options.retention);
 }

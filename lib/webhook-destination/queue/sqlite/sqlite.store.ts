@@ -121,7 +121,9 @@ export class SqliteStore implements DeliveryStore {
 
   async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
     const unsettled = await this.thread.call('queue', 'settle', ...toSettlementRows(settlements), now);
-    return settlements.map(({ delivery }) => unsettled.length === 0 || !unsettled.includes(Number(delivery.id)));
+    return settlements.map(
+      ({ delivery, isInDoubt }) => isInDoubt || unsettled.length === 0 || !unsettled.includes(Number(delivery.id)),
+    );
   }
 
   async list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {

@@ -32,6 +32,8 @@ export interface StoreBatch {
 export interface Settlement {
   delivery: Delivery;
   outcome: DeliveryOutcome | undefined;
+  /** Whether a write failed that may have recorded it all the same. */
+  isInDoubt: boolean;
 }
 
 /** Limits of a claim, which the last batch may exceed. */
@@ -97,8 +99,11 @@ export interface DeliveryStore
    */
   insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]>;
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
-  /** Settles leased deliveries. Resolves once that is durable, with whether each was still leased. */
-  settle(settlements: Settlement[], now: number): Promise<boolean[]>;
+  /**
+   * Settles leased deliveries. Resolves once that is durable, with whether each was still leased, or why that is not
+   * known. One in doubt that is no longer leased counts as settled, unless the store shows that it was not.
+   */
+  settle(settlements: Settlement[], now: number): Promise<(boolean | Error)[]>;
   list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]>;
   /** As `DeliveryQueue.search`, for a search without `id`. Without this method, `list` is used. */
   search?(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion>;

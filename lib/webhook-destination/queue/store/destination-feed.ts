@@ -193,7 +193,8 @@ export class DestinationFeed {
   }
 
   private giveBack(): void {
-    for (const delivery of this.ready.drain()) {
+    // The oldest last, because a list has the one that was returned last in front.
+    for (const delivery of [...this.ready.drain()].reverse()) {
       this.window.drop(delivery);
       // If the closing store does not take it back, it is due again when the store opens.
       this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);

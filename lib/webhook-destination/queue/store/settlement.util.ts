@@ -10,7 +10,7 @@ interface Settled extends Pick<Delivery, 'firstAttemptAt' | 'attempts' | 'failed
 }
 
 /** Returns the settled delivery's new state and records. */
-export function toSettled({ delivery, outcome }: Settlement): Settled {
+export function toSettled({ delivery, outcome }: Pick<Settlement, 'delivery' | 'outcome'>): Settled {
   const { attempts, failedUrls } = delivery;
   return {
     state: outcome?.state ?? (attempts.length === 0 ? 'queued' : 'waiting'),

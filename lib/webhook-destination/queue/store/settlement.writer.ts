@@ -20,8 +20,6 @@ interface Entry {
   onEnd: () => void;
   resolve: (settled: boolean) => void;
   reject: (error: Error) => void;
-  /** Whether a write failed that may have recorded the settlement all the same. */
-  isInDoubt: boolean;
 }
 
 /**
@@ -31,8 +29,9 @@ interface Entry {
 export class SettlementWriter {
   private readonly logger = new LimitedLogger('DeliveryQueue');
   private readonly closing = new AbortController();
-  private attempted: Entry[] = [];
-  /** Without an attempt. */
+  /** The next group, but for the deliveries without an attempt. */
+  private group: Entry[] = [];
+  /** Deliveries without an attempt. */
   private readonly returned = new Fifo<Entry>();
   private writing: Promise<void> | undefined;
 
@@ -46,14 +45,14 @@ export class SettlementWriter {
    * Writes a settlement. Resolves once durable, with whether the delivery was leased; rejects when the queue closes.
    * @param onEnd called before either
    */
-  write(settlement: Settlement, onEnd: () => void): Promise<boolean> {
+  write(settlement: Omit<Settlement, 'isInDoubt'>, onEnd: () => void): Promise<boolean> {
     if (this.closing.signal.aborted) {
       onEnd();
       return Promise.reject(new ClosedError('the queue is closed, and the lease ended with it'));
     }
     return new Promise((resolve, reject) => {
-      const list = settlement.outcome?.attempt ? this.attempted : this.returned;
-      list.push({ settlement, onEnd, resolve, reject, isInDoubt: false });
+      const entries = settlement.outcome?.attempt ? this.group : this.returned;
+      entries.push({ settlement: { ...settlement, isInDoubt: false }, onEnd, resolve, reject });
       this.writing ??= this.run();
     });
   }
@@ -66,43 +65,53 @@ export class SettlementWriter {
 
   private async run(): Promise<void> {
     await turnEnd(); // settlements made in the same turn of the event loop join the first group
-    for (let group = this.takeGroup(); group.length > 0; group = this.takeGroup()) await this.record(group);
+    for (let entries = this.takeGroup(); entries.length > 0; entries = this.takeGroup()) {
+      const failed = new Map<Entry, Error>();
+      try {
+        const settled = await this.store.settle(
+          entries.map(({ settlement }) => settlement),
+          this.now(),
+        );
+        entries.forEach((entry, index) => {
+          const result = settled[index]!;
+          if (result instanceof Error) {
+            failed.set(entry, result);
+          } else {
+            entry.onEnd();
+            entry.resolve(result);
+          }
+        });
+      } catch (error) {
+        for (const entry of entries) failed.set(entry, error as Error);
+      }
+      const [error] = failed.values();
+      if (!error) this.logger.succeeded();
+      else if (this.closing.signal.aborted) this.rejectAll(failed);
+      else await this.retry(failed, error);
+    }
     this.writing = undefined;
   }
 
-  private async record(group: Entry[]): Promise<void> {
-    for (;;) {
-      try {
-        const settled = await this.store.settle(
-          group.map(({ settlement }) => settlement),
-          this.now(),
-        );
-        this.logger.succeeded();
-        group.forEach(({ onEnd, resolve, isInDoubt }, index) => {
-          onEnd();
-          resolve(settled[index]! || isInDoubt);
-        });
-        return;
-      } catch (error) {
-        if (this.closing.signal.aborted) {
-          for (const { onEnd, reject } of group) {
-            onEnd();
-            reject(error as Error);
-          }
-          return;
-        }
-        this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
-        for (const entry of group) entry.isInDoubt = true;
-        await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
-      }
+  private rejectAll(failed: Map<Entry, Error>): void {
+    for (const [{ onEnd, reject }, error] of failed) {
+      onEnd();
+      reject(error);
     }
   }
 
+  /** Puts entries first in the next group, after a wait. */
+  private async retry(failed: Map<Entry, Error>, error: Error): Promise<void> {
+    this.logger.failed(`Outcomes could not be recorded, trying again: ${errorMessage(error)}`);
+    for (const { settlement } of failed.keys()) settlement.isInDoubt = true;
+    this.group = [...failed.keys(), ...this.group];
+    await sleep(RETRY_DELAY, undefined, { ref: false, signal: this.closing.signal }).catch(() => undefined);
+  }
+
   private takeGroup(): Entry[] {
-    const group = this.attempted;
-    this.attempted = [];
+    const { group, returned } = this;
+    this.group = [];
     const most = this.closing.signal.aborted ? Infinity : MAX_WITHOUT_ATTEMPT;
-    for (let count = 0; count < most && this.returned.length > 0; count++) group.push(this.returned.shift()!);
+    for (let count = 0; count < most && returned.length > 0; count++) group.push(returned.shift()!);
     return group;
   }
 }

@@ -210,7 +210,8 @@ export class StoreQueue implements DeliveryQueue {
     }
     batches.forEach(({ deliveries: batch, feed, leased }, index) => {
       if (leased) feed?.push(inserted[index]!, batch);
-      else this.wake(batch[0].destination);
+      // A store may be unable to lease what it inserts.
+      if (!leased || inserted[index]!.length < batch.length) this.wake(batch[0].destination);
     });
   }
 

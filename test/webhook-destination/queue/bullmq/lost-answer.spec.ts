@@ -26,11 +26,11 @@ await describeOnEach([redisStore], (store) => {
       cleanUp(remove);
       const queue = await openQueue(cleanUp, bullmqQueue(options));
       await queue.add([newDelivery('m0')]);
-      return queue;
+      return { queue, options };
     }
 
     it('counts as recorded if only the answer was lost', async () => {
-      const queue = await start();
+      const { queue } = await start();
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
       const { moveToCompleted } = RedisQueueBackend.prototype;
       jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
@@ -45,22 +45,22 @@ await describeOnEach([redisStore], (store) => {
       await queue.idle();
     });
 
-    it('does not count as recorded if the job was taken back meanwhile', async () => {
-      const queue = await start();
-      const leases: Lease[] = [];
-      queue.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
-      await waitFor(() => leases.length === 1);
+    it('does not count as recorded if another process took the job meanwhile', async () => {
+      const { queue, options } = await start();
+      const other = await openQueue(cleanUp, bullmqQueue(options));
+      const taken: Lease[] = [];
+      const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
       jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
         this: RedisQueueBackend,
         ...[{ id }, , , token]
       ) {
         await this.retryJob(id!, true, token); // as a process that recovers the job of an ended lease
+        other.consume('Webhooks', 1).subscribe((lease) => taken.push(lease));
+        await waitFor(() => taken.length === 1);
         throw new Error('Command timed out');
       });
-      expect(await leases[0]!.settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } })).toBe(
-        false,
-      );
-      await waitFor(() => leases.length === 2);
+      expect(await settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } })).toBe(false);
+      expect(taken).toHaveLength(1);
     });
   });
 });

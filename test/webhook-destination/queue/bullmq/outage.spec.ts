@@ -111,6 +111,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('takes up a delivery whose outcome it could not record', async () => {
       const service = await startService();
       const queue = await openQueue(afterwards, bullmqQueue(service.options));
+      const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
+      await queue.add([{ destination: 'Webhooks', source, messageId: 'm1', userId, body, acceptedAt }]);
       let settled: boolean | undefined;
       const subscription = queue.consume('Webhooks', 4).subscribe((lease) => {
         void (async () => {
@@ -121,8 +123,6 @@ await describeOnEach([redisStore, postgresStore], (store) => {
           settled = await recorded;
         })();
       });
-      const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
-      await queue.add([{ destination: 'Webhooks', source, messageId: 'm1', userId, body, acceptedAt }]);
       await waitFor(() => settled !== undefined);
       subscription.unsubscribe();
       expect(settled).toBe(true);

@@ -72,6 +72,23 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(await one.counts()).toEqual([]);
     });
 
+    it('withdraw what the other purged, where they have not handed it out yet', async () => {
+      const leases: Lease[] = [];
+      one.consume('A/B: 1', 1).subscribe((lease) => leases.push(lease));
+      const named: string[] = [];
+      const following = one.due$.subscribe((name) => named.push(name));
+      const [first, second, third] = messages(3);
+      await one.add([first!, { ...second!, userId: 'u2' }, third!]);
+      await waitFor(async () => (await other.counts()).every(({ state }) => state === 'delivering'));
+      expect(await other.purge({ userId: 'u2' })).toBe(1);
+      await other.add([{ ...first!, messageId: 'm3', destination: 'Next' }]);
+      await waitFor(() => named.includes('Next')); // signals come in their order
+      await leases[0]!.settle(delivered());
+      await waitFor(() => leases.length === 2);
+      expect(leases[1]!.delivery.messageId).toBe('m2');
+      following.unsubscribe();
+    });
+
     // In PostgreSQL a purge reads a delivery and its state with one statement.
     (store.name === 'Redis' ? it : it.skip)('purge a retry that falls due while they look for it', async () => {
       await one.add(messages(1));

@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
+import type { DeliveryOutcome } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
@@ -25,6 +26,43 @@ const delivery = (messageId: string) => ({
 await describeOnEach([redisStore], (store) => {
   describe(`What BullMQ's tools read on ${store.name}`, () => {
     const afterwards = useCleanUps();
+
+    it('are the attempts and failures of each delivery', async () => {
+      const { options, remove } = store.create();
+      afterwards(remove);
+      const queue = await openQueue(afterwards, bullmqQueue(options));
+      await queue.add([delivery('m1')]);
+      const tool = new Queue('Webhooks', { connection: { url: REDIS_URL }, prefix: options.prefix });
+      afterwards(() => tool.close());
+      const settle = async (outcome: DeliveryOutcome | undefined) => {
+        expect(await (await firstValueFrom(queue.consume('Webhooks', 1))).settle(outcome)).toBe(true);
+        return (await tool.getJobs())[0]!;
+      };
+      const url = 'https://example.com/';
+      const failed = { startedAt: 1, results: [{ url, outcome: 'temporary', status: 503, duration: 1 } as const] };
+      const nextAttemptAt = Date.now();
+      const rest = { nextAttemptAt, failedUrls: [] };
+      expect(await settle(undefined)).toMatchObject({ attemptsMade: 0, stacktrace: [] });
+      expect(await settle({ state: 'waiting', ...rest })).toMatchObject({ attemptsMade: 0 });
+      expect((await tool.getJobs())[0]!.failedReason).toBeUndefined();
+      expect(await settle({ state: 'waiting', attempt: failed, ...rest })).toMatchObject({
+        attemptsMade: 1,
+        failedReason: `${url}: 503`,
+        data: { messageId: 'm1', attempts: [failed] },
+      });
+      expect(await settle({ state: 'dead', attempt: failed, reason: 'refused', failedUrls: [url] })).toMatchObject({
+        attemptsMade: 2,
+        failedReason: 'refused',
+        stacktrace: [],
+        data: { attempts: [failed, failed], failedUrls: [url] },
+      });
+      await queue.replay({});
+      const attempt = { startedAt: 2, results: [] };
+      const delivered = await settle({ state: 'delivered', attempt });
+      expect(delivered).toMatchObject({ attemptsMade: 3, returnvalue: attempt });
+      expect(delivered.failedReason).toBeUndefined();
+      expect(await delivered.getState()).toBe('completed');
+    });
 
     it('are the deliveries, as jobs of a queue named after the destination', async () => {
       const { options, remove } = store.create();

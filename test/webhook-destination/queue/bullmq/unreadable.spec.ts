@@ -28,8 +28,10 @@ await describeOnEach([redisStore], (store) => {
       'without its time': (redis, key) => redis.hdel(key, 'timestamp'),
       'with other data': (redis, key) => redis.hset(key, 'data', '{"body":1}'),
       'with damaged data': (redis, key) => redis.hset(key, 'data', '{"source":"shop","mess'),
-      'with damaged attempts': (redis, key) => redis.hset(key, 'stacktrace', '["{"]'),
+      'with damaged attempts': (redis, key) =>
+        redis.hset(key, 'data', '{"source":"shop","messageId":"m","body":"{}","attempts":"{"}'),
       'with damaged options': (redis, key) => redis.hset(key, 'opts', '{'),
+      'that is no job': (redis, key) => redis.set(key, 'of another application'),
       last: undefined,
     };
     const damaged = Object.values(damage).filter((change) => change).length;

@@ -106,27 +106,6 @@ await describeOnEach([postgresStore], (store) => {
       expect(await lease.settle(delivered())).toBe(true);
     });
 
-    it('are withdrawn by a purge of another process, where they are not handed out yet', async () => {
-      const { start } = open();
-      const [holder, other] = [await start(), await start()];
-      const leases: Lease[] = [];
-      holder.consume('Webhooks', 1).subscribe((lease) => leases.push(lease));
-      const named: string[] = [];
-      afterwards(() => following.unsubscribe());
-      const following = holder.due$.subscribe((name) => named.push(name));
-      await holder.add([newDelivery('m0'), { ...newDelivery('m1'), userId: 'u1' }, newDelivery('m2')]);
-      await waitFor(() => leases.length === 1);
-      const states = (await other.list({})).map(({ state }) => state);
-      expect(states).toEqual(['delivering', 'delivering', 'delivering']);
-
-      expect(await other.purge({ userId: 'u1' })).toBe(1);
-      await other.add([{ ...newDelivery('m3'), destination: 'Next' }]);
-      await waitFor(() => named.includes('Next')); // signals come in their order
-      await leases[0]!.settle(delivered());
-      await waitFor(() => leases.length === 2);
-      expect(leases[1]!.delivery.messageId).toBe('m2');
-    });
-
     it('are settled though PostgreSQL ends the statement because of a deadlock', async () => {
       const { start, schema } = open();
       const queue = await start();

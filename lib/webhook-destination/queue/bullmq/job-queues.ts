@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import type { IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
+import type { ErrorCode, IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
+import { errorMessage } from '../../../client/error.util.js';
 import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
 import { RedisDueList, run } from '../redis/redis-due-list.js';
 import { RedisConnection } from '../redis/redis.connection.js';
@@ -11,10 +12,18 @@ import { RedisSignals } from '../redis/redis-signals.js';
 import { loadBullmq } from '../shared/peer.loader.js';
 import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
 import { type NewJob, toQueueName } from './job.codec.js';
-import { LOCK_DURATION, UPKEEP_INTERVAL } from './job-leases.js';
+
+/** How long a leased job stays locked without a renewal, in ms. */
+export const LOCK_DURATION = 15_000;
+
+/** Time between lock renewals, and between checks for leases that ended with their process, in ms. */
+export const UPKEEP_INTERVAL = 5_000;
+
+/** Keeps all records until a sweep. */
+export const KEEP = false;
 
 /** Maximum number of BullMQ queues cached: each takes 4 KB of memory, and 20 us to create. */
-const MAX_BACKENDS = 500;
+const MAX_BACKENDS = 2_000;
 
 /** Members of a sorted set read with one command, which blocks Redis. */
 const PORTION = 1_000;
@@ -22,8 +31,24 @@ const PORTION = 1_000;
 /** Approximate number of destinations in one sweep. */
 const SWEPT = 500;
 
+/** Remembers messages until a time: one command for all. */
+const REMEMBER = `for _, key in ipairs(KEYS) do redis.call('SET', key, '', 'PXAT', ARGV[1]) end`;
+
 /** Lifetime of the key that a check writes, in ms. */
 const CHECK_TIME = 1_000;
+
+/** BullMQ's codes for a job that is gone, not locked, not active, or locked by another process. */
+const LOST: readonly ErrorCode[] = [-1, -2, -3, -6];
+
+/** Whether an error means that the lease of a job is over. */
+export function isLost(error: unknown): boolean {
+  return LOST.includes((error as { code?: number }).code ?? 0);
+}
+
+/** Whether an error of BullMQ means that a job cannot be parsed, or that its key holds a value of another type. */
+export function isDamage(error: unknown): boolean {
+  return (error as Error).name === 'SyntaxError' || errorMessage(error).startsWith('WRONGTYPE');
+}
 
 /** The BullMQ queue of one destination. */
 export interface DestinationJobs {
@@ -39,7 +64,7 @@ interface NewJobs {
 }
 
 /** The BullMQ queues under a prefix, and the keys beside them. */
-export class RedisStore {
+export class JobQueues {
   /** Token with which this process locks its jobs; stored as `processedBy`, so that a purge can end any lease. */
   readonly token = randomUUID();
   private readonly connection = new RedisConnection(this.options);
@@ -91,12 +116,17 @@ export class RedisStore {
     return queue;
   }
 
+  queueNamed(queueName: string): DestinationJobs {
+    return this.queueOf(decodeURIComponent(queueName));
+  }
+
   /**
    * Adds jobs, all or none as far as Redis can.
    *
    * @param memory how long a repeated message is skipped, in ms; if above 0, also as long as its job exists
    */
   async add(all: NewJobs[], memory: number): Promise<void> {
+    this.group();
     const destinations = all.map(({ queue }) => queue.destination);
     // Before the jobs, so that they are found even if this process ends meanwhile.
     const begun = this.due.add(this.client.pipeline().sadd(this.destinationsKey, destinations), destinations);
@@ -108,12 +138,14 @@ export class RedisStore {
     const [, , found] = await run(memory > 0 ? begun.mget(keys) : begun);
     const seen = new Set(keys.filter((_, index) => (found as (string | null)[])[index] !== null));
     const isFresh = (queue: DestinationJobs) => (job: NewJob) => !seen.has(this.seenKey(queue, job.jobId));
-    const fresh = seen.size === 0 ? all : all.map(({ queue, jobs }) => ({ queue, jobs: jobs.filter(isFresh(queue)) }));
-    await Promise.all(fresh.map((list) => this.addTo(list)));
+    const lists = seen.size === 0 ? all : all.map(({ queue, jobs }) => ({ queue, jobs: jobs.filter(isFresh(queue)) }));
+    this.group();
+    await Promise.all(lists.map((list) => this.addTo(list)));
     const ended = this.client.pipeline();
     // After the jobs: until then, a repeated message finds its job.
     const until = Date.now() + memory;
-    for (const key of [...keys, ...repeats]) if (!seen.has(key)) ended.set(key, '', 'PXAT', until);
+    const fresh = [...keys, ...repeats].filter((key) => !seen.has(key));
+    if (fresh.length > 0) ended.eval(REMEMBER, fresh.length, ...fresh, until);
     await this.due.announce(ended, destinations);
   }
 
@@ -154,6 +186,14 @@ export class RedisStore {
   async forgetUnreadable({ queueName }: DestinationJobs, ids: string[]): Promise<void> {
     await this.client.srem(this.unreadableKey, ...ids.map((id) => `${queueName}:${id}`));
   }
+
+  /** Deletes the value of another type that a job's key holds. */
+  async deleteValue({ queueName }: DestinationJobs, id: string): Promise<void> {
+    await this.client.del(this.connection.key(queueName, id));
+  }
+
+  /** As {@link RedisConnection.group}. */
+  readonly group = (): void => this.connection.group();
 
   /** Returns every destination that ever had deliveries. */
   destinations(): Promise<string[]> {

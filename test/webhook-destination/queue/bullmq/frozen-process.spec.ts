@@ -6,12 +6,12 @@ import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
-import { describeOnEach, postgresStore } from '../../../support/services.js';
+import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-await describeOnEach([postgresStore], (store) => {
-  describe('A process that is frozen for longer than its leases last, on PostgreSQL', () => {
+await describeOnEach([redisStore, postgresStore], (store) => {
+  describe(`A process that is frozen for longer than its leases last, on ${store.name}`, () => {
     const afterwards = useCleanUps();
 
     it('sends nothing of what it holds in memory afterwards, and then goes on', async () => {

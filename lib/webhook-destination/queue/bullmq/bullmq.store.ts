@@ -1,34 +1,33 @@
-import { Observable, type Subscriber } from 'rxjs';
+import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
-import { RelayError } from '../../../client/relay.error.js';
 import {
   ADDRESS_NOT_ALLOWED,
+  type Delivery,
   DELIVERY_STATES,
   type DeliveryCount,
-  type DeliveryPage,
-  type DeliveryQuery,
   type DeliveryRecord,
-  type Lease,
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
   type SweptRecords,
   UNLIMITED,
 } from '../delivery-queue.interface.js';
-import { type CheckedQuery, checkPage, checkQuery } from '../query.util.js';
+import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { SeriesStore } from '../series-store.interface.js';
-import { SteadyClock } from '../steady-clock.js';
+import type { Retention } from '../retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
 import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
-import type { SharedQueue, TakenDelivery } from '../shared/shared-queue.interface.js';
-import { ConsumerUpkeep } from './consumer.upkeep.js';
-import { DestinationConsumer } from './destination.consumer.js';
-import { isOpenNoticeJob, isReadable, type NewJob, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import type { TakenDelivery } from '../shared/shared-queue.interface.js';
+import type { SharedStore } from '../shared/shared-store.queue.js';
+import type { Claim, ClaimLimit, Settlement, StoreBatch, StoreOwner } from '../store/delivery-store.interface.js';
+import { isOpenNoticeJob, isReadable, type NewJob, placeOf, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import { JobClaims } from './job-claims.js';
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
-import { isLost, JobLeases, removeJob } from './job-leases.js';
-import { type DestinationJobs, RedisStore } from './redis.store.js';
+import { JobLeases, removeJob } from './job-leases.js';
+import { type DestinationJobs, isLost, JobQueues } from './job-queues.js';
+import { JobUpkeep } from './job-upkeep.js';
 import { RetentionSweep } from './retention-sweep.js';
 
 /** Maximum wait for Redis when adding deliveries, in ms. */
@@ -40,56 +39,68 @@ const PORTION = 1_000;
 /** Destinations whose oldest delivery is looked up concurrently; few, because leases use the same connection. */
 const SIDE_BY_SIDE = 50;
 
-/** The queue in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
-export class BullmqDeliveryQueue implements SharedQueue {
-  private readonly store = new RedisStore(this.options);
-  private readonly upkeep = new ConsumerUpkeep(this.store);
+/** Deliveries in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
+export class BullmqStore implements SharedStore {
+  readonly isShared = true;
+  private readonly store = new JobQueues(this.options);
+  private readonly claims = new JobClaims(this.store, () => this.owner?.leased() ?? []);
+  private readonly leases = new JobLeases(this.store, this.claims);
+  private readonly upkeep = new JobUpkeep(this.store, this.leases);
+  private readonly sweeper = new RetentionSweep(this.store, this.options.retention);
+  private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
+  private owner: StoreOwner | undefined;
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
   readonly peers: PeerChannel = this.store.signals;
-  readonly due$ = this.upkeep.due$;
-  private readonly clock = new SteadyClock();
-  private readonly sweeper = new RetentionSweep(this.store, this.options.retention);
-  private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
+  readonly due$: Observable<string> = merge(
+    this.upkeep.names$,
+    this.claims.fetched$,
+    this.store.signals.purged$.pipe(
+      tap((ids) => this.owner?.withdrawn(ids)),
+      ignoreElements(),
+    ),
+  );
 
   constructor(private readonly options: SharedQueueOptions) {}
 
-  now(): number {
-    return this.clock.now();
+  holdsLeases(): boolean {
+    return this.leases.areHeld;
   }
 
-  open(): Promise<void> {
-    return this.store.open();
+  async open(owner: StoreOwner): Promise<void> {
+    this.owner = owner;
+    await this.store.open();
+    await this.upkeep.open(owner);
   }
 
-  add(deliveries: NewDelivery[]): Promise<void> {
-    if (deliveries.length === 0) return Promise.resolve();
-    return this.group.add(deliveries, ADD_TIMEOUT);
+  /** BullMQ cannot add a job as leased. */
+  async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+    await this.group.add(
+      batches.flatMap(({ deliveries }) => deliveries),
+      ADD_TIMEOUT,
+    );
+    return batches.map(() => []);
   }
 
-  takeOver(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+  take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
     return this.write(deliveries, toTakenJob);
   }
 
-  consume(destination: string, concurrency: number): Observable<Lease> {
-    return new Observable((subscriber: Subscriber<Lease>) => {
-      if (this.upkeep.has(destination)) {
-        throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
-      }
-      const leases = new JobLeases(destination, this.store, this.clock);
-      const consumer = new DestinationConsumer(leases, subscriber, this.clock, concurrency);
-      this.upkeep.add(consumer);
-      return () => void this.upkeep.end(consumer);
-    });
+  async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
+    const { dueAt, ...claim } = await this.claims.claim(destination, limit, now);
+    this.upkeep.touch(destination, dueAt);
+    return claim;
   }
 
-  idle(): Promise<void> {
-    return this.upkeep.idle();
+  settle(settlements: Settlement[], now: number): Promise<(boolean | Error)[]> {
+    for (const { delivery, outcome } of settlements) {
+      this.upkeep.touch(delivery.destination, outcome?.state === 'waiting' ? outcome.nextAttemptAt : undefined);
+    }
+    return this.leases.settle(settlements, now);
   }
 
-  async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
-    const checked = checkQuery(query);
-    return listRecords(this.store, await this.queuesOf(checked), checked, checkPage(page));
+  async list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {
+    return listRecords(this.store, await this.queuesOf(query), query, page);
   }
 
   async check(): Promise<QueueCondition> {
@@ -119,29 +130,33 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return counts;
   }
 
-  async replay(asked: DeliveryQuery): Promise<number> {
-    const query = checkQuery(asked);
-    const isNoted = query.reason === ADDRESS_NOT_ALLOWED;
+  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+    const isRefused = query.reason === ADDRESS_NOT_ALLOWED;
     const isForAll = Object.keys(query).every((field) => ['destination', 'state', 'reason'].includes(field));
-    let count = 0;
+    const replayed: string[] = [];
     for (const queue of await this.queuesOf(query)) {
-      if (isNoted && !(await this.store.hasRefusals(queue))) continue;
-      count += await this.replayIn(queue, query);
-      if (!isNoted || !isForAll) continue;
+      if (isRefused && !(await this.store.hasRefusals(queue))) continue;
+      replayed.push(...(await this.replayIn(queue, query, now)));
+      if (!isRefused || !isForAll) continue;
       await this.store.endRefusals(queue);
-      count += await this.replayIn(queue, query); // deliveries that died meanwhile
+      replayed.push(...(await this.replayIn(queue, query, now))); // deliveries that died meanwhile
     }
-    return count;
+    return replayed;
   }
 
-  async purge(asked: DeliveryQuery, keepsNotices = false): Promise<number> {
-    const query = checkQuery(asked);
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
     let count = 0;
     for (const queue of await this.queuesOf(query)) {
       for await (const found of find(this.store, queue, query)) {
         const purged = keepsNotices ? found.filter(({ job, state }) => !isOpenNoticeJob(job, state)) : found;
         const ids = purged.map(({ job }) => job.id);
-        const removed = await Promise.all(ids.map((id) => removeJob(queue.backend, id)));
+        const removed = await Promise.all(ids.map((id) => removeJob(this.store, queue, id)));
+        const leased = purged.filter(({ state }) => state === 'delivering');
+        // A process that misses the signal learns of it when it renews the lease.
+        if (leased.length > 0) {
+          const withdrawn = leased.map(({ job }) => placeOf(queue.destination, job).id);
+          await this.store.signals.sendPurged(withdrawn).catch(() => undefined);
+        }
         await this.store.forget(queue, ids);
         count += removed.filter((isRemoved) => isRemoved).length;
       }
@@ -149,9 +164,9 @@ export class BullmqDeliveryQueue implements SharedQueue {
     return count;
   }
 
-  async sweep(): Promise<SweptRecords> {
+  async sweep(_retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await this.sweeper.run();
-    await this.store.registry.sweep(Date.now());
+    await this.store.registry.sweep(now);
     return swept;
   }
 
@@ -159,33 +174,36 @@ export class BullmqDeliveryQueue implements SharedQueue {
     const queue = this.store.queueOf(destination);
     const { waiting } = await countJobs(queue);
     for (let left = waiting; left > 0; left -= PORTION) await queue.backend.promoteJobs(Math.min(left, PORTION));
-    if (waiting > 0) await this.announce(destination);
+    if (waiting > 0) await this.store.announce(destination);
     return waiting;
   }
 
   async close(): Promise<void> {
+    await this.group.idle();
     await this.upkeep.close();
+    if (this.owner)
+      await this.leases.release([...this.owner.leased(), ...this.claims.takeFetched()]).catch(() => undefined);
+    this.owner = undefined;
     await this.store.close();
   }
 
-  private async replayIn(queue: DestinationJobs, query: CheckedQuery): Promise<number> {
-    if ((query.state ?? 'dead') !== 'dead') return 0;
-    const now = this.now();
-    let count = 0;
+  private async replayIn(queue: DestinationJobs, query: CheckedQuery, now: number): Promise<string[]> {
+    const replayed: string[] = [];
+    if ((query.state ?? 'dead') !== 'dead') return replayed;
     for await (const found of find(this.store, queue, { ...query, state: 'dead' })) {
       for (const { job } of found) {
         try {
           if (isReadable(job)) await queue.backend.updateData(job as never, toReplayedData(job, now));
           else await this.store.forgetUnreadable(queue, [job.id]);
           await queue.backend.retryFinishedJob(job as never, 'failed');
-          count++;
+          replayed.push(queue.destination);
         } catch (error) {
           if (!isLost(error)) throw error; // already replayed or purged
         }
       }
     }
-    if (count > 0) await this.announce(queue.destination);
-    return count;
+    if (replayed.length > 0) await this.store.announce(queue.destination);
+    return replayed;
   }
 
   /** Adds deliveries; skips repeated messages if message ids are remembered. */
@@ -201,13 +219,7 @@ export class BullmqDeliveryQueue implements SharedQueue {
       jobs: list.map((delivery) => convert(delivery, deduplicates)),
     }));
     await this.store.add(jobs, deduplicates ? age : 0);
-    this.upkeep.wake([...lists.keys()]);
-  }
-
-  /** Notifies this process and all others that a destination has due deliveries. */
-  private async announce(destination: string): Promise<void> {
-    await this.store.announce(destination);
-    this.upkeep.wake([destination]);
+    for (const [destination, list] of lists) this.claims.expect(destination, list);
   }
 
   /** Returns the queues that may hold deliveries matching a query. */
