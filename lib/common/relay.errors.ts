@@ -63,7 +63,7 @@ export class PartlyAcceptedError extends QueueUnavailableError {
   }
 }
 
-/** @internal How the message of an address that the network policy refuses begins. */
+/** How the message of an address that the network policy refuses begins. */
 export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
 
 /** Thrown when the network policy refuses an address. Its code is `address_not_allowed`. */

@@ -41,7 +41,7 @@ const attempt = { startedAt: 1_700_000_000_500, results: [] };
 const failedUrls = ['https://gone.example/'];
 const outcomes: Record<string, DeliveryOutcome> = {
   delivered: { state: 'delivered', attempt },
-  waiting: { state: 'waiting', attempt, nextAttemptAt: Date.now() + 60_000, failedUrls },
+  waiting: { state: 'waiting', attempt, nextAttemptAt: Date.now() + 3_600_000, failedUrls },
   retry: { state: 'waiting', attempt, nextAttemptAt: Date.now() - 1, failedUrls },
   dead: { state: 'dead', attempt, reason: 'refused', failedUrls: [] },
 };

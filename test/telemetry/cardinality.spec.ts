@@ -42,6 +42,7 @@ describe('The number of series', () => {
       delivery: { initialRetryDelay: 3_600_000, maxRetryDelay: 3_600_000 },
     });
     await relay.track(...statuses.map((status) => `m${status}`));
+    await receiver.received(300); // reading metrics meanwhile would slow it down
     await counted(ATTEMPTS, 300);
     const requests = await read(REQUESTS);
     const ofStatus = requests.filter(({ labels }) => labels?.http_response_status_code !== undefined);
