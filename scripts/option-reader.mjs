@@ -38,7 +38,8 @@ export class OptionReader {
 
   /** The types of options and settings that the package exports and that need a table. */
   publicOptionTypes() {
-    const entries = ['index.ts', 'client/index.ts', 'testing/index.ts', 'bullmq/index.ts', 'opentelemetry/index.ts'];
+    const folders = ['client/', 'testing/', 'bullmq/', 'postgres/', 'opentelemetry/'];
+    const entries = ['', ...folders].map((folder) => `${folder}index.ts`);
     const names = entries.flatMap((entry) => {
       const symbol = this.checker.getSymbolAtLocation(this.program.getSourceFile(this.lib + entry));
       return this.checker.getExportsOfModule(symbol).map(({ name }) => name);

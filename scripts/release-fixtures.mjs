@@ -14,6 +14,7 @@ import { NestFactory } from '@nestjs/core';
 import { Redis } from 'ioredis';
 import { sqliteQueue, VERSION, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { postgresQueue } from 'nestjs-analytics-relay/postgres';
 import pg from 'pg';
 import { filter, firstValueFrom, take, toArray } from 'rxjs';
 
@@ -104,7 +105,7 @@ async function writeRedis() {
 }
 
 async function writePostgres() {
-  await fill(bullmqQueue({ backend: 'postgres', connection: POSTGRES_URL, prefix: PREFIX, migrate: true }));
+  await fill(postgresQueue({ connection: POSTGRES_URL, prefix: PREFIX, migrate: true }));
   const dump = execFileSync('pg_dump', [POSTGRES_URL, `--schema=${PREFIX}`, '--inserts', '--no-owner', '--no-acl'], {
     encoding: 'utf8',
   });

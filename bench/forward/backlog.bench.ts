@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { DrainCost, FillCost } from './backlog.process.js';
 import { Child } from '../support/child.js';
-import { removePlace, sharedOptions } from './shared.stores.js';
+import { removePlace, newPrefix } from './shared.stores.js';
 import { type Goal, median, printTable } from '../support/table.js';
 
 const FEW = 10_000;
@@ -29,8 +29,8 @@ async function createPlace(engine: Engine): Promise<Place> {
     const folder = await mkdtemp(join(tmpdir(), 'relay-bench-'));
     return { place: join(folder, 'relay.db'), remove: () => rm(folder, { recursive: true }) };
   }
-  const options = sharedOptions(engine);
-  return { place: options.prefix!, remove: () => removePlace(options) };
+  const place = newPrefix();
+  return { place, remove: () => removePlace(engine, place) };
 }
 
 interface Measured {

@@ -7,11 +7,10 @@ import {
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { Counter } from '../support/counter.js';
 import { BATCH, CONCURRENCY, SECRET, trackMessage, webhookBody, WRITE_KEY } from '../support/messages.js';
-import { type SharedEngine, sharedOptions } from './shared.stores.js';
+import { type SharedEngine, storeQueue } from './shared.stores.js';
 import { storeCpu } from './store.cpu.js';
 
 /** Deliveries that are measured; there are at least as many in the queue. */
@@ -43,7 +42,7 @@ class BacklogApp {}
 
 /** The queue in a place: a file, or a part of a shared store. */
 function queueIn(engine: Engine, place: string): DeliveryQueueFactory {
-  return engine === 'sqlite' ? sqliteQueue({ path: place }) : bullmqQueue(sharedOptions(engine, place));
+  return engine === 'sqlite' ? sqliteQueue({ path: place }) : storeQueue(engine, place);
 }
 
 function largestMemory(): number {

@@ -107,7 +107,7 @@ export const handWrittenBullmq: Contender = {
       },
       close: async () => {
         await app.close();
-        await removePlace({ connection: REDIS_URL, prefix });
+        await removePlace('redis', prefix);
       },
     };
   },
@@ -124,7 +124,7 @@ export const handWrittenBullmq: Contender = {
       delivered: delivered.reached,
       close: async () => {
         await app.close();
-        await removePlace({ connection: REDIS_URL, prefix });
+        await removePlace('redis', prefix);
       },
     };
   },

@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
-
 import { fillByHand } from './bullmq.contender.js';
 import { Child } from '../support/child.js';
 import { trackMessage } from '../support/messages.js';
 import type { ReceiverReport } from '../support/receiver.js';
 import { toDeliveries } from './relay.contender.js';
-import { removePlace, type SharedEngine, sharedOptions } from './shared.stores.js';
+import { newPrefix, removePlace, type SharedEngine, storeQueue } from './shared.stores.js';
 import { storeCpu } from './store.cpu.js';
 import { type Goal, printTable } from '../support/table.js';
 
@@ -32,7 +30,7 @@ interface ScaledCost {
 async function fill(kind: Kind, prefix: string, count: number): Promise<void> {
   const messages = Array.from({ length: count }, (_, index) => trackMessage(`message-${index}`));
   if (kind === 'hand-written') return fillByHand(prefix, messages);
-  const queue = bullmqQueue(sharedOptions(kind, prefix))();
+  const queue = storeQueue(kind, prefix)();
   await queue.open();
   for (let start = 0; start < count; start += 500) await queue.add(toDeliveries(messages.slice(start, start + 500)));
   await queue.close();
@@ -40,14 +38,14 @@ async function fill(kind: Kind, prefix: string, count: number): Promise<void> {
 
 /** Delivers a queue that was filled before, by one process or several. */
 async function run(kind: Kind, processes: number, count: number): Promise<ScaledCost> {
-  const options = sharedOptions(kind === 'hand-written' ? 'redis' : kind);
-  await fill(kind, options.prefix!, count);
+  const engine = kind === 'postgres' ? 'postgres' : 'redis';
+  const prefix = newPrefix();
+  await fill(kind, prefix, count);
   const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver');
   const children: Child[] = [];
   for (let index = 0; index < processes; index++) {
-    children.push((await Child.start('../forward/scaled.process', kind, options.prefix!, url))[0]);
+    children.push((await Child.start('../forward/scaled.process', kind, prefix, url))[0]);
   }
-  const engine = kind === 'postgres' ? 'postgres' : 'redis';
   for (const child of children) child.tell('start');
   const reached = async (messages: number) => {
     for (;;) {
@@ -66,7 +64,7 @@ async function run(kind: Kind, processes: number, count: number): Promise<Scaled
   const storeTime = storeCpu(engine) - store;
   const costs = await Promise.all(children.map((child) => child.ask<{ cpu: number }>('stop')));
   await Promise.all([...children, receiver].map((child) => child.stop()));
-  await removePlace(options);
+  await removePlace(engine, prefix);
   if (report.repeated > 0 || report.badSignatures > 0) throw new Error(`the receiver got ${JSON.stringify(report)}`);
   const cpu = costs.reduce((sum, cost) => sum + cost.cpu, 0);
   const measured = count - before;

@@ -2,17 +2,16 @@
 import 'reflect-metadata';
 
 import { NestFactory } from '@nestjs/core';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { startWorker } from './bullmq.contender.js';
 import { RelayModule } from '../support/relay.module.js';
-import { type SharedEngine, sharedOptions } from './shared.stores.js';
+import { type SharedEngine, storeQueue } from './shared.stores.js';
 
 const [kind, prefix, receiver] = process.argv.slice(2) as [SharedEngine | 'hand-written', string, string];
 
 async function start(): Promise<void> {
   if (kind === 'hand-written') return startWorker(prefix, receiver);
-  const queue = bullmqQueue(sharedOptions(kind, prefix));
+  const queue = storeQueue(kind, prefix);
   const app = await NestFactory.create(RelayModule.with(queue, receiver, 'undici', { mode: 'deliver' }), {
     logger: ['error'],
   });

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { Redis } from 'ioredis';
-import { type BullmqQueueOptions, bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { postgresQueue } from 'nestjs-analytics-relay/postgres';
 import pg from 'pg';
 
 /** The stores that are measured; `BENCH_REDIS_URL` and `BENCH_POSTGRES_URL` name others. */
@@ -10,22 +11,25 @@ export const POSTGRES_URL = process.env.BENCH_POSTGRES_URL ?? 'postgres://postgr
 
 export type SharedEngine = 'redis' | 'postgres';
 
-/** Options of a queue in a place of its own. */
-export function sharedOptions(engine: SharedEngine, prefix = `bench_${randomUUID().slice(0, 8)}`): BullmqQueueOptions {
+/** A prefix for a place of its own. */
+export const newPrefix = (): string => `bench_${randomUUID().slice(0, 8)}`;
+
+/** A queue in a place. */
+export function storeQueue(engine: SharedEngine, prefix: string) {
   return engine === 'redis'
-    ? { connection: REDIS_URL, prefix }
-    : { backend: 'postgres', connection: POSTGRES_URL, prefix, migrate: true };
+    ? bullmqQueue({ connection: REDIS_URL, prefix })
+    : postgresQueue({ connection: POSTGRES_URL, prefix });
 }
 
 /** A queue in a place of its own, and how to empty that. */
 export function sharedQueue(engine: SharedEngine) {
-  const options = sharedOptions(engine);
-  return { factory: bullmqQueue(options), remove: () => removePlace(options) };
+  const prefix = newPrefix();
+  return { factory: storeQueue(engine, prefix), remove: () => removePlace(engine, prefix) };
 }
 
 /** Removes all that a queue has left in its store. */
-export async function removePlace({ backend, prefix }: BullmqQueueOptions): Promise<void> {
-  if (backend === 'postgres') {
+export async function removePlace(engine: SharedEngine, prefix: string): Promise<void> {
+  if (engine === 'postgres') {
     const client = new pg.Client(POSTGRES_URL);
     await client.connect();
     await client.query(`DROP SCHEMA IF EXISTS ${prefix} CASCADE`);

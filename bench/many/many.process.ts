@@ -7,10 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { NestFactory } from '@nestjs/core';
 import { memoryQueue, sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
 import { BATCH, SECRET, trackMessage } from '../support/messages.js';
-import { type SharedEngine, sharedOptions } from '../forward/shared.stores.js';
+import { type SharedEngine, storeQueue } from '../forward/shared.stores.js';
 import { receiverUrl } from './address.js';
 import { CLIENTS, type ManyCost, type ManyOrder, type ManyStart } from './many.interface.js';
 
@@ -34,7 +33,7 @@ const names = Array.from({ length: Number(count) }, (_, index) => `tenant-${inde
 
 async function createQueue() {
   if (engine === 'memory') return memoryQueue();
-  if (engine !== 'sqlite') return bullmqQueue(sharedOptions(engine, prefix));
+  if (engine !== 'sqlite') return storeQueue(engine, prefix);
   return sqliteQueue({ path: join(await mkdtemp(join(tmpdir(), 'relay-bench-')), 'relay.db') });
 }
 

@@ -1,6 +1,6 @@
 // npm run bench:many: what a delivery costs as the destinations become more.
 import { storeCpu } from '../forward/store.cpu.js';
-import { removePlace, type SharedEngine, sharedOptions } from '../forward/shared.stores.js';
+import { removePlace, type SharedEngine, newPrefix } from '../forward/shared.stores.js';
 import { Child } from '../support/child.js';
 import { BATCH } from '../support/messages.js';
 import { option } from '../support/option.js';
@@ -40,14 +40,14 @@ function isShared(engine: string): engine is SharedEngine {
 
 async function start(engine: string, count: number, downIn = Infinity) {
   const [receiver, { url }] = await Child.start<{ url: string }>('../support/receiver', '0.0.0.0');
-  const place = isShared(engine) ? sharedOptions(engine) : undefined;
+  const place = newPrefix();
   const [relay, started] = await Child.start<ManyStart>(
     engine === 'floor' ? '../many/floor.process' : '../many/many.process',
-    ...[engine, String(count), new URL(url).port, String(downIn), place?.prefix ?? ''],
+    ...[engine, String(count), new URL(url).port, String(downIn), place],
   );
   const stop = async (expected: number): Promise<void> => {
     await relay.stop();
-    if (place) await removePlace(place); // a store full of old rows would slow down the next run
+    if (isShared(engine)) await removePlace(engine, place); // a store full of old rows would slow down the next run
     const report = await receiver.ask<ReceiverReport>({});
     await receiver.stop();
     if (report.messages === expected && report.repeated === 0 && report.badSignatures === 0) return;

@@ -9,6 +9,7 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
 import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { postgresQueue } from 'nestjs-analytics-relay/postgres';
 
 import { WRITE_KEY } from '../support/messages.js';
 import { secretOf, type SoakDestination, type SoakPlan, toIndex } from './soak.plan.js';
@@ -58,7 +59,7 @@ const retention = {
 const queues = {
   sqlite: () => sqliteQueue({ path: place, retention }),
   redis: () => bullmqQueue({ connection: place, retention }),
-  postgres: () => bullmqQueue({ backend: 'postgres', connection: place, migrate: true, retention }),
+  postgres: () => postgresQueue({ connection: place, retention }),
 };
 
 class SoakApp {}

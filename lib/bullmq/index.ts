@@ -1,8 +1,8 @@
 /**
- * The queue on Redis or PostgreSQL.
+ * The queue on Redis.
  *
  * @module nestjs-analytics-relay/bullmq
  */
 
-export type { BullmqQueueOptions, QueueBackend } from '../webhook-destination/queue/shared/shared-queue.options.js';
-export { bullmqQueue, migrateBullmqQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
+export type { BullmqQueueOptions } from '../webhook-destination/queue/redis/redis.options.js';
+export { bullmqQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';

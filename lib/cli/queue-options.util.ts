@@ -3,13 +3,11 @@ import { statSync } from 'node:fs';
 import { errorMessage } from '../client/error.util.js';
 import { OptionsError } from '../common/options.error.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
-import { createSharedQueue } from '../webhook-destination/queue/shared/shared-queue.factory.js';
+import { createBullmqQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
+import { toPostgresOptions } from '../webhook-destination/queue/postgres/postgres.options.js';
+import { createPostgresQueue } from '../webhook-destination/queue/postgres/postgres.queue.js';
+import { toBullmqOptions } from '../webhook-destination/queue/redis/redis.options.js';
 import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
-import {
-  type BullmqQueueOptions,
-  type CheckedBullmqOptions,
-  toBullmqOptions,
-} from '../webhook-destination/queue/shared/shared-queue.options.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
 import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
 import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
@@ -63,16 +61,12 @@ export function storeQueue(option: string, url = '', prefix: string | undefined,
       `--${option} must be the URL of a Redis (redis://, rediss://) or a PostgreSQL (postgres://) server`,
     );
   }
-  const backend = scheme.startsWith('postgres') ? 'postgres' : 'redis';
-  const given = { backend, connection: url, prefix, migrate: creates && backend === 'postgres' } as const;
-  return createSharedQueue({ ...checkedOptions(option, given), mustExist: !creates });
-}
-
-/** Checks options of a queue; errors name the options of the command in their place. */
-function checkedOptions(option: string, given: BullmqQueueOptions): CheckedBullmqOptions {
+  const given = { connection: url, prefix };
   try {
-    return toBullmqOptions(given);
+    if (scheme.startsWith('postgres')) return createPostgresQueue(toPostgresOptions({ ...given, migrate: creates }));
+    return createBullmqQueue({ ...toBullmqOptions(given), mustExist: !creates });
   } catch (error) {
+    // Names the options of the command in their place.
     if (!(error instanceof OptionsError)) throw error;
     const faults = error.faults.map((fault) => `--${fault.replace(/^connection\b/, option)}`);
     throw argumentFault(faults.join('; '));

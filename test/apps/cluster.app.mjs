@@ -3,7 +3,8 @@ import 'reflect-metadata';
 
 import { NestFactory } from '@nestjs/core';
 import { WebhookDestinationModule } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { sharedQueue } from './shared-queue.mjs';
 
 const { mode, queue, url, concurrency } = JSON.parse(process.argv[2]);
 
@@ -16,7 +17,7 @@ const app = await NestFactory.create(
         sources: [{ name: 'shop', writeKey: 'wk_shop' }],
         destinations: [{ urls: [url] }],
         mode,
-        queue: bullmqQueue({ ...queue, retention: { delivered: { count: 1_000_000 } } }),
+        queue: sharedQueue({ ...queue, retention: { delivered: { count: 1_000_000 } } }),
         delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency, initialRetryDelay: 200, maxRetryDelay: 1_000 },
       }),
     ],

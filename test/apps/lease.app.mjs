@@ -2,10 +2,11 @@
 // it; or plans its next attempt first. Configured by two JSON arguments: the options of the queue, and the wait before
 // that attempt, in ms.
 import { Logger } from '@nestjs/common';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { sharedQueue } from './shared-queue.mjs';
 
 Logger.overrideLogger(false);
-const queue = bullmqQueue(JSON.parse(process.argv[2]))();
+const queue = sharedQueue(JSON.parse(process.argv[2]))();
 await queue.open();
 const delay = Number(process.argv[3]);
 queue.consume('Webhooks', 1).subscribe(async ({ delivery, settle }) => {

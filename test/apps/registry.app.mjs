@@ -4,14 +4,15 @@ import 'reflect-metadata';
 
 import { NestFactory } from '@nestjs/core';
 import { sqliteQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { sharedQueue } from './shared-queue.mjs';
 
 const { prefix, path, shared } = JSON.parse(process.argv[2]);
 
 class RegistryApp {}
 const relayModule = WebhookDestinationModule.forRoot({
   registry: 'store',
-  queue: path ? sqliteQueue({ path }) : bullmqQueue(shared),
+  queue: path ? sqliteQueue({ path }) : sharedQueue(shared),
 });
 const app = await NestFactory.createApplicationContext(
   { module: RegistryApp, imports: [relayModule] },

@@ -3,7 +3,8 @@ import 'reflect-metadata';
 
 import { NestFactory } from '@nestjs/core';
 import { WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { sharedQueue } from './shared-queue.mjs';
 
 class TenantsApp {}
 const app = await NestFactory.create(
@@ -13,7 +14,7 @@ const app = await NestFactory.create(
       WebhookDestinationModule.forRoot({
         sources: [{ name: 'shop', writeKey: 'wk_shop' }],
         registry: 'store',
-        queue: bullmqQueue(JSON.parse(process.argv[2])),
+        queue: sharedQueue(JSON.parse(process.argv[2])),
         delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 200, maxRetryDelay: 1_000 },
       }),
     ],

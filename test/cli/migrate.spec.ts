@@ -12,8 +12,8 @@ import {
   type NewDelivery,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
-import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue, type SharedQueueOptions } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { runCommand } from '../support/command.js';
 import { Relay } from '../support/relay.js';
@@ -78,8 +78,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       return { folder, path: folder.path('relay.db'), options, to };
     }
 
-    async function openNew(options: BullmqQueueOptions): Promise<DeliveryQueue> {
-      return openQueue(cleanUp, bullmqQueue(options));
+    async function openNew(options: SharedQueueOptions): Promise<DeliveryQueue> {
+      return openQueue(cleanUp, sharedQueue(options));
     }
 
     it('moves what is to be delivered, with its attempts and its window, and loses nothing', async () => {
@@ -138,7 +138,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('returns to the file what the new queue refuses, as it was, and says how far it came', async () => {
       const { path, options, to } = await prepare();
       await fill(sqliteQueue({ path }));
-      await migrateBullmqQueue(options);
+      await (await openNew(options)).close();
       if (store === redisStore) {
         const redis = new Redis(store.url);
         cleanUp(() => redis.disconnect());
@@ -170,7 +170,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await file.close();
 
       expect((await run('--from', path, ...to)).stdout).toBe('1 delivery moved\n');
-      const relay = await Relay.start({ queue: bullmqQueue(options), registry: 'store' });
+      const relay = await Relay.start({ queue: sharedQueue(options), registry: 'store' });
       cleanUp(() => relay.stop());
       expect(await relay.settled('dead')).toMatchObject([{ messageId: 'm1', reason: 'destination removed' }]);
     });

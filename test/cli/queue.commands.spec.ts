@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type DeliveryOutcome, type DeliveryQueueFactory, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { runCommand } from '../support/command.js';
 import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
@@ -207,7 +207,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('list and replay what is in the queue', async () => {
       const { options, remove } = store.create();
       cleanUp(remove);
-      await fill(bullmqQueue(options));
+      await fill(sharedQueue(options));
       await itListsAndReplays(['--store', store.url, '--prefix', options.prefix!]);
     });
 

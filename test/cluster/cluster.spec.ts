@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../support/shared-queue.js';
 import { CrashReceiver, type Edges } from '../crash/crash.receiver.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { ownPostgres, ownRedis } from '../support/own-services.js';
@@ -36,7 +36,7 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
         await cluster.start();
         await cluster.load(MESSAGES);
 
-        const queue = await openQueue(afterwards, bullmqQueue(service.options));
+        const queue = await openQueue(afterwards, sharedQueue(service.options));
         const count = async (...states: string[]) =>
           (await queue.counts()).filter(({ state }) => states.includes(state)).reduce((sum, row) => sum + row.count, 0);
         while ((await count('queued', 'delivering', 'waiting')) > 0)

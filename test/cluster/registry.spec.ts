@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import type { DeliveryCount, DeliveryQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { Random } from '../support/random.js';
 import { describeOnEach, postgresStore, redisStore } from '../support/services.js';
@@ -39,7 +39,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         afterwards(() => tenants.stop());
         await tenants.run(KILLS);
 
-        const queue = await openQueue(afterwards, bullmqQueue(options));
+        const queue = await openQueue(afterwards, sharedQueue(options));
         const end = Date.now() + ENDS_WITHIN;
         for (let open = await openOf(queue); open.length > 0; open = await openOf(queue)) {
           if (Date.now() > end) throw new Error(`not ended (seed ${seed}): ${tenants.describe(open)}`);

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { DeliveryCount } from 'nestjs-analytics-relay';
-import type { BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import { request } from 'undici';
 
+import type { SharedQueueOptions } from '../support/shared-queue.js';
 import { Random } from '../support/random.js';
 import { ScriptedReceiver } from '../support/scripted-receiver.js';
 import { Tenant } from './tenant.js';
@@ -51,7 +51,7 @@ class Member {
     });
   }
 
-  static async start(queue: BullmqQueueOptions): Promise<Member> {
+  static async start(queue: SharedQueueOptions): Promise<Member> {
     const child = fork('test/apps/tenants.app.mjs', [JSON.stringify(queue)]);
     const [{ host }] = (await once(child, 'message')) as [{ host: string }];
     return new Member(child, host);
@@ -91,7 +91,7 @@ export class Tenants {
   private isRunning = true;
 
   constructor(
-    private readonly queue: BullmqQueueOptions,
+    private readonly queue: SharedQueueOptions,
     private readonly random: Random,
   ) {}
 

@@ -9,8 +9,8 @@ import {
   verifyStandardWebhook,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';
 import { Relay } from '../support/relay.js';
@@ -97,7 +97,7 @@ await describeOnEach([redisStore], (store) => {
       const [command = '', ...args] = JSON.parse(line) as string[];
       await redis.call(command, ...args);
     }
-    await deliverAll(bullmqQueue({ ...options, retention }));
+    await deliverAll(sharedQueue({ ...options, retention }));
   });
 
   it('Keys of another version in Redis are refused, and stay as they are', async () => {
@@ -106,7 +106,7 @@ await describeOnEach([redisStore], (store) => {
     const redis = new Redis(REDIS_URL);
     cleanUp(() => redis.disconnect());
     await redis.set(`${options.prefix}:{layout}`, 1000);
-    await expect(bullmqQueue(options)().open()).rejects.toThrow(
+    await expect(sharedQueue(options)().open()).rejects.toThrow(
       /have layout 1000, from another version of this package; this one has layout \d+: install/,
     );
     expect(await redis.keys(`${options.prefix}:*`)).toEqual([`${options.prefix}:{layout}`]);
@@ -120,6 +120,6 @@ await describeOnEach([postgresStore], (store) => {
     await queryPostgres(
       readFileSync(`${FIXTURES}/${release}/postgres.sql`, 'utf8').replaceAll(PREFIX, options.prefix!),
     );
-    await deliverAll(bullmqQueue({ ...options, retention }));
+    await deliverAll(sharedQueue({ ...options, retention }));
   });
 });

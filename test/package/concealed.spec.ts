@@ -14,9 +14,9 @@ import {
   WebhookDestinationService,
   WebhookSignatureGuard,
 } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { Analytics } from 'nestjs-analytics-relay/client';
 
+import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { stringsBelow } from '../support/object.strings.js';
 import { Receiver } from '../support/receiver.js';
@@ -158,6 +158,6 @@ await describeOnEach([redisStore, postgresStore], ({ name, url, create }) => {
       options.backend === 'postgres'
         ? { connectionString: url, application_name: 's3cret-store' }
         : { host, port: Number(port), connectionName: 's3cret-store' };
-    await expectConcealed(bullmqQueue({ ...options, connection }));
+    await expectConcealed(sharedQueue({ ...options, connection }));
   });
 });

@@ -11,6 +11,7 @@ describe('The package', () => {
     ['nestjs-analytics-relay/client', 'Analytics'],
     ['nestjs-analytics-relay/testing', 'AnalyticsRecorder'],
     ['nestjs-analytics-relay/bullmq', 'bullmqQueue'],
+    ['nestjs-analytics-relay/postgres', 'postgresQueue'],
     ['nestjs-analytics-relay/opentelemetry', 'openTelemetry'],
     ['nestjs-analytics-relay/terminus', 'RelayHealthIndicator'],
   ])('loads %s as an ES module and as CommonJS, with the same names', async (entry, name) => {

@@ -8,7 +8,7 @@ import { run } from './shell.mjs';
 const OLD = ['reflect-metadata@0.1.14', 'ioredis@5.3.2', 'pg@8.10.0', 'axios@1.2.6', 'bullmq@6'];
 
 const REDIS = "{ connection: 'redis://127.0.0.1:1' }";
-const POSTGRES = "{ backend: 'postgres', connection: 'postgres://127.0.0.1:1/none' }";
+const POSTGRES = "{ connection: 'postgres://127.0.0.1:1/none' }";
 
 /** Prints what an application says at start that uses such a version or lacks a package, and one that does not. */
 const PROGRAM = `
@@ -16,6 +16,7 @@ const PROGRAM = `
   import { NestFactory } from '@nestjs/core';
   import { memoryQueue, TrackedEvent, WebhookDestinationModule } from 'nestjs-analytics-relay';
   import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+  import { postgresQueue } from 'nestjs-analytics-relay/postgres';
 
   async function start(options) {
     const module = WebhookDestinationModule.forRoot({ sources: [], destinations: [], ...options });
@@ -31,7 +32,7 @@ const PROGRAM = `
   await start({ queue: memoryQueue() });
   await start({ queue: memoryQueue(), delivery: { transport: 'axios' } });
   await start({ queue: bullmqQueue(${REDIS}) });
-  await start({ queue: bullmqQueue(${POSTGRES}) });
+  await start({ queue: postgresQueue(${POSTGRES}) });
   try {
     TrackedEvent('Order Completed')(class {});
   } catch (error) {
@@ -51,7 +52,7 @@ export async function checkVersions(folder, tarball) {
     'started',
     "delivery.transport 'axios' needs axios ^1.3.1, but 1.2.6 is installed: npm install axios@1",
     'bullmqQueue needs ioredis ^5.4.0, but 5.3.2 is installed: npm install ioredis@5',
-    'bullmqQueue needs pg ^8.11.0, but 8.10.0 is installed: npm install pg@8',
+    'postgresQueue needs pg ^8.11.0, but 8.10.0 is installed: npm install pg@8',
     '@TrackedEvent needs the package class-validator, which is not installed: npm install class-validator',
   ]);
 }

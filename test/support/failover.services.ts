@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 
 import { Redis } from 'ioredis';
-import type { BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 
+import type { SharedQueueOptions } from './shared-queue.js';
 import type { Afterwards } from './clean-ups.js';
 import { Forwarder } from './forwarder.js';
 import { freePort, ownPostgres, ownRedis } from './own-services.js';
@@ -14,7 +14,7 @@ import { waitFor } from './wait-for.js';
 
 /** A store with a second one that follows it. */
 export interface FailoverStore {
-  options: BullmqQueueOptions;
+  options: SharedQueueOptions;
   /** Resolves once the second has all that was written before; needed where it follows in its own time. */
   caughtUp?: () => Promise<void>;
   /** Takes the first away. */

@@ -5,16 +5,16 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import { Redis } from 'ioredis';
-import type { BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 
+import type { SharedQueueOptions } from './shared-queue.js';
 import { temporaryFolder } from './temporary-folder.js';
 import { waitFor } from './wait-for.js';
 
 /** A store of a test's own, which it may kill and start again. */
 export interface OwnService {
   readonly url: string;
-  readonly options: BullmqQueueOptions;
+  readonly options: SharedQueueOptions;
   /** Starts it, with what it holds; resolves once it answers. */
   start(): Promise<void>;
   /** Ends it at once, as a crash does. */
@@ -92,7 +92,7 @@ export async function ownPostgres(primary?: string) {
 }
 
 function service(
-  { url, ...options }: { url: string } & Omit<BullmqQueueOptions, 'connection'>,
+  { url, ...options }: { url: string } & Omit<SharedQueueOptions, 'connection'>,
   run: () => ChildProcess,
   answers: () => Promise<boolean>,
   removeFolder: () => Promise<void>,

@@ -3,8 +3,9 @@ import { connect } from 'node:net';
 
 import { describe } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
+
+import type { SharedQueueOptions } from './shared-queue.js';
 
 /** Where the tests find the stores; each test has a prefix or a schema of its own there. */
 export const REDIS_URL = process.env.TEST_REDIS_URL ?? 'redis://127.0.0.1:6379';
@@ -12,7 +13,7 @@ export const POSTGRES_URL = process.env.TEST_POSTGRES_URL ?? 'postgres://postgre
 
 /** A place in a store for the queues of one test. */
 export interface SharedPlace {
-  options: BullmqQueueOptions;
+  options: SharedQueueOptions;
   remove: () => Promise<void>;
 }
 

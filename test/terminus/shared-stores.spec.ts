@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
 import { Forwarder } from '../support/forwarder.js';
 import { healthMetadata, untilHealth } from '../support/health.app.js';
@@ -23,9 +23,9 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
       return service;
     }
 
-    async function start(options: Parameters<typeof bullmqQueue>[0]) {
+    async function start(options: Parameters<typeof sharedQueue>[0]) {
       const { host } = await startRelayApp(afterwards, new ExpressAdapter(), {
-        options: { queue: bullmqQueue(options) },
+        options: { queue: sharedQueue(options) },
         metadata: healthMetadata({ oldestWaiting: 60_000, dead: 0 }),
       });
       await untilHealth(host, 200);

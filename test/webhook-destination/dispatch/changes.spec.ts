@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http';
 
 import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue, verifyStandardWebhook } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { NEVER } from 'rxjs';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import type { PooledRequest } from '../../../lib/webhook-destination/transport/connection-pool.js';
 import { toDelivery } from '../../../lib/webhook-destination/queue/delivery.factory.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -311,7 +311,7 @@ await describeOnEach([redisStore, postgresStore], ({ name, create }) => {
     itEndsWhatIsUnderWay(() => {
       const { options, remove } = create();
       cleanUp(remove);
-      return Promise.resolve(bullmqQueue(options));
+      return Promise.resolve(sharedQueue(options));
     });
   });
 });

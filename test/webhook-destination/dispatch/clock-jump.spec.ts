@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { setClock } from '../../support/clock.js';
 import { Relay } from '../../support/relay.js';
@@ -52,7 +52,7 @@ await describeOnEach([redisStore], ({ name, create }) => {
     itKillsNothing(() => {
       const { options, remove } = create();
       cleanUp(remove);
-      return Promise.resolve(bullmqQueue(options));
+      return Promise.resolve(sharedQueue(options));
     });
   });
 });

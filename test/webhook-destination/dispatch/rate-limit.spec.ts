@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { type Script, ScriptedReceiver, status } from '../../support/scripted-receiver.js';
@@ -153,6 +153,6 @@ await describeOnEach([redisStore, postgresStore], ({ name, create }) => {
   it(`The rate limit of a destination does not hold up the shutdown with a queue on ${name}`, async () => {
     const { options, remove } = create();
     cleanUp(remove);
-    await expectRelease(bullmqQueue(options));
+    await expectRelease(sharedQueue(options));
   });
 });

@@ -12,9 +12,9 @@ import {
   QueueUnavailableError,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { NEVER } from 'rxjs';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
@@ -236,7 +236,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('are stored in portions', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const { relay, queue, count } = await start(2, bullmqQueue(options));
+      const { relay, queue, count } = await start(2, sharedQueue(options));
       const add = jest.spyOn(queue, 'add');
       expect(await relay.accept('wk_shop', tracks(1_500))).toEqual({ accepted: 1_500, rejected: [] });
       expect(await count()).toBe(3_000);

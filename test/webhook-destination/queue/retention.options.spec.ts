@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { memoryQueue, OptionsError, type RetentionOptions, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
+
+import { sharedQueue } from '../../support/shared-queue.js';
 
 const factories: [string, (retention: RetentionOptions) => unknown][] = [
   ['memoryQueue', (retention) => memoryQueue({ retention })],
   ['sqliteQueue', (retention) => sqliteQueue({ retention })],
-  ['bullmqQueue', (retention) => bullmqQueue({ connection: 'redis://localhost', retention })],
+  ['bullmqQueue', (retention) => sharedQueue({ connection: 'redis://localhost', retention })],
 ];
 
 describe.each(factories)('The option retention of %s', (name, create) => {

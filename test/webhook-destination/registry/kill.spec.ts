@@ -3,8 +3,8 @@ import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, type DestinationEntry, sqliteQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import { describeOnEach, postgresStore, redisStore } from '../../support/services.js';
@@ -103,6 +103,6 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     const { options, remove } = store.create();
     cleanUp(remove);
     const changers = ['one', 'other'].map((prefix) => new Changer(prefix, { shared: options }));
-    await change(bullmqQueue(options), changers);
+    await change(sharedQueue(options), changers);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
 import {
@@ -54,7 +54,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     const cleanUp = useCleanUps();
 
     const start = async ({ options }: SharedPlace) => {
-      const relay = await Relay.start({ registry: 'store', queue: bullmqQueue(options) });
+      const relay = await Relay.start({ registry: 'store', queue: sharedQueue(options) });
       cleanUp(() => relay.stop());
       return { destinations: relay.service.destinations, log: relay.log };
     };

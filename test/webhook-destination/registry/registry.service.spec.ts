@@ -11,9 +11,9 @@ import {
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { Subject } from 'rxjs';
 
+import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { stringsBelow } from '../../support/object.strings.js';
 import { Receiver } from '../../support/receiver.js';
@@ -103,7 +103,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     const place = () => {
       const { options, remove } = store.create();
       cleanUp(remove);
-      return bullmqQueue(options);
+      return sharedQueue(options);
     };
     itChangesWhileItRuns(() => Promise.resolve(place()));
 

@@ -18,7 +18,7 @@ import type { RegistryStore } from '../registry-store.interface.js';
 import type { SeriesStore } from '../series-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
-import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
+import type { RedisQueueOptions } from '../redis/redis.options.js';
 import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import type { SharedStore } from '../shared/shared-store.queue.js';
 import type { Claim, ClaimLimit, Settlement, StoreBatch, StoreOwner } from '../store/delivery-store.interface.js';
@@ -61,7 +61,7 @@ export class BullmqStore implements SharedStore {
     ),
   );
 
-  constructor(private readonly options: SharedQueueOptions) {}
+  constructor(private readonly options: RedisQueueOptions) {}
 
   holdsLeases(): boolean {
     return this.leases.areHeld;

@@ -10,7 +10,7 @@ import { RedisRegistryStore } from '../redis/redis-registry.store.js';
 import { RedisSeriesStore } from '../redis/redis-series.store.js';
 import { RedisSignals } from '../redis/redis-signals.js';
 import { loadBullmq } from '../shared/peer.loader.js';
-import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
+import type { RedisQueueOptions } from '../redis/redis.options.js';
 import { type NewJob, toQueueName } from './job.codec.js';
 
 /** How long a leased job stays locked without a renewal, in ms. */
@@ -79,7 +79,7 @@ export class JobQueues {
   private readonly unreadableKey = this.connection.key('unreadable');
   private swept = '0';
 
-  constructor(private readonly options: SharedQueueOptions) {}
+  constructor(private readonly options: RedisQueueOptions) {}
 
   /** Connects. Rejects when Redis cannot be reached in time or is unsuitable. */
   async open(): Promise<void> {

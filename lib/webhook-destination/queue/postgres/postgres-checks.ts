@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 
-const logger = new LineLogger('BullmqQueue');
+const logger = new LineLogger('PostgresQueue');
 
 /** Encodings that store every text; SQL_ASCII stores the bytes of UTF-8 unchanged. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII'];
@@ -30,7 +30,7 @@ export async function checkPostgres(client: Client, connect: () => Promise<Clien
   const { pid, name, encoding, commit, seqscan } = rows[0]!;
   if (!ENCODINGS.includes(encoding)) {
     throw new QueueUnavailableError(
-      `bullmqQueue: database "${name}" has the encoding ${encoding}, which cannot store every text: use a database with the encoding UTF8`,
+      `postgresQueue: database "${name}" has the encoding ${encoding}, which cannot store every text: use a database with the encoding UTF8`,
     );
   }
   if (commit === 'off') {

@@ -5,7 +5,7 @@ import type { Client, Pool, PoolClient } from 'pg';
 import { errorMessage } from '../../../client/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
-import type { CheckedBullmqOptions } from '../shared/shared-queue.options.js';
+import type { CheckedPostgresOptions } from './postgres.options.js';
 import { loadPg } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { toConfig } from './connection-config.js';
@@ -26,15 +26,15 @@ export class PostgresDatabase extends StatementRunner {
   readonly schema: string;
   /** Size of the pool. */
   readonly maxConnections: number;
-  private readonly outage = new StoreOutage('PostgreSQL');
+  private readonly outage = new StoreOutage('PostgreSQL', 'PostgresQueue');
   private readonly connections = new OpenConnections();
   private closing = new AbortController();
   // Private, because they contain passwords.
-  readonly #options: CheckedBullmqOptions;
+  readonly #options: CheckedPostgresOptions;
   #pool: Pool | undefined;
   #create: (() => Client) | undefined;
 
-  constructor(options: CheckedBullmqOptions) {
+  constructor(options: CheckedPostgresOptions) {
     super();
     this.#options = options;
     this.maxConnections = toConfig(options.connection).max;
@@ -154,7 +154,7 @@ export class PostgresDatabase extends StatementRunner {
       } catch (error) {
         void client.end().catch(() => undefined);
         if (!isPassing(error) || Date.now() + RECONNECT_DELAY > end) {
-          throw new QueueUnavailableError(`bullmqQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, {
+          throw new QueueUnavailableError(`postgresQueue: PostgreSQL cannot be reached: ${errorMessage(error)}`, {
             cause: error,
           });
         }

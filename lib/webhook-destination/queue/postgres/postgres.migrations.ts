@@ -69,7 +69,7 @@ export async function migrate(client: Client, schema: string): Promise<void> {
     await client.query('COMMIT');
   } catch (cause) {
     if (cause instanceof QueueUnavailableError) throw cause;
-    const fault = `bullmqQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`;
+    const fault = `postgresQueue: the migration of schema "${schema}" failed: ${errorMessage(cause)}`;
     throw new QueueUnavailableError(fault, { cause });
   }
 }
@@ -88,15 +88,15 @@ export async function checkMigrations(client: Client, schema: string): Promise<v
   const version = await readVersion(client, schema);
   if (version !== undefined) return checkVersion(version, schema);
   throw new QueueUnavailableError(
-    `bullmqQueue: PostgreSQL holds no queue with the prefix "${schema}"; check prefix and URL. ` +
-      'To create it, set migrate: true, or run migrateBullmqQueue(options) once',
+    `postgresQueue: PostgreSQL holds no queue with the prefix "${schema}"; check prefix and URL. ` +
+      'To create it, set migrate: true, or run migratePostgresQueue(options) once',
   );
 }
 
 function checkVersion(version: number, schema: string): void {
   if (version === LAYOUT) return;
   throw new QueueUnavailableError(
-    `bullmqQueue: the tables in schema "${schema}" have layout ${version}, from another version of this package; ` +
+    `postgresQueue: the tables in schema "${schema}" have layout ${version}, from another version of this package; ` +
       `this one has layout ${LAYOUT}: install the other version, or use another prefix`,
   );
 }

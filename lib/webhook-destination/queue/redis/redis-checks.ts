@@ -2,7 +2,7 @@ import { errorMessage } from '../../../client/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { isAtLeast } from '../../peer.check.js';
-import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
+import type { RedisQueueOptions } from './redis.options.js';
 import type { Client } from './redis.connection.js';
 
 const logger = new LineLogger('BullmqQueue');
@@ -40,7 +40,7 @@ const FIND_DENIED = `
  */
 export async function checkRedis(
   client: Client,
-  { prefix, mustExist }: SharedQueueOptions,
+  { prefix, mustExist }: RedisQueueOptions,
   keys: string[],
   channels: string[],
 ): Promise<void> {

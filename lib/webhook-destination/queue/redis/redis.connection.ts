@@ -5,7 +5,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { errorMessage } from '../../../client/error.util.js';
 import { QueueUnavailableError } from '../../../common/relay.errors.js';
 import { within } from '../../../common/time.util.js';
-import type { SharedQueueOptions } from '../shared/shared-queue.options.js';
+import type { RedisQueueOptions } from './redis.options.js';
 import { loadIoredis } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';
 import { checkRedis } from './redis-checks.js';
@@ -36,10 +36,10 @@ const CLIENT_OPTIONS: RedisOptions = {
 /** The connection that a queue sends its commands on. */
 export class RedisConnection {
   client!: Client;
-  private readonly outage = new StoreOutage('Redis');
+  private readonly outage = new StoreOutage('Redis', 'BullmqQueue');
   private heartbeat: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: SharedQueueOptions) {}
+  constructor(private readonly options: RedisQueueOptions) {}
 
   /** Channels of the signals between processes. */
   get channels() {

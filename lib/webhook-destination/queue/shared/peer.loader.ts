@@ -12,7 +12,7 @@ export async function loadBullmq(): Promise<typeof import('bullmq')> {
   try {
     return await import('bullmq');
   } catch (error) {
-    throw explain(error, 'bullmq', REDIS_PACKAGES);
+    throw explain(error, 'bullmqQueue', 'bullmq', REDIS_PACKAGES);
   }
 }
 
@@ -22,24 +22,24 @@ export async function loadIoredis(): Promise<Pick<typeof import('ioredis'), 'Red
   try {
     return await import('ioredis');
   } catch (error) {
-    throw explain(error, 'ioredis', REDIS_PACKAGES);
+    throw explain(error, 'bullmqQueue', 'ioredis', REDIS_PACKAGES);
   }
 }
 
 /** As {@link loadBullmq}. */
 export async function loadPg(): Promise<Pick<typeof import('pg'), 'Client' | 'Pool'>> {
-  checkPeer('bullmqQueue', 'pg');
+  checkPeer('postgresQueue', 'pg');
   try {
     return (await import('pg')).default;
   } catch (error) {
-    throw explain(error, 'pg');
+    throw explain(error, 'postgresQueue', 'pg');
   }
 }
 
-function explain(cause: unknown, name: string, packages = name): unknown {
+function explain(cause: unknown, user: string, name: string, packages = name): unknown {
   const { code = '', message } = cause as NodeJS.ErrnoException;
   // The package may be installed but fail to load, for example because a dependency of its own is missing.
   if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(code) || !message.includes(`'${name}'`)) return cause;
-  const advice = `bullmqQueue needs the package ${name}, which is not installed: npm install ${packages}`;
+  const advice = `${user} needs the package ${name}, which is not installed: npm install ${packages}`;
   return new PackageError('package_missing', advice, { cause });
 }

@@ -3,10 +3,16 @@ import { LineLogger } from '../../../common/line.logger.js';
 
 /** Logs one line when a store becomes unavailable and one when it is available again. */
 export class StoreOutage {
-  private readonly logger = new LineLogger('BullmqQueue');
   private since: number | undefined;
 
-  constructor(private readonly store: string) {}
+  private readonly logger: LineLogger;
+
+  constructor(
+    private readonly store: string,
+    queue: string,
+  ) {
+    this.logger = new LineLogger(queue);
+  }
 
   begin(error: unknown): void {
     if (this.since !== undefined) return;

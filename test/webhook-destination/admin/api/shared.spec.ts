@@ -3,8 +3,8 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { AuditEntry, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
-import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, queryPostgres, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -26,7 +26,7 @@ const FOREIGN_TEXTS = [
 ];
 
 /** Sends to all channels between the processes of a place. */
-async function sendForeign({ backend, prefix }: BullmqQueueOptions): Promise<void> {
+async function sendForeign({ backend, prefix }: SharedQueueOptions): Promise<void> {
   if (backend === 'postgres') {
     const texts = FOREIGN_TEXTS.map((text) => JSON.stringify([prefix, 'other', text]));
     const payloads = [...FOREIGN, JSON.stringify([prefix]), JSON.stringify([prefix, 'other']), ...texts];
@@ -56,7 +56,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { options, remove } = store.create();
       cleanUp(remove);
       const start = (others: Partial<WebhookDestinationModuleOptions> = {}) =>
-        startApi(cleanUp, new ExpressAdapter(), { options: { queue: bullmqQueue(options), ...others } });
+        startApi(cleanUp, new ExpressAdapter(), { options: { queue: sharedQueue(options), ...others } });
       return { start, options };
     };
 

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { setClock } from '../../../support/clock.js';
 import { newDelivery } from '../../../support/new-delivery.js';
@@ -32,7 +32,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       afterwards(remove);
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
         options: {
-          queue: bullmqQueue(options),
+          queue: sharedQueue(options),
           delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 500 },
         },
       });
@@ -48,7 +48,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        const queue = await openQueue(afterwards, bullmqQueue(options));
+        const queue = await openQueue(afterwards, sharedQueue(options));
         const leases: Lease[] = [];
         queue.consume('Webhooks', 8).subscribe((lease) => leases.push(lease));
         return { queue, leases };
@@ -69,7 +69,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('begins the retry window of a replayed delivery by its own time', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add([newDelivery('m1')]);
       const lease = await firstValueFrom(queue.consume('Webhooks', 1));
       await lease.settle({ state: 'dead', reason: 'the retry window is over', failedUrls: [] });

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisQueueBackend } from 'bullmq';
 import type { DeliveryQueue, Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
@@ -27,7 +27,7 @@ await describeOnEach([redisStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        return openQueue(afterwards, bullmqQueue(options));
+        return openQueue(afterwards, sharedQueue(options));
       };
       const queue = await start();
       await queue.add(names.map(newDelivery));

@@ -6,8 +6,8 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Cluster } from 'ioredis';
 import { WebhookDestinationService } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { type OwnService, ownRedis } from '../../../support/own-services.js';
 import { post } from '../../../support/post.js';
@@ -51,7 +51,7 @@ await describeOnEach([redisStore], () => {
 
     it('whose prefix has no hash tag is refused at start', async () => {
       for (const prefix of ['relay', 'relay{}', 'relay{1']) {
-        await expect(bullmqQueue({ connection: given(), prefix })().open()).rejects.toMatchObject({
+        await expect(sharedQueue({ connection: given(), prefix })().open()).rejects.toMatchObject({
           code: 'queue_unavailable',
           message: `bullmqQueue: prefix must contain a hash tag on a Redis cluster, such as "{${prefix}}"`,
         });
@@ -60,7 +60,7 @@ await describeOnEach([redisStore], () => {
 
     it('that connects to a single node is refused at start, unless that node has the queue', async () => {
       const open = async ({ url }: OwnService) => {
-        const queue = bullmqQueue({ connection: url, prefix: '{relay}' })();
+        const queue = sharedQueue({ connection: url, prefix: '{relay}' })();
         await queue.open();
         await queue.close();
         return 'opened';
@@ -72,7 +72,7 @@ await describeOnEach([redisStore], () => {
     });
 
     it('delivers across processes, retries, replays and deletes', async () => {
-      const queue = bullmqQueue({ connection: given(), prefix: '{relay}' });
+      const queue = sharedQueue({ connection: given(), prefix: '{relay}' });
       const options = { queue, registry: 'store' as const, registrySecret: 'a secret of this test only' };
       const delivery = { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 10 };
       const { receiver, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {

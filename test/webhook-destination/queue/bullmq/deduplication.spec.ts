@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue, Lease, NewDelivery } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore, redisStore, type SharedPlace } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -21,7 +21,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     const queues: DeliveryQueue[] = [];
 
     const open = async (retention?: object) => {
-      const queue = bullmqQueue({ ...place.options, retention })();
+      const queue = sharedQueue({ ...place.options, retention })();
       queues.push(queue);
       await queue.open();
       return queue;

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { ownRedis } from '../../../support/own-services.js';
 import { Relay } from '../../../support/relay.js';
@@ -59,7 +59,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const acceptedAt = Date.now();
       const body = Buffer.from('{}');
       const fill = async () => {
-        const queue = bullmqQueue(options)();
+        const queue = sharedQueue(options)();
         await queue.open();
         const of = (index: number) => ({ messageId: `m${index}`, userId: `u${index % 2_000}`, body, acceptedAt });
         const all = Array.from({ length: DELIVERIES }, (_, index) => ({
@@ -71,7 +71,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         await queue.close();
       };
       const erase = async (userIds: string[]) => {
-        const relay = await Relay.start({ destinations: [], queue: bullmqQueue(options) });
+        const relay = await Relay.start({ destinations: [], queue: sharedQueue(options) });
         const { purged } = await relay.service.requestDeletion({ userIds });
         await relay.stop();
         return { purged, read: await reads() };

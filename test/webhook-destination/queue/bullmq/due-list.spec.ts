@@ -6,9 +6,9 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { ownRedis } from '../../../support/own-services.js';
@@ -34,8 +34,8 @@ await describeOnEach([redisStore], (store) => {
     afterwards(remove);
     return options;
   };
-  const open = async (options: BullmqQueueOptions): Promise<DeliveryQueue> => {
-    return openQueue(afterwards, bullmqQueue(options));
+  const open = async (options: SharedQueueOptions): Promise<DeliveryQueue> => {
+    return openQueue(afterwards, sharedQueue(options));
   };
 
   describe('A process on Redis', () => {
@@ -59,7 +59,7 @@ await describeOnEach([redisStore], (store) => {
 
     it('consumes the destinations that have deliveries, and none of them is listed as due once all is delivered', async () => {
       const options = create();
-      const queue = bullmqQueue(options)();
+      const queue = sharedQueue(options)();
       const consume = jest.spyOn(queue, 'consume');
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
         options: {

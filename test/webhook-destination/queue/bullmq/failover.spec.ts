@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { postgresWithStandby, redisBehindAddress, redisWithSentinel } from '../../../support/failover.services.js';
 import { IngestLoad } from '../../../support/ingest.load.js';
@@ -39,7 +39,7 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
       const store = await create(afterwards);
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
         options: {
-          queue: bullmqQueue(store.options),
+          queue: sharedQueue(store.options),
           delivery: { allowedNetworks: ['127.0.0.0/8'], concurrency: CONCURRENCY },
         },
       });

@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
 import { describe, expect, it } from '@jest/globals';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
@@ -17,7 +17,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('sends nothing of what it holds in memory afterwards, and then goes on', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add(['m0', 'm1', 'm2'].map(newDelivery));
       const child = fork('test/apps/lease.app.mjs', [JSON.stringify(options)]);
       afterwards(() => child.kill('SIGKILL'));

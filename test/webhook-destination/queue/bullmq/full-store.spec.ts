@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { ownRedis } from '../../../support/own-services.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
@@ -22,7 +22,7 @@ await describeOnEach([redisStore], () => {
       await service.start();
       const queue = await openQueue(
         afterwards,
-        bullmqQueue({ ...service.options, retention: { delivered: { count: 0 } } }),
+        sharedQueue({ ...service.options, retention: { delivered: { count: 0 } } }),
       );
       queue.consume('Webhooks', 16).subscribe((lease) => {
         void lease

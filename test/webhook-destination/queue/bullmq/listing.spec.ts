@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue, DeliveryQueueFactory, Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -34,7 +34,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('has each record once on its pages, whichever process added it', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const one = await open(bullmqQueue(options));
+      const one = await open(sharedQueue(options));
       const other = await open(copy.bullmqQueue(options));
       const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
       await Promise.all([one.add(messages(0, 25)), other.add(messages(25, 51))]);
@@ -57,7 +57,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     (store.name === 'Redis' ? it : it.skip)('begins with the newest, though retries came due after them', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await open(bullmqQueue(options));
+      const queue = await open(sharedQueue(options));
       await queue.add(messages(0, 300));
       const leases: Lease[] = [];
       const leasing = queue.consume('Webhooks', 300).subscribe((lease) => leases.push(lease));

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { RedisQueueBackend } from 'bullmq';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import type { Lease } from '../../../../lib/webhook-destination/queue/delivery-queue.interface.js';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -24,7 +24,7 @@ await describeOnEach([redisStore], (store) => {
       jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
       const { options, remove } = store.create();
       cleanUp(remove);
-      const queue = await openQueue(cleanUp, bullmqQueue(options));
+      const queue = await openQueue(cleanUp, sharedQueue(options));
       await queue.add([newDelivery('m0')]);
       return { queue, options };
     }
@@ -47,7 +47,7 @@ await describeOnEach([redisStore], (store) => {
 
     it('does not count as recorded if another process took the job meanwhile', async () => {
       const { queue, options } = await start();
-      const other = await openQueue(cleanUp, bullmqQueue(options));
+      const other = await openQueue(cleanUp, sharedQueue(options));
       const taken: Lease[] = [];
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
       jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (

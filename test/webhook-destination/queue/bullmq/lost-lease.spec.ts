@@ -3,9 +3,9 @@ import { once } from 'node:events';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { openQueue } from '../../../support/open-queue.js';
@@ -19,7 +19,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('goes to another process, and begins no retry window', async () => {
       const { options, remove } = store.create();
       cleanUp(remove);
-      const queue = await openQueue(cleanUp, bullmqQueue(options));
+      const queue = await openQueue(cleanUp, sharedQueue(options));
       const delivery = {
         destination: 'Webhooks',
         source: 'shop',

@@ -2,8 +2,8 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { RelayMode } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { post } from '../../../support/post.js';
 import { Receiver } from '../../../support/receiver.js';
@@ -23,7 +23,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       afterwards(() => receiver.stop());
       const start = (mode: RelayMode) =>
         startRelayApp(afterwards, new ExpressAdapter(), {
-          options: { mode, queue: bullmqQueue(place.options) },
+          options: { mode, queue: sharedQueue(place.options) },
           destination: { urls: [receiver.url] },
         });
       const ingest = await start('ingest');

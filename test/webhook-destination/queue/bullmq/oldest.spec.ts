@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
@@ -15,7 +15,7 @@ await describeOnEach([redisStore], (store) => {
     it('are read of some destinations at a time, and of few of their deliveries', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       const destinations = Array.from({ length: 120 }, (_, index) => `tenant-${index}`);
       await queue.add(destinations.map((destination) => ({ ...newDelivery('m1'), destination })));
       await queue.add(Array.from({ length: 150 }, (_, index) => newDelivery(`m${index}`)));

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { type OwnService, ownPostgres, ownRedis } from '../../../support/own-services.js';
@@ -38,7 +38,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('refuses messages with 503 meanwhile, loses none that it accepted, and goes on by itself', async () => {
       const service = await startService();
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
-        options: { queue: bullmqQueue(service.options) },
+        options: { queue: sharedQueue(service.options) },
       });
       const track = async (...ids: string[]) => {
         const batch = ids.map((messageId) => ({ type: 'track', userId: 'u1', event: 'Ordered', messageId }));
@@ -61,7 +61,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('rejects with queue_unavailable meanwhile, answers 503, and shows nothing of the commands it sent', async () => {
       const service = await startService();
       const { host, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
-        options: { queue: bullmqQueue(service.options), registry: 'store', admin: { token: 'secret' } },
+        options: { queue: sharedQueue(service.options), registry: 'store', admin: { token: 'secret' } },
       });
       const headers = { Authorization: 'Bearer secret', 'Content-Type': 'application/json' };
       const secret = 'S3cret-of-a-new-destination';
@@ -96,7 +96,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('keeps its other metrics meanwhile', async () => {
       const service = await startService();
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
-        options: { queue: bullmqQueue(service.options), admin: { token: 'secret' } },
+        options: { queue: sharedQueue(service.options), admin: { token: 'secret' } },
       });
       await post(`${host}/v1/track`, { userId: 'u1', event: 'Ordered' });
       await receiver.taken(1);
@@ -110,7 +110,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
     it('takes up a delivery whose outcome it could not record', async () => {
       const service = await startService();
-      const queue = await openQueue(afterwards, bullmqQueue(service.options));
+      const queue = await openQueue(afterwards, sharedQueue(service.options));
       const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];
       await queue.add([{ destination: 'Webhooks', source, messageId: 'm1', userId, body, acceptedAt }]);
       let settled: boolean | undefined;
@@ -133,7 +133,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const place = store.create();
       afterwards(place.remove);
       const forwarder = await Forwarder.start(afterwards, store.url);
-      const queue = await openQueue(afterwards, bullmqQueue({ ...place.options, connection: forwarder.url }));
+      const queue = await openQueue(afterwards, sharedQueue({ ...place.options, connection: forwarder.url }));
       const taken: string[] = [];
       queue.consume('Webhooks', 4).subscribe((lease) => {
         taken.push(lease.delivery.messageId);
@@ -158,7 +158,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     it('says at start that it cannot be reached, in time and without its password', async () => {
       const { url, options } = await (name === 'Redis' ? ownRedis() : ownPostgres());
       const connection = url.replace(/(postgres@)?127/, 'user:s3cret@127');
-      const queue = bullmqQueue({ ...options, connection, connectTimeout: 300 })();
+      const queue = sharedQueue({ ...options, connection, connectTimeout: 300 })();
       const start = Date.now();
       const error = await queue.open().catch((caught: Error) => caught);
       expect(Date.now() - start).toBeLessThan(2_000);

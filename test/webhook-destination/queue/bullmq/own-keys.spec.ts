@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { ownRedis } from '../../../support/own-services.js';
@@ -41,7 +41,7 @@ await describeOnEach([redisStore], () => {
         else foreign.push(args);
       });
 
-      const queue = bullmqQueue(service.options)();
+      const queue = sharedQueue(service.options)();
       await queue.open();
       await queue.add(['m0', 'm1', 'm2', 'm3'].map(newDelivery));
       const outcomes = ['delivered', 'dead', 'waiting'] as const;

@@ -5,8 +5,8 @@ import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { openQueue } from '../../../support/open-queue.js';
@@ -47,7 +47,7 @@ await describeOnEach([redisStore], () => {
     it('who has no channels gets 200 for each message, its delivery, and one warning at start', async () => {
       const { options } = await start('~relay:* +@all -@dangerous');
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
-        options: { queue: bullmqQueue(options), registry: 'store', registrySecret: 'a secret of this test only' },
+        options: { queue: sharedQueue(options), registry: 'store', registrySecret: 'a secret of this test only' },
       });
       expect(warnings).toEqual([expect.stringContaining(NO_INFO), expect.stringContaining(NO_CHANNELS)]);
       const answer = await post(`${host}/v1/track`, { userId: 'u1', event: 'Ordered', messageId: 'm1' });
@@ -57,7 +57,7 @@ await describeOnEach([redisStore], () => {
 
     it('who loses the channels later still adds deliveries and changes the registry', async () => {
       const { setUser, options } = await start('~relay:* &relay:* +@all -@dangerous');
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       expect(warnings).toEqual([expect.stringContaining(NO_INFO)]);
       await setUser('resetchannels');
       await queue.add([newDelivery('m0')]);
@@ -68,8 +68,8 @@ await describeOnEach([redisStore], () => {
 
     it('who has those of docs/scaling.md can do everything, and is warned of nothing', async () => {
       const { options } = await start(DOCUMENTED);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
-      const other = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
+      const other = await openQueue(afterwards, sharedQueue(options));
       await queue.add(['m0', 'm1', 'm2', 'm3', 'm4'].map(newDelivery));
       const attempt = { startedAt: Date.now(), results: [] };
       const rest = { attempt, reason: 'refused', nextAttemptAt: Date.now() + 60_000, failedUrls: [] };
@@ -115,7 +115,7 @@ await describeOnEach([redisStore], () => {
       ['scripts', '~relay:* +@read', '+eval'],
     ])('is named what is missing, at start: %s', async (_what, rules, missing) => {
       const { options } = await start(rules);
-      await expect(bullmqQueue(options)().open()).rejects.toMatchObject({
+      await expect(sharedQueue(options)().open()).rejects.toMatchObject({
         code: 'queue_unavailable',
         message: `bullmqQueue: the Redis user lacks permissions: ${missing}`,
       });
@@ -124,7 +124,7 @@ await describeOnEach([redisStore], () => {
     it('who may only run scripts is named every command of docs/scaling.md', async () => {
       const { options } = await start('~relay:* +eval');
       const documented = DOCUMENTED.match(/\+\w+/g)!.filter((name) => !/publish|subscribe|info|\+eval$/.test(name));
-      await expect(bullmqQueue(options)().open()).rejects.toThrow(`lacks permissions: ${documented.join(' ')}`);
+      await expect(sharedQueue(options)().open()).rejects.toThrow(`lacks permissions: ${documented.join(' ')}`);
     });
   });
 });

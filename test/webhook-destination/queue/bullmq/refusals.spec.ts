@@ -2,8 +2,8 @@ import { expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import type { Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
@@ -19,7 +19,7 @@ await describeOnEach([redisStore], (store) => {
   it('dead deliveries are not read to find that the network policy stopped none of them', async () => {
     const { options, remove } = store.create();
     afterwards(remove);
-    const queue = await openQueue(afterwards, bullmqQueue(options));
+    const queue = await openQueue(afterwards, sharedQueue(options));
     const [destination, source, userId, body, acceptedAt] = ['Webhooks', 'shop', 'u1', Buffer.from('{}'), Date.now()];
     const add = (ids: string[]) =>
       queue.add(ids.map((messageId) => ({ destination, source, messageId, userId, body, acceptedAt })));

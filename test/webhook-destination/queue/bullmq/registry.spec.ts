@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../../../support/services.js';
@@ -60,12 +60,12 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
   describe(`The registry of two queues on one ${store.name}`, () => {
     const cleanUp = useCleanUps();
-    let options: BullmqQueueOptions;
+    let options: SharedQueueOptions;
     let writer: DeliveryQueue;
     let name: string;
 
-    const start = async (connection: BullmqQueueOptions['connection']) => {
-      return openQueue(cleanUp, bullmqQueue({ ...options, connection }));
+    const start = async (connection: SharedQueueOptions['connection']) => {
+      return openQueue(cleanUp, sharedQueue({ ...options, connection }));
     };
     beforeEach(async () => {
       const place = store.create();
@@ -125,7 +125,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { heard } = await listen(await start(options.connection));
       const place = store.create();
       cleanUp(place.remove);
-      const other = await openQueue(cleanUp, bullmqQueue(place.options));
+      const other = await openQueue(cleanUp, sharedQueue(place.options));
       await other.registry!.write({ kind: 'source', name: 'a', document: '{}' }, 0);
       await isHeard(heard, () => change('a'));
       expect(heard.signals).toBe(2);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { Relay } from '../../../support/relay.js';
 import { ScriptedReceiver, sequence, status } from '../../../support/scripted-receiver.js';
@@ -19,7 +19,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const start = () =>
         Relay.start({
           destinations: [{ urls: [receiver.url] }],
-          queue: bullmqQueue(options),
+          queue: sharedQueue(options),
           delivery: { initialRetryDelay: 2_000 },
         });
 

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { type IQueueBackend, RedisQueueBackend } from 'bullmq';
 import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, Lease, NewDelivery } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { describeOnEach, postgresStore, redisStore, type SharedPlace } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
@@ -30,7 +30,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
     beforeEach(async () => {
       place = store.create();
-      [one, other] = [bullmqQueue(place.options)(), bullmqQueue(place.options)()];
+      [one, other] = [sharedQueue(place.options)(), sharedQueue(place.options)()];
       await Promise.all([one.open(), other.open()]);
     });
     afterEach(async () => {

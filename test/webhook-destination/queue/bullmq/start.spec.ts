@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type ClusterOptions, Redis } from 'ioredis';
 import { memoryQueue, OptionsError } from 'nestjs-analytics-relay';
-import { bullmqQueue, type BullmqQueueOptions, migrateBullmqQueue } from 'nestjs-analytics-relay/bullmq';
+import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
+import { migratePostgresQueue, postgresQueue, type PostgresQueueOptions } from 'nestjs-analytics-relay/postgres';
 import pg from 'pg';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -18,6 +19,7 @@ import {
   REDIS_URL,
   redisStore,
 } from '../../../support/services.js';
+import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const warnings: string[] = [];
@@ -27,8 +29,8 @@ afterEach(() => void warnings.splice(0));
 const delivery = { destination: 'Webhooks', source: 'shop', messageId: 'm1', userId: 'u1', acceptedAt: Date.now() };
 
 /** Adds a delivery, and lists it. */
-async function use(options: BullmqQueueOptions): Promise<void> {
-  const queue = bullmqQueue(options)();
+async function use(options: SharedQueueOptions): Promise<void> {
+  const queue = sharedQueue(options)();
   await queue.open();
   await queue.add([{ ...delivery, body: Buffer.from('{}') }]);
   expect(await queue.list({})).toMatchObject([{ messageId: 'm1', state: 'queued' }]);
@@ -38,7 +40,6 @@ async function use(options: BullmqQueueOptions): Promise<void> {
 describe('Options of bullmqQueue', () => {
   const cases: [what: string, options: unknown, error: string][] = [
     ['nothing', undefined, 'connection must be a URL'],
-    ['another backend', { backend: 'mongo', connection: {} }, "backend must be 'redis' or 'postgres'"],
     ['a URL of the other store', { connection: 'postgres://u:s3cret@db/x' }, 'begins with redis:// or rediss://'],
     [
       'a database that is no number',
@@ -46,16 +47,25 @@ describe('Options of bullmqQueue', () => {
       'connection must be a Redis URL without a',
     ],
     ['a password with %', { connection: 'redis://u:s3cret%@h/1' }, 'connection must be a URL whose user and password'],
-    ['no URL', { backend: 'postgres', connection: 's3cret' }, 'begins with postgres:// or postgresql://'],
     ['an empty prefix', { connection: REDIS_URL, prefix: '' }, 'prefix must be'],
     ['a colon', { connection: REDIS_URL, prefix: 'a:b' }, 'prefix must be'],
-    ['a schema with a dash', { backend: 'postgres', connection: {}, prefix: 'a-b' }, 'prefix must be a schema'],
     ['a wait of no time', { connection: REDIS_URL, connectTimeout: 0 }, 'connectTimeout must be'],
-    ['a wrong migrate', { connection: REDIS_URL, migrate: 'yes' }, 'migrate must be true or false'],
     ['a wrong bound', { connection: REDIS_URL, retention: { dead: { age: -1 } } }, 'retention.dead.age must be'],
   ];
   it.each(cases)('name what is wrong: %s', (_what, options, error) => {
     const act = () => bullmqQueue(options as BullmqQueueOptions);
+    expect(act).toThrow(error);
+    expect(act).toThrow(OptionsError);
+    expect(act).not.toThrow('s3cret');
+  });
+
+  const postgresCases: [what: string, options: unknown, error: string][] = [
+    ['no URL', { connection: 's3cret' }, 'begins with postgres:// or postgresql://'],
+    ['a schema with a dash', { connection: {}, prefix: 'a-b' }, 'prefix must be a schema'],
+    ['a wrong migrate', { connection: POSTGRES_URL, migrate: 'yes' }, 'migrate must be true or false'],
+  ];
+  it.each(postgresCases)('name what is wrong, on PostgreSQL: %s', (_what, options, error) => {
+    const act = () => postgresQueue(options as PostgresQueueOptions);
     expect(act).toThrow(error);
     expect(act).toThrow(OptionsError);
     expect(act).not.toThrow('s3cret');
@@ -75,6 +85,7 @@ describe('A package that is missing', () => {
   /** Opens a queue in a process where a package cannot be found; resolves with what that rejects with. */
   async function openWithout(
     missing: string,
+    factory: 'bullmqQueue' | 'postgresQueue',
     options: object,
     text = `Cannot find package '${missing}'`,
   ): Promise<string> {
@@ -85,25 +96,28 @@ describe('A package that is missing', () => {
         return next(name, context);
       }\`;
       register('data:text/javascript,' + encodeURIComponent(hooks));
-      const { bullmqQueue } = await import('nestjs-analytics-relay/bullmq');
-      await bullmqQueue(${JSON.stringify(options)})().open().catch((error) => console.log(\`\${error.message} [\${error.code}]\`));
+      const { ${factory} } = await import('nestjs-analytics-relay/${factory === 'bullmqQueue' ? 'bullmq' : 'postgres'}');
+      await ${factory}(${JSON.stringify(options)})().open().catch((error) => console.log(\`\${error.message} [\${error.code}]\`));
       process.exit();`;
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
     return stdout.trim();
   }
 
   it.each([
-    ['bullmq', 'bullmq ioredis', { connection: REDIS_URL }],
-    ['ioredis', 'bullmq ioredis', { connection: REDIS_URL }],
-    ['pg', 'pg', { backend: 'postgres', connection: POSTGRES_URL }],
-  ])('is named with the command that installs all that are needed: %s', async (missing, packages, options) => {
-    const line = `bullmqQueue needs the package ${missing}, which is not installed: npm install ${packages} [package_missing]`;
-    expect(await openWithout(missing, options)).toBe(line);
-  });
+    ['bullmq', 'bullmq ioredis', 'bullmqQueue', REDIS_URL],
+    ['ioredis', 'bullmq ioredis', 'bullmqQueue', REDIS_URL],
+    ['pg', 'pg', 'postgresQueue', POSTGRES_URL],
+  ] as const)(
+    'is named with the command that installs all that are needed: %s',
+    async (missing, packages, factory, connection) => {
+      const line = `${factory} needs the package ${missing}, which is not installed: npm install ${packages} [package_missing]`;
+      expect(await openWithout(missing, factory, { connection })).toBe(line);
+    },
+  );
 
   it('is not blamed for what it lacks itself', async () => {
     const text = "Cannot find package 'postgres-array'";
-    expect(await openWithout('pg', { backend: 'postgres', connection: POSTGRES_URL }, text)).toBe(
+    expect(await openWithout('pg', 'postgresQueue', { connection: POSTGRES_URL }, text)).toBe(
       `${text} [ERR_MODULE_NOT_FOUND]`,
     );
   });
@@ -198,23 +212,23 @@ await describeOnEach([postgresStore], () => {
     const create = () => {
       const place = postgresStore.create();
       cleanUp(place.remove);
-      return place.options;
+      return { connection: POSTGRES_URL, prefix: place.options.prefix! };
     };
 
     it('with migrate: false says that its tables are missing, and uses those that were made on request', async () => {
       const options = create();
-      const unmigrated = bullmqQueue({ ...options, migrate: false })();
+      const unmigrated = postgresQueue({ ...options, migrate: false })();
       await expect(unmigrated.open()).rejects.toThrow(`no queue with the prefix "${options.prefix}"`);
-      await migrateBullmqQueue(options);
-      await use({ ...options, migrate: false });
+      await migratePostgresQueue(options);
+      await use({ backend: 'postgres', ...options, migrate: false });
     });
 
     it('is migrated by any number of processes at once', async () => {
       const options = create();
-      const queues = Array.from({ length: 6 }, () => bullmqQueue(options)());
+      const queues = Array.from({ length: 6 }, () => postgresQueue(options)());
       await Promise.all(queues.map((queue) => queue.open()));
       await Promise.all(queues.map((queue) => queue.close()));
-      await use({ ...options, migrate: false });
+      await use({ backend: 'postgres', ...options, migrate: false });
     });
 
     it('is migrated however long another process takes, and says when that fails', async () => {
@@ -225,7 +239,7 @@ await describeOnEach([postgresStore], () => {
       cleanUp(() => client.end());
       const lock = `hashtext('nestjs-analytics-relay'), hashtext('${options.prefix}')`;
       await client.query(`SELECT pg_advisory_lock(${lock})`);
-      const migrating = migrateBullmqQueue({ ...options, connection });
+      const migrating = migratePostgresQueue({ ...options, connection });
       const ended = jest.fn();
       void migrating.then(ended, ended);
       const start = Date.now();
@@ -234,17 +248,19 @@ await describeOnEach([postgresStore], () => {
       await client.query(`SELECT pg_advisory_unlock(${lock})`);
       await migrating;
       await client.query(`DROP TABLE "${options.prefix}".relay_layout`);
-      await expect(migrateBullmqQueue(options)).rejects.toThrow(`the migration of schema "${options.prefix}" failed: `);
+      await expect(migratePostgresQueue(options)).rejects.toThrow(
+        `the migration of schema "${options.prefix}" failed: `,
+      );
     });
 
     it('refuses tables of another version, and leaves them as they are', async () => {
       const options = create();
-      await migrateBullmqQueue(options);
+      await migratePostgresQueue(options);
       await queryPostgres(`UPDATE ${options.prefix}.relay_layout SET version = 1000`);
       const error = 'have layout 1000, from another version of this package; this one has layout 1: install the other';
-      await expect(bullmqQueue(options)().open()).rejects.toThrow(error);
-      await expect(bullmqQueue({ ...options, migrate: false })().open()).rejects.toThrow(error);
-      await expect(migrateBullmqQueue(options)).rejects.toThrow(error);
+      await expect(postgresQueue(options)().open()).rejects.toThrow(error);
+      await expect(postgresQueue({ ...options, migrate: false })().open()).rejects.toThrow(error);
+      await expect(migratePostgresQueue(options)).rejects.toThrow(error);
       expect(await queryPostgres(`SELECT version FROM ${options.prefix}.relay_layout`)).toEqual([{ version: 1000 }]);
     });
 
@@ -253,7 +269,7 @@ await describeOnEach([postgresStore], () => {
       const { port, hostname: host, pathname } = new URL(POSTGRES_URL);
       const connection = new pg.Pool({ host, port: Number(port), user: 'postgres', database: pathname.slice(1) });
       cleanUp(() => connection.end());
-      await use({ ...settings, connection });
+      await use({ backend: 'postgres', ...settings, connection });
       expect((await connection.query('SHOW search_path')).rows).toEqual([{ search_path: '"$user", public' }]);
       expect(connection.totalCount).toBe(1);
     });

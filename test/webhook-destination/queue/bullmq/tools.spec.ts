@@ -5,9 +5,9 @@ import { Test } from '@nestjs/testing';
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { openQueue } from '../../../support/open-queue.js';
@@ -30,7 +30,7 @@ await describeOnEach([redisStore], (store) => {
     it('are the attempts and failures of each delivery', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add([delivery('m1')]);
       const tool = new Queue('Webhooks', { connection: { url: REDIS_URL }, prefix: options.prefix });
       afterwards(() => tool.close());
@@ -67,7 +67,7 @@ await describeOnEach([redisStore], (store) => {
     it('are the deliveries, as jobs of a queue named after the destination', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add(['dead', 'waiting'].map(delivery));
       for (const state of ['dead', 'waiting'] as const) {
         const lease = await firstValueFrom(queue.consume('Webhooks', 1));
@@ -100,7 +100,7 @@ await describeOnEach([redisStore], (store) => {
       const app = await testing.init();
       afterwards(() => app.close());
       const { connection } = app.get<Queue>(getQueueToken('mail')).opts;
-      const queue = bullmqQueue({ ...options, connection })();
+      const queue = sharedQueue({ ...options, connection })();
       await queue.open();
       await queue.add([delivery('m1')]);
       const lease = await firstValueFrom(queue.consume('Webhooks', 1));

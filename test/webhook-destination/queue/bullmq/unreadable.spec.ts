@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { openQueue } from '../../../support/open-queue.js';
@@ -41,7 +41,7 @@ await describeOnEach([redisStore], (store) => {
       afterwards(remove);
       const redis = new Redis(REDIS_URL);
       afterwards(() => redis.disconnect());
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add(Object.keys(damage).map(newDelivery));
       for (const { id, messageId } of await queue.list({})) {
         const [name, jobId] = id.split(':');

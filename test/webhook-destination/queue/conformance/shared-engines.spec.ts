@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
@@ -16,7 +16,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
     isShared: true,
     create: (retention) => {
       const { options, remove } = store.create();
-      return Promise.resolve({ factory: bullmqQueue({ ...options, retention }), remove });
+      return Promise.resolve({ factory: sharedQueue({ ...options, retention }), remove });
     },
   };
   itConforms(engine);

@@ -2,9 +2,9 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { startRelayApp } from '../../../support/relay.app.js';
@@ -25,7 +25,7 @@ await describeOnEach([postgresStore], (store) => {
       afterwards(remove);
       const schema = options.prefix!;
       const connection = `${store.url}?application_name=${schema}`;
-      return { factory: bullmqQueue({ ...options, connection }), schema };
+      return { factory: sharedQueue({ ...options, connection }), schema };
     };
     const fill = async (queue: DeliveryQueue, destination: string, count: number) => {
       const [source, userId, body, acceptedAt] = ['shop', 'u1', Buffer.from('{}'), Date.now()];

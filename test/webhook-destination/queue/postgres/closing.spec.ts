@@ -2,9 +2,9 @@ import { type AddressInfo, createServer, Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import type { Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { newDelivery } from '../../../support/new-delivery.js';
@@ -23,7 +23,7 @@ await describeOnEach([postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const start = async () => {
-        return openQueue(afterwards, bullmqQueue(options));
+        return openQueue(afterwards, sharedQueue(options));
       };
       const queue = await start();
       await queue.add(names.map(newDelivery));
@@ -81,7 +81,7 @@ await describeOnEach([postgresStore], (store) => {
       };
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue({ ...options, connection: { connectionString: forwarder.url, stream } })();
+      const queue = sharedQueue({ ...options, connection: { connectionString: forwarder.url, stream } })();
       await queue.open();
       await queue.add([newDelivery('m0')]);
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { Relay } from '../../../support/relay.js';
@@ -25,7 +25,7 @@ await describeOnEach([postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const name = options.prefix!;
-      const factory = bullmqQueue({ ...options, connection: `${store.url}?application_name=${name}` });
+      const factory = sharedQueue({ ...options, connection: `${store.url}?application_name=${name}` });
       const connections = async () => {
         const rows = await queryPostgres(
           `SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = '${name}'`,

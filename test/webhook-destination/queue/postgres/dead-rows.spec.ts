@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { openQueue } from '../../../support/open-queue.js';
@@ -20,8 +20,8 @@ await describeOnEach([postgresStore], (store) => {
     it('does not scan all dead rows with each claim', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const adding = await openQueue(afterwards, bullmqQueue(options));
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const adding = await openQueue(afterwards, sharedQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       const transaction = new pg.Client(POSTGRES_URL);
       await transaction.connect();
       afterwards(() => transaction.end());

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryOutcome, Lease } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { Forwarder } from '../../../support/forwarder.js';
@@ -25,7 +25,7 @@ await describeOnEach([postgresStore], (store) => {
     const open = () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const start = (connection = POSTGRES_URL) => openQueue(afterwards, bullmqQueue({ ...options, connection }));
+      const start = (connection = POSTGRES_URL) => openQueue(afterwards, sharedQueue({ ...options, connection }));
       return { start, schema: options.prefix! };
     };
 

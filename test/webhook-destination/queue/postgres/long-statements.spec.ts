@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { LongStatements } from '../../../../lib/webhook-destination/queue/postgres/long-statements.js';
 import type { PostgresDatabase } from '../../../../lib/webhook-destination/queue/postgres/postgres.database.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -62,7 +62,7 @@ await describeOnEach([postgresStore], (store) => {
     it('leave connections to the renewal of leases and to other changes', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add([newDelivery('m0')]);
       const lock = await lockTable(options.prefix!, 'relay_delivery');
       afterwards(() => lock.release());

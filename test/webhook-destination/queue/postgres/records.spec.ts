@@ -2,8 +2,8 @@ import { Socket } from 'node:net';
 
 import { describe, expect, it } from '@jest/globals';
 import type { DeliveryOutcome, DeliveryQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { lockRows } from '../../../support/postgres-locks.js';
@@ -28,7 +28,7 @@ await describeOnEach([postgresStore], (store) => {
     afterwards(remove);
     const queue = await openQueue(
       afterwards,
-      bullmqQueue({ ...options, connection: { connectionString: store.url, ...connection } }),
+      sharedQueue({ ...options, connection: { connectionString: store.url, ...connection } }),
     );
     return { queue, schema: options.prefix! };
   };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 import { firstValueFrom } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../../../support/services.js';
@@ -16,7 +16,7 @@ await describeOnEach([postgresStore], (store) => {
     const create = (connection = POSTGRES_URL) => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = bullmqQueue({ ...options, connection })();
+      const queue = sharedQueue({ ...options, connection })();
       afterwards(() => queue.close());
       return { queue, options: { ...options, connection }, schema: options.prefix! };
     };
@@ -50,7 +50,7 @@ await describeOnEach([postgresStore], (store) => {
       if (place === 'the database') await queryPostgres(`ALTER DATABASE ${name} SET ${SERIALIZABLE}`);
       const options = place === 'the URL' ? `?options=${encodeURIComponent(`-c ${SERIALIZABLE}`)}` : '';
       const first = create(url + options);
-      const second = bullmqQueue(first.options)();
+      const second = sharedQueue(first.options)();
       afterwards(() => second.close());
       await Promise.all([first.queue.open(), second.open()]);
       const ids = Array.from({ length: 20 }, (_, index) => `m${index}`);
@@ -67,7 +67,7 @@ await describeOnEach([postgresStore], (store) => {
         const options = `-c role=${schema}`;
         const url = `${POSTGRES_URL}?options=${encodeURIComponent(options)}`;
         const connection = how === 'as the URL says' ? url : { connectionString: POSTGRES_URL, options };
-        const queue = bullmqQueue({ backend: 'postgres', prefix: schema, connection })();
+        const queue = sharedQueue({ backend: 'postgres', prefix: schema, connection })();
         afterwards(() => queue.close());
         await queue.open();
         await queue.close();
@@ -82,7 +82,7 @@ await describeOnEach([postgresStore], (store) => {
       const { queue, schema } = create(url);
       await expect(queue.open()).rejects.toMatchObject({
         code: 'queue_unavailable',
-        message: `bullmqQueue: database "${name}" has the encoding LATIN1, which cannot store every text: use a database with the encoding UTF8`,
+        message: `postgresQueue: database "${name}" has the encoding LATIN1, which cannot store every text: use a database with the encoding UTF8`,
       });
       expect(await queryPostgres(`SELECT FROM pg_namespace WHERE nspname = '${schema}'`, url)).toEqual([]);
     });

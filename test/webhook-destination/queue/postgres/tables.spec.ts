@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import { firstValueFrom, take, toArray } from 'rxjs';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore, queryPostgres } from '../../../support/services.js';
@@ -14,7 +14,7 @@ await describeOnEach([postgresStore], (store) => {
     it('show the deliveries to plain SQL', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add(['dead', 'waiting'].map(newDelivery));
       for (const state of ['dead', 'waiting'] as const) {
         const lease = await firstValueFrom(queue.consume('Webhooks', 1));
@@ -38,7 +38,7 @@ await describeOnEach([postgresStore], (store) => {
     it('may be damaged by hand: the delivery of that row is made, and so are the others', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       await queue.add(['damaged', 'intact'].map(newDelivery));
       await queryPostgres(
         `UPDATE ${options.prefix}.relay_delivery SET attempts = '[{', failed_urls = '1', user_id = '\\x'
@@ -55,7 +55,7 @@ await describeOnEach([postgresStore], (store) => {
     it('take a large batch with several statements of one transaction', async () => {
       const { options, remove } = store.create();
       afterwards(remove);
-      const queue = await openQueue(afterwards, bullmqQueue(options));
+      const queue = await openQueue(afterwards, sharedQueue(options));
       const body = Buffer.alloc(3 * 1024 * 1024, ' ');
       await queue.add([
         ...Array.from({ length: 1_500 }, (_, index) => newDelivery(`m${index}`)),

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { Forwarder } from '../../../support/forwarder.js';
 import { newDelivery } from '../../../support/new-delivery.js';
@@ -40,7 +40,7 @@ await describeOnEach([postgresStore], (store) => {
     await queryPostgres('SELECT pg_reload_conf()', writable);
   };
   const open = async (connection: object | string, options: object = {}) => {
-    return openQueue(afterwards, bullmqQueue({ backend: 'postgres', ...options, connection }));
+    return openQueue(afterwards, sharedQueue({ backend: 'postgres', ...options, connection }));
   };
   /** Adds and reads without end, as an application does. */
   const use = (queue: DeliveryQueue) => {

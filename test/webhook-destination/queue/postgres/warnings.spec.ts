@@ -4,9 +4,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { bullmqQueue } from 'nestjs-analytics-relay/bullmq';
 import pg from 'pg';
 
+import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { openQueue } from '../../../support/open-queue.js';
 import { freePort } from '../../../support/own-services.js';
@@ -40,7 +40,7 @@ await describeOnEach([postgresStore], (store) => {
     const open = async (connection: string) => {
       const { options, remove } = store.create();
       afterwards(remove);
-      await openQueue(afterwards, bullmqQueue({ ...options, connection }));
+      await openQueue(afterwards, sharedQueue({ ...options, connection }));
     };
 
     it('warns of nothing where all is well', async () => {
