@@ -1,6 +1,13 @@
 import { isPromise } from 'node:util/types';
 
-import { isClassWithRules, metadataStorage, nestedClassOf, type PropertyRule, rulesOf, toInstance } from './class-metadata.util.js';
+import {
+  isClassWithRules,
+  metadataStorage,
+  nestedClassOf,
+  type PropertyRule,
+  rulesOf,
+  toInstance,
+} from './class-metadata.util.js';
 import type { PlanFault } from './event-check.util.js';
 import type { EventClass } from './tracking-plan.interface.js';
 
