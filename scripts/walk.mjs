@@ -86,14 +86,13 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 /** What has been called since this was asked last. */
 async function entered() {
   const { result } = await session.post('Profiler.takePreciseCoverage');
-  const files = result
+  return result
     .filter(({ url }) => url.startsWith(built))
     .map(({ url, functions }) => ({
       file: url.slice(built.length),
       calls: functions.flatMap(({ ranges: [{ count }] }) => (count > 0 ? count : [])),
     }))
     .filter(({ calls }) => calls.length > 0);
-  return files;
 }
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);

@@ -63,7 +63,10 @@ export class PartlyAcceptedError extends QueueUnavailableError {
   }
 }
 
-/** How the message of an address that the network policy refuses begins. */
+/**
+ * How the message of an address that the network policy refuses begins, and the dead-letter reason of its delivery. The
+ * configuration is at fault, not the receiver: once the options are corrected, the next start replays the delivery.
+ */
 export const ADDRESS_NOT_ALLOWED = 'address not allowed by delivery.allowedNetworks';
 
 /** Thrown when the network policy refuses an address. Its code is `address_not_allowed`. */

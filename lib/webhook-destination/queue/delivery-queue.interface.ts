@@ -53,12 +53,6 @@ export type DeliveryOutcome =
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
 /**
- * Dead-letter reason of a delivery blocked by the network policy. The configuration is at fault, not the receiver: once
- * the options are corrected, the next start replays the delivery. The error of a blocked attempt begins with it too.
- */
-export { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
-
-/**
  * Dead-letter reason of a delivery that is set aside because its stored data is damaged or missing. What can be read of
  * it is listed; other texts are empty. No replay includes it.
  */

@@ -27,6 +27,9 @@ const DASHBOARD_PATH = '/relay';
 /** Path of the API. */
 const API_PATH = `${DASHBOARD_PATH}/api`;
 
+/** Divides a URL at the path of the API, which a global prefix may precede. */
+const AFTER_API_PATH = new RegExp(`${API_PATH}/(.*)`, 's');
+
 type Exchange = [request: IncomingMessage, response: ServerResponse, platform: PlatformPair];
 
 /** Answers a request. */
@@ -73,7 +76,7 @@ export class AdminApi {
       ...describeRoute(route),
       path: `${API_PATH}/${route.path}`,
       handle: (request, ...others) => {
-        const [, target = ''] = (request.url ?? '').split(new RegExp(`${API_PATH}/(.*)`, 's'), 2);
+        const [, target = ''] = (request.url ?? '').split(AFTER_API_PATH, 2);
         return this.endpoint.handle(target, request, ...others);
       },
     }));

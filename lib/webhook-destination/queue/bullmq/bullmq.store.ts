@@ -1,7 +1,7 @@
 import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
+import { ADDRESS_NOT_ALLOWED } from '../../../common/relay.errors.js';
 import {
-  ADDRESS_NOT_ALLOWED,
   type Delivery,
   DELIVERY_STATES,
   type DeliveryCount,

@@ -2,7 +2,7 @@ import type { IQueueBackend, MinimalJob } from 'bullmq';
 
 import { errorMessage } from '../../../client/error.util.js';
 import { LineLogger } from '../../../common/line.logger.js';
-import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
+import { ADDRESS_NOT_ALLOWED } from '../../../common/relay.errors.js';
 import type { Settlement, StoreOwner } from '../store/delivery-store.interface.js';
 import { compareAge, fromDeliveryId, toFields } from './job.codec.js';
 import type { JobClaims } from './job-claims.js';
@@ -46,7 +46,7 @@ export class JobLeases {
 
   /** Renews all leases, and withdraws those that are over. */
   async renew(owner: StoreOwner): Promise<void> {
-    // Before the renewal, because none of them is renewed.
+    // No claim has taken these, so their locks are released, not renewed.
     await this.release(this.claims.takeFetched());
     const start = performance.now();
     const wereHeld = this.areHeld;

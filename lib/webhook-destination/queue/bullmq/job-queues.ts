@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorCode, IQueueBackend, QueueBaseOptions, WorkerOptions } from 'bullmq';
 
 import { errorMessage } from '../../../client/error.util.js';
-import { ADDRESS_NOT_ALLOWED } from '../delivery-queue.interface.js';
+import { ADDRESS_NOT_ALLOWED } from '../../../common/relay.errors.js';
 import { RedisDueList, run } from '../redis/redis-due-list.js';
 import { RedisConnection } from '../redis/redis.connection.js';
 import { RedisRegistryStore } from '../redis/redis-registry.store.js';

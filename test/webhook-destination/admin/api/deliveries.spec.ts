@@ -70,14 +70,8 @@ describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter 
     };
     let turn = setImmediate(count);
     cleanUp(() => clearImmediate(turn));
-    // A page ends early on a busy machine.
-    let shown = 0;
-    for (let after: string | undefined = ''; after !== undefined;) {
-      const { deliveries, cursor } = await get(`deliveries?limit=500${after}`);
-      shown += deliveries.length;
-      after = cursor && `&cursor=${cursor}`;
-    }
-    expect(shown).toBe(500);
+    // A page may end early on a busy machine.
+    await waitFor(async () => (await get('deliveries?limit=500')).deliveries.length === 500);
     expect(Math.max(...perTurn)).toBeLessThan(100);
   });
 

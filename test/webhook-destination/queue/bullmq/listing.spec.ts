@@ -12,7 +12,7 @@ jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 jest.resetModules();
 /** Another copy of the package numbers deliveries by itself, as another process does. */
-const copy = await import('nestjs-analytics-relay/bullmq');
+const copy = await import('../../../support/shared-queue.js');
 
 const messages = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => ({
@@ -35,7 +35,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const one = await open(sharedQueue(options));
-      const other = await open(copy.bullmqQueue(options));
+      const other = await open(copy.sharedQueue(options));
       const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
       await Promise.all([one.add(messages(0, 25)), other.add(messages(25, 51))]);
       now.mockRestore();
