@@ -2,10 +2,10 @@ import { installedVersion } from './installed-version.util.cjs';
 import { PackageError } from '../common/relay.errors.js';
 
 /**
- * Oldest supported version of each optional package; later ones with its major are supported too. Checked when it is
- * used: ranges in `peerDependencies` would keep out applications that use another version only for themselves.
+ * Oldest supported version of each supported major of the optional packages. Checked when a package is used: ranges in
+ * `peerDependencies` would keep out applications that use another version only for themselves.
  */
-const SUPPORTED = { axios: '1.3.1', bullmq: '6.7.0', ioredis: '5.4.0', pg: '8.11.0' };
+const SUPPORTED = { axios: ['1.3.1'], bullmq: ['6.7.0'], ioredis: ['5.4.0', '6.0.0'], pg: ['8.11.0'] };
 
 /** Oldest Bun version that passes the transport tests. */
 const OLDEST_BUN = '1.4.0';
@@ -20,9 +20,11 @@ type CheckedPeer = keyof typeof SUPPORTED;
  */
 export function checkPeer(user: string, name: CheckedPeer): void {
   const installed = installedVersion(name);
-  const oldest = SUPPORTED[name];
-  if (installed === undefined || isSupported(installed, oldest)) return;
-  const fault = `${user} needs ${name} ^${oldest}, but ${installed} is installed: npm install ${name}@${majorOf(oldest)}`;
+  const supported = SUPPORTED[name];
+  if (installed === undefined || supported.some((oldest) => isSupported(installed, oldest))) return;
+  const range = supported.map((oldest) => `^${oldest}`).join(' || ');
+  const newest = majorOf(supported.at(-1)!);
+  const fault = `${user} needs ${name} ${range}, but ${installed} is installed: npm install ${name}@${newest}`;
   throw new PackageError('package_unsupported', fault);
 }
 

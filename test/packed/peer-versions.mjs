@@ -51,7 +51,7 @@ export async function checkVersions(folder, tarball) {
   assert.deepStrictEqual((await run('node main.js', options)).trim().split('\n'), [
     'started',
     "delivery.transport 'axios' needs axios ^1.3.1, but 1.2.6 is installed: npm install axios@1",
-    'bullmqQueue needs ioredis ^5.4.0, but 5.3.2 is installed: npm install ioredis@5',
+    'bullmqQueue needs ioredis ^5.4.0 || ^6.0.0, but 5.3.2 is installed: npm install ioredis@6',
     'postgresQueue needs pg ^8.11.0, but 8.10.0 is installed: npm install pg@8',
     '@TrackedEvent needs the package class-validator, which is not installed: npm install class-validator',
   ]);

@@ -25,6 +25,8 @@ export type Client = Redis | Cluster;
 const CLIENT_OPTIONS: RedisOptions = {
   lazyConnect: true,
   keyPrefix: '', // BullMQ refuses a client with one; the queue has a prefix of its own
+  replyMapping: 'legacy', // replies are read in these shapes, whichever the application's client has
+  stringNumbers: false,
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   commandTimeout: COMMAND_TIMEOUT,

@@ -91,7 +91,7 @@ await describeOnEach([redisStore], (store) => {
       const redis = connect(service.url);
       const listeners = async () => Number(((await redis.pubsub('NUMSUB', 'relay:due')) as [string, number])[1]);
       await waitFor(async () => (await listeners()) === 1);
-      await redis.client('KILL', 'TYPE', 'pubsub');
+      await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
       await one.add([newDelivery('m1')]); // before anybody listens again
       await waitFor(() => named.includes('Webhooks'));
     });
@@ -154,7 +154,7 @@ await describeOnEach([redisStore], (store) => {
         }
       }
       expect(seen).toBeGreaterThan(0);
-      const waiting = new Set(await redis.zrange(`${options.prefix}:due`, 0, -1));
+      const waiting = new Set(await redis.zrange(`${options.prefix}:due`, '0', '-1'));
       for (const name of waiting) {
         const consumption = other.consume(name, 4).subscribe((lease) => void lease.settle(delivered()));
         await other.idle();

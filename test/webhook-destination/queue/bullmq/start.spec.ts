@@ -197,7 +197,7 @@ await describeOnEach([redisStore], () => {
     it('takes the settings of a client that the application has, and leaves it alone', async () => {
       const place = redisStore.create();
       cleanUp(place.remove);
-      const connection = new Redis(REDIS_URL);
+      const connection = new Redis(REDIS_URL, { replyMapping: 'resp3', stringNumbers: true });
       cleanUp(() => connection.disconnect());
       await use({ ...place.options, connection });
       expect(await connection.ping()).toBe('PONG');

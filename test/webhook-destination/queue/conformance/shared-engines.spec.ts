@@ -1,8 +1,9 @@
 import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { Redis as Redis5 } from 'ioredis5';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
-import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
+import { describeOnEach, postgresStore, redisStore, type SharedStore } from '../../../support/services.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
@@ -10,7 +11,18 @@ import { itKeepsSeries } from './series-store.conformance.js';
 
 jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
-await describeOnEach([redisStore, postgresStore], (store) => {
+/** A client of the oldest supported ioredis; those that a URL opens are of the newest. */
+const oldestClient = new Redis5(redisStore.url, { lazyConnect: true });
+const oldestRedisStore: SharedStore = {
+  ...redisStore,
+  name: 'Redis, with ioredis 5.4',
+  create: () => {
+    const { options, remove } = redisStore.create();
+    return { options: { ...options, connection: oldestClient }, remove };
+  },
+};
+
+await describeOnEach([redisStore, oldestRedisStore, postgresStore], (store) => {
   const engine: QueueEngine = {
     name: store.name,
     isShared: true,
