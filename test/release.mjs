@@ -1,0 +1,48 @@
+// Runs what a release must pass beyond `npm test`. With --changed, only the parts whose files differ from those that they
+// last passed with: release.passed.json has their digests, is written here, and belongs to the commit.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { chdir } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+const PASSED = 'test/release.passed.json';
+
+/** What all parts depend on. */
+const COMMON = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'tsconfig*.json'];
+const QUEUE = 'lib/webhook-destination/queue';
+
+/** Each part by its script, with what else it depends on, as patterns of Git: an asterisk is any path. */
+const PARTS = {
+  'test:node-versions': ['lib/client', 'scripts/client-package.mjs', 'test/node-versions'],
+  'test:nest11': ['compat/nest11', 'lib/analytics', 'lib/terminus', 'lib/webhook-destination/http'],
+  'test:packed': ['README.md', 'bin', 'lib/*index.ts', 'lib/schematics', 'schematics', 'test/packed'],
+  'test:bundled': ['lib/*index.ts', 'lib/*.cts', 'lib/*.loader.ts', 'test/bundled'],
+  'test:samples': ['sample', 'test/samples'],
+  'test:cluster': [QUEUE, 'lib/webhook-destination/registry', 'test/cluster'],
+  'test:crash': [QUEUE, 'lib/webhook-destination/dispatch', 'test/crash'],
+};
+
+chdir(fileURLToPath(new URL('..', import.meta.url)));
+
+/** Of the files of a part, with their names. */
+function digest(patterns) {
+  const hash = createHash('sha256');
+  const files = execFileSync('git', ['ls-files', '-z', '--', ...COMMON, ...patterns], { encoding: 'utf8' });
+  for (const file of files.split('\0').filter(Boolean)) hash.update(file).update(readFileSync(file));
+  return hash.digest('hex').slice(0, 16);
+}
+
+const passed = JSON.parse(readFileSync(PASSED, 'utf8'));
+for (const [script, patterns] of Object.entries(PARTS)) {
+  const now = digest(patterns);
+  if (process.argv.includes('--changed') && passed[script] === now) {
+    console.log(`${script}: nothing has changed since it passed`);
+    continue;
+  }
+  console.log(`\n== ${script}`);
+  const { status } = spawnSync('npm', ['run', script], { stdio: 'inherit' });
+  if (status !== 0) process.exit(1);
+  passed[script] = now;
+  writeFileSync(PASSED, `${JSON.stringify(passed, undefined, 2)}\n`);
+}
