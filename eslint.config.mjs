@@ -83,7 +83,7 @@ const borders = [
   step('ingest', `/(admin|dispatch|receiver|transport)/|/${engines}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
-    '/(admin|dispatch|ingest|observe|receiver|transport)/|/queue/(?!delivery-queue\\.interface)',
+    '/(admin|dispatch|ingest|observe|receiver|transport)/|/queue/(?!delivery\\.interface)',
     'Routing does not know how a delivery is queued or sent.',
   ),
   step(

@@ -47,7 +47,7 @@ export async function fill(path: string, count: number, batch: number): Promise<
         messageId: `m${number}`,
         userId: message.userId,
         body: Buffer.from(webhookBody(message)),
-        acceptedAt: queue.now!(),
+        acceptedAt: queue.now(),
       };
     });
     await queue.add(deliveries);

@@ -1,4 +1,4 @@
-import type { DeliveryState } from '../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryState } from '../../lib/webhook-destination/queue/delivery.interface.js';
 
 /** States of deliveries, each with its title. */
 export const DELIVERY_STATES: readonly (readonly [state: DeliveryState, title: string])[] = [

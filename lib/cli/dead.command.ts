@@ -1,4 +1,5 @@
-import type { DeliveryQueue, DeliveryRecord } from '../webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryRecord } from '../webhook-destination/queue/delivery.interface.js';
+import type { DeliveryQueue } from '../webhook-destination/queue/delivery.queue.js';
 import { argumentFault, defineCommand, printRows } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 import { toTextTable } from './text-table.util.js';

@@ -7,8 +7,8 @@ import { createBullmqQueue } from '../webhook-destination/queue/bullmq/bullmq.qu
 import { toPostgresOptions } from '../webhook-destination/queue/postgres/postgres.options.js';
 import { createPostgresQueue } from '../webhook-destination/queue/postgres/postgres.queue.js';
 import { toBullmqOptions } from '../webhook-destination/queue/redis/redis.options.js';
-import type { SharedQueue } from '../webhook-destination/queue/shared/shared-queue.interface.js';
-import type { DeliveryQueue } from '../webhook-destination/queue/delivery-queue.interface.js';
+import type { SharedQueue } from '../webhook-destination/queue/shared/shared.queue.js';
+import type { DeliveryQueue } from '../webhook-destination/queue/delivery.queue.js';
 import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
 import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
 import { argumentFault } from './command.util.js';

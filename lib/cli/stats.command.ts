@@ -1,4 +1,4 @@
-import type { DeliveryCount, DeliveryState } from '../webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryCount, DeliveryState } from '../webhook-destination/queue/delivery.interface.js';
 import { defineCommand, printRows } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
 import { toTextTable } from './text-table.util.js';

@@ -31,21 +31,30 @@ export type {
   DeliveryOutcome,
   DeliveryPage,
   DeliveryQuery,
-  DeliveryQueue,
-  DeliveryQueueFactory,
   DeliveryRecord,
   DeliveryState,
   Lease,
   NewDelivery,
   OldestDelivery,
   QueueCondition,
-} from './queue/delivery-queue.interface.js';
-export type { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
+  SweptRecords,
+} from './queue/delivery.interface.js';
+export { DeliveryQueue, type DeliveryQueueFactory } from './queue/delivery.queue.js';
+export type { CheckedSearch, DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 export type { RouteReason } from './routing/destination.router.js';
 export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
 export { QueueFullError } from './queue/queue-full.error.js';
-export type { RetentionBound, RetentionOptions } from './queue/retention.options.js';
+export type { CheckedPage, CheckedQuery } from './queue/query.util.js';
+export type { Retention, RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export type { PeerChannel } from './queue/peer-channel.interface.js';
+export type {
+  Claim,
+  ClaimLimit,
+  DeliveryStore,
+  Settlement,
+  StoreBatch,
+  StoreOwner,
+} from './queue/store/delivery-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export {

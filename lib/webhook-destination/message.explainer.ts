@@ -6,8 +6,8 @@ import { ParsedMessage } from './ingest/parsed-message.js';
 import type { RejectedMessage } from './ingest/ingest.result.js';
 import type { SourceRegistry } from './ingest/source.registry.js';
 import { toDelivery } from './queue/delivery.factory.js';
-import { type Delivery, type DeliveryQueue, type DeliveryRecord } from './queue/delivery-queue.interface.js';
-import { timeOf } from './queue/steady-clock.js';
+import type { Delivery, DeliveryRecord } from './queue/delivery.interface.js';
+import type { DeliveryQueue } from './queue/delivery.queue.js';
 import { findRouteReason, type RoutableMessage, type RouteReason } from './routing/destination.router.js';
 import { toWebhookBody } from './routing/webhook-body.util.js';
 
@@ -78,7 +78,7 @@ export class MessageExplainer {
     const accepted = new AcceptedMessage(posted, Date.now());
     const { messageId, userId } = accepted;
     const body = toWebhookBody(accepted);
-    const given = { destination: '', source: name, messageId, userId, body, acceptedAt: timeOf(this.queue) };
+    const given = { destination: '', source: name, messageId, userId, body, acceptedAt: this.queue.now() };
     const delivery = toDelivery(given, messageId);
     const explained = await this.routes(name, accepted, { delivery });
     return { source: name, accepted: true, messageId, ...explained };
@@ -119,6 +119,6 @@ export class MessageExplainer {
   }
 
   private preview(options: DestinationOptions, delivery: Delivery): RequestPreview {
-    return previewRequest(options, delivery, timeOf(this.queue));
+    return previewRequest(options, delivery, this.queue.now());
   }
 }

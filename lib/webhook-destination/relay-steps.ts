@@ -14,10 +14,10 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { RelayMetrics } from './observe/relay-metrics.js';
-import type { DeliveryCount, DeliveryQueue } from './queue/delivery-queue.interface.js';
+import type { DeliveryCount } from './queue/delivery.interface.js';
+import type { DeliveryQueue } from './queue/delivery.queue.js';
 import { createQueue } from './queue/queue.factory.js';
 import { figuresOf, type QueueFigures } from './observe/queue.figures.js';
-import { timeOf } from './queue/steady-clock.js';
 import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
 import type { Registry } from './registry/registry.js';
@@ -64,7 +64,7 @@ export class RelaySteps {
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
     const figures = {
-      now: () => timeOf(this.queue),
+      now: () => this.queue.now(),
       ...this.figures,
       isActive: (name: string) => this.dispatcher.isActive(name),
       circuits: () => this.dispatcher.circuits,
@@ -96,7 +96,7 @@ export class RelaySteps {
       this.sourceManager,
       delivery.retryWindow,
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
-      () => timeOf(this.queue),
+      () => this.queue.now(),
     );
     this.explainer = new MessageExplainer(this.sources, () => this.destinationManager.inUse(), this.queue);
     this.deletion = new UserDeletion(this.sources, router, this.queue, (notices) => this.acceptor.storeAll(notices));

@@ -16,7 +16,7 @@ import { ClosedError } from '../common/relay.errors.js';
 import { checkBun } from './peer.check.js';
 import { type Connections, loadConnections } from './transport/transport.factory.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
-import { type DeliveryCount, isOpen } from './queue/delivery-queue.interface.js';
+import { type DeliveryCount, isOpen } from './queue/delivery.interface.js';
 import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
 import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
@@ -118,7 +118,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     const open = (await this.steps.queue.counts()).filter(isOpen);
     const count = open.reduce((sum, row) => sum + row.count, 0);
     if (count === 0) return;
-    const fault = await this.steps.queue.check?.().then(() => undefined, errorMessage);
+    const fault = await this.steps.queue.check().then(() => undefined, errorMessage);
     if (fault !== undefined) return this.logger.error(`Deliveries still queued: ${count}. They may be lost: ${fault}`);
     this.logger.warn(
       `Deliveries still queued: ${count}. They are sent after the next start, unless the queue is in memory`,

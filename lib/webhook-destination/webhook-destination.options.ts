@@ -13,7 +13,7 @@ import {
 } from '../common/options.rules.js';
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
 import { isPositiveInteger } from '../common/value.util.js';
-import type { DeliveryQueueFactory } from './queue/delivery-queue.interface.js';
+import type { DeliveryQueueFactory } from './queue/delivery.queue.js';
 import { QUEUE_RULE } from './queue/queue.factory.js';
 import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
 import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';

@@ -12,8 +12,8 @@ import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { readPostedBody } from './ingest/posted-body.js';
 import type { Explanation } from './message.explainer.js';
-import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery-queue.interface.js';
-import { type DeliveryPortion, type DeliverySearch, searchDeliveries } from './queue/delivery-search.js';
+import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery.interface.js';
+import { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 import type { DestinationManager } from './registry/destination.manager.js';
 import type { SourceManager } from './registry/source.manager.js';
 import { RelayLifecycle } from './relay.lifecycle.js';
@@ -102,7 +102,7 @@ export class WebhookDestinationService {
    * many records returns its results in portions, and does not delay deliveries.
    */
   search(search: DeliverySearch = {}, page?: DeliveryPage): Promise<DeliveryPortion> {
-    return searchDeliveries(this.steps.queue, search, page);
+    return this.steps.queue.search(search, page);
   }
 
   /**

@@ -164,8 +164,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const file = sqliteQueue({ path })();
       await file.open();
       const record = { kind: 'destination', name: 'gone' } as const;
-      const revision = await file.registry!.write({ ...record, document: '{}' }, 0);
-      await file.registry!.write({ ...record, document: undefined }, revision!);
+      const revision = await file.registry.write({ ...record, document: '{}' }, 0);
+      await file.registry.write({ ...record, document: undefined }, revision!);
       await file.add([{ ...message('m1'), destination: 'gone' }]);
       await file.close();
 
@@ -181,16 +181,16 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await file.open();
       const documents = { kept: '{"url":"1"}', changed: '{"url":"2"}', removed: '{"url":"3"}' };
       for (const [name, document] of Object.entries(documents)) {
-        await file.registry!.write({ kind: 'destination', name, document }, 0);
+        await file.registry.write({ kind: 'destination', name, document }, 0);
       }
-      const gone = await file.registry!.write({ kind: 'source', name: 'gone', document: '{}' }, 0);
-      await file.registry!.write({ kind: 'source', name: 'gone', document: undefined }, gone!);
+      const gone = await file.registry.write({ kind: 'source', name: 'gone', document: '{}' }, 0);
+      await file.registry.write({ kind: 'source', name: 'gone', document: undefined }, gone!);
       await file.close();
       const args = ['--from', path, ...to];
 
       expect((await run(...args)).stdout).toBe('3 sources and destinations copied\n0 deliveries moved\n');
       const queue = await openNew(options);
-      const registry = queue.registry!;
+      const registry = queue.registry;
       const read = async () =>
         Object.fromEntries((await registry.read(0)).map(({ name, document }) => [name, document]));
       expect(await read()).toEqual(documents);

@@ -15,7 +15,7 @@ export function createLoop(
   {
     pauses = [],
     options = {},
-    clock = new SteadyClock(),
+    clock = new SteadyClock(() => Date.now()),
   }: Partial<{
     pauses: PausableDestination['pauses'];
     options: Partial<DeliveryOptions>;

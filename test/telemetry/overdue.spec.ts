@@ -74,7 +74,7 @@ describe('How long deliveries are overdue', () => {
 
   it('has no value with an engine that does not say when deliveries fall due', async () => {
     const queue = memoryQueue()();
-    const oldest = queue.oldest!.bind(queue);
+    const oldest = queue.oldest.bind(queue);
     queue.oldest = async () => (await oldest()).map(({ destination, acceptedAt }) => ({ destination, acceptedAt }));
     const { relay, failing, read, send, waiting } = await start({ queue: () => queue });
     await relay.destinations.create({ name: 'Failing', urls: [failing.url] });

@@ -168,29 +168,7 @@ describe.each(platforms)('RelayHealthIndicator on $platform', ({ createAdapter }
     release({ isFull: false, freeDisk: undefined, unreadable: 0 });
     expect((await pending).status).toBe(200);
   });
-
-  it('asks a queue without a check for its counts', async () => {
-    const create = memoryQueue();
-    let fault: Error | undefined;
-    const queue = () => {
-      const { counts, ...rest } = bound(create());
-      return { ...rest, check: undefined, counts: () => (fault ? Promise.reject(fault) : counts()) };
-    };
-    const { host } = await start({}, { options: { queue } });
-    expect((await askHealth(host)).status).toBe(200);
-    fault = new Error('the store is gone');
-    expect((await askHealth(host)).body.error).toMatchObject({ relay: { message: 'the store is gone' } });
-    fault = undefined;
-  });
 });
-
-/** The methods of a queue as own properties. */
-function bound(queue: ReturnType<ReturnType<typeof memoryQueue>>) {
-  const due$ = queue.due$;
-  const names = ['open', 'add', 'consume', 'idle', 'list', 'counts', 'replay', 'purge', 'sweep', 'close'] as const;
-  const methods = Object.fromEntries(names.map((name) => [name, queue[name].bind(queue)]));
-  return { ...methods, due$ } as unknown as typeof queue;
-}
 
 describe('RelayHealthIndicator', () => {
   const afterwards = useCleanUps();

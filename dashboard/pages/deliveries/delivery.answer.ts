@@ -3,7 +3,7 @@ import type {
   DestinationExplanation,
 } from '../../../lib/webhook-destination/message.explainer.js';
 import type { AttemptRecord } from '../../../lib/webhook-destination/queue/attempt-record.interface.js';
-import type { DeliveryRecord } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryRecord } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 
 export type { AttemptRecord, DestinationExplanation };
 export type RequestPreview = NonNullable<DestinationExplanation['request']>;

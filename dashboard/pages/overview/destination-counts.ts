@@ -1,4 +1,4 @@
-import type { DeliveryCount, DeliveryState } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryCount, DeliveryState } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 
 /** Number of a destination's deliveries by state; states without deliveries are omitted. */
 export interface DestinationCounts extends Partial<Record<DeliveryState, number>> {

@@ -1,4 +1,4 @@
-import type { DeliveryCount } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryCount } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 
 /** Answer of `GET overview`. */
@@ -11,7 +11,6 @@ export interface Overview {
   recent: Record<Counter, number> & { minutes: number; latest: SeriesPoint | null };
   /** Names of the destinations that are down. */
   down: string[];
-  store: { keepsSeries: boolean };
   process: { lostBeforeIngest: number; uptime: number };
 }
 

@@ -1,9 +1,9 @@
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { refuseFields, RequestError } from '../http/request.error.js';
-import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { NewDelivery } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { MAX_NAMES } from '../queue/query.util.js';
-import { timeOf } from '../queue/steady-clock.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 
 /** Maximum number of users per deletion: the request is held in memory, and one pass over the queue serves them all. */
@@ -47,7 +47,7 @@ export class UserDeletion {
   async request(request: unknown): Promise<DeletionResult> {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
     const trace = activeTraceText();
-    const acceptedBefore = timeOf(this.queue) + 1;
+    const acceptedBefore = this.queue.now() + 1;
     const purged = await this.queue.purge({ userId: userIds, source: sources, acceptedBefore }, true);
     const notifications = await this.store(this.notices(userIds, sources, trace));
     return { notifications, purged };
@@ -56,7 +56,7 @@ export class UserDeletion {
   private *notices(userIds: string[], sources = this.sources.names, trace?: string): Generator<NewDelivery> {
     for (const userId of userIds) {
       for (const source of sources) {
-        yield* this.router.routeDeletion(source, userId, Date.now(), timeOf(this.queue), trace);
+        yield* this.router.routeDeletion(source, userId, Date.now(), this.queue.now(), trace);
       }
     }
   }

@@ -4,7 +4,7 @@ import { parseRetryAfter } from '../../client/retry-after.util.js';
 import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
-import type { Delivery, Lease } from '../queue/delivery-queue.interface.js';
+import type { Delivery, Lease } from '../queue/delivery.interface.js';
 import type { PooledRequest } from '../transport/connection-pool.js';
 import type { TargetRequest, TargetResponse } from '../transport/webhook-transport.interface.js';
 import type { DestinationLoop } from './destination.loop.js';

@@ -2,7 +2,7 @@ import { errorMessage } from '../../client/error.util.js';
 import type { MessageType } from '../../client/message/message.interface.js';
 import { toPrintable } from '../../client/printable.util.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
 
 /** The message whose body a {@link BodyTransform} receives. */
 export interface TransformedMessage {

@@ -1,5 +1,5 @@
 import type { UrlResult } from '../queue/attempt-record.interface.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
 
 /** A delivery with the result of its last attempt. */
 interface SettledDelivery extends Pick<Delivery, 'destination' | 'source' | 'messageId'> {

@@ -1,7 +1,8 @@
 import type { Subscription } from 'rxjs';
 
 import { delayUntil } from '../../client/timer.limits.js';
-import type { Delivery, DeliveryOutcome, DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome, Lease } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { Attempt, type SendResult } from './attempt.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker } from './circuit-breaker.js';

@@ -5,7 +5,7 @@ import { LimitedLogger } from '../../common/limited.logger.js';
 import { isPublic } from '../network.util.js';
 import type { DestinationOptions } from './destination.options.js';
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
-import type { DeliveryQueue } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { networksForName, type NetworkPolicy, toHostname } from '../transport/network.policy.js';
 import type { ProxyChoice } from '../transport/proxy.connector.js';
 import { shownUrl } from '../transport/webhook-target.js';

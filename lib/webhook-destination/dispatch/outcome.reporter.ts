@@ -5,7 +5,7 @@ import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { AttemptRecord, OutcomeClass } from '../queue/attempt-record.interface.js';
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
-import type { DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import type { DeliveryOutcome } from '../queue/delivery.interface.js';
 import type { Attempt, SendResult } from './attempt.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { nextAttemptAt } from './retry-schedule.util.js';

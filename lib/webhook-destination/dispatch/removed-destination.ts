@@ -4,7 +4,8 @@ import { defer, EMPTY, type Observable, type ObservableInput, retry, Subscriptio
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { DeliveryQueue, Lease } from '../queue/delivery-queue.interface.js';
+import type { Lease } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
 
 /** Why the deliveries are dead. */
@@ -34,7 +35,7 @@ export class RemovedDestination {
 
   /** Ends the deliveries that wait for a retry too. */
   expedite(): void {
-    this.work.add(this.persist(() => this.queue.expedite?.(this.destination) ?? EMPTY).subscribe());
+    this.work.add(this.persist(() => this.queue.expedite(this.destination)).subscribe());
   }
 
   /** Called when the destination is added again or the application stops. */

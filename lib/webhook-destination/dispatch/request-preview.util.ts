@@ -1,4 +1,4 @@
-import type { Delivery } from '../queue/delivery-queue.interface.js';
+import type { Delivery } from '../queue/delivery.interface.js';
 import { bodyToSend } from './body-transform.js';
 import type { DestinationOptions } from './destination.options.js';
 import { WebhookHeaders } from './webhook-headers.js';

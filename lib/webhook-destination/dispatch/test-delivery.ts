@@ -1,6 +1,6 @@
 import type { AttemptRecord, UrlResult } from '../queue/attempt-record.interface.js';
 import { toDelivery } from '../queue/delivery.factory.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
 import { toWebhookTarget } from '../transport/webhook-target.js';
 import { bodyToSend } from './body-transform.js';
 import { DestinationLoop } from './destination.loop.js';

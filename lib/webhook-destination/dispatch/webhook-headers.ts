@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 
 import type { DestinationOptions } from './destination.options.js';
-import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { NewDelivery } from '../queue/delivery.interface.js';
 import { hmacOf } from '../receiver/signature.util.js';
 import { signStandardWebhook } from '../receiver/standard-webhook.util.js';
 import { toStandardKey } from '../receiver/webhook-secret.rules.js';

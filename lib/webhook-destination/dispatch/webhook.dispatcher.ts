@@ -9,8 +9,8 @@ import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
-import { type DeliveryCount, type DeliveryQueue, isOpen } from '../queue/delivery-queue.interface.js';
-import { SteadyClock, timeOf } from '../queue/steady-clock.js';
+import { type DeliveryCount, isOpen } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
@@ -47,8 +47,6 @@ export class WebhookDispatcher {
   readonly #leaving = new Set<DestinationLoop>();
   /** Async context of all deliveries: none runs in that of the request that accepted it or woke its destination. */
   private readonly scope = createAsyncScope('WebhookDispatcher');
-  /** The queue's time. */
-  private readonly clock = new SteadyClock(() => timeOf(this.queue));
   /** Set while this process delivers. */
   #createPool: PoolFactory | undefined;
   /** Destinations with deliveries that became due before the start. */
@@ -198,7 +196,8 @@ export class WebhookDispatcher {
   }
 
   private contextOf(createPool: PoolFactory): SendingContext {
-    const { events, clock, telemetry, scope } = this;
+    const { events, telemetry, scope } = this;
+    const { clock } = this.queue;
     return { options: this.options.reveal().delivery, createPool, events, clock, telemetry, scope };
   }
 

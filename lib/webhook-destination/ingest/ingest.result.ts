@@ -1,4 +1,4 @@
-import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { AcceptedMessage } from './accepted-message.js';
 
 /** A message that was not accepted, and why. */

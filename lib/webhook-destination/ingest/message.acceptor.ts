@@ -5,8 +5,8 @@ import { Subject } from 'rxjs';
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { PartlyAcceptedError, QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../observe/relay-metrics.js';
-import type { DeliveryQueue, NewDelivery } from '../queue/delivery-queue.interface.js';
-import { timeOf } from '../queue/steady-clock.js';
+import type { NewDelivery } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import { MAX_MESSAGES } from './batch.parser.js';
@@ -128,7 +128,7 @@ export class MessageAcceptor {
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
   private *steps(source: string, posted: PostedMessage[], sentAt: unknown): Generator<Step, void> {
     const receivedAt = Date.now();
-    const acceptedAt = timeOf(this.queue);
+    const acceptedAt = this.queue.now();
     const trace = activeTraceText(); // for messages of other SDKs: the trace of their request
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {

@@ -1,4 +1,5 @@
-import type { DeliveryCount, DeliveryQueue, OldestDelivery } from '../queue/delivery-queue.interface.js';
+import type { DeliveryCount, OldestDelivery } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 
 /** How long a result is reused, as a multiple of the time that it took. */
 const REUSE = 300;
@@ -9,7 +10,6 @@ const MAX_REUSE = 15_000;
 /** Delivery counts and oldest deliveries of a queue. */
 export interface QueueFigures {
   counts(): Promise<DeliveryCount[]>;
-  /** Empty for an engine without `oldest`. */
   oldest(): Promise<OldestDelivery[]>;
 }
 
@@ -17,7 +17,7 @@ export interface QueueFigures {
 export function figuresOf(queue: DeliveryQueue): QueueFigures {
   return {
     counts: shareCalls(() => queue.counts()),
-    oldest: shareCalls(() => queue.oldest?.() ?? Promise.resolve([])),
+    oldest: shareCalls(() => queue.oldest()),
   };
 }
 

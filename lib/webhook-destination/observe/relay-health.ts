@@ -1,8 +1,7 @@
 import { errorMessage } from '../../client/error.util.js';
 import { within } from '../../common/time.util.js';
-import { type DeliveryQueue, type QueueCondition, UNLIMITED } from '../queue/delivery-queue.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { firstAcceptedAt, type QueueFigures } from './queue.figures.js';
-import { timeOf } from '../queue/steady-clock.js';
 
 /** Time limit for a write to the queue, and for reading each figure, in ms. */
 const TIMEOUT = 1_500;
@@ -38,7 +37,7 @@ export class RelayHealth {
   ) {}
 
   async check({ oldestWaiting, dead, freeDisk: leastFree = 0 }: HealthBounds): Promise<HealthReport> {
-    const written = this.run('a write to the queue', () => this.write());
+    const written = this.run('a write to the queue', () => this.queue.check());
     const figures = [
       oldestWaiting !== undefined && this.findAge(oldestWaiting),
       dead !== undefined && this.findDead(dead),
@@ -59,16 +58,10 @@ export class RelayHealth {
     }
   }
 
-  private async write(): Promise<QueueCondition> {
-    if (this.queue.check) return this.queue.check();
-    await this.queue.counts(); // not the shared figures, which may predate an outage
-    return UNLIMITED;
-  }
-
   private findAge(bound: number): Promise<string | undefined> {
     const read = async () => {
       const acceptedAt = await firstAcceptedAt(this.figures);
-      return acceptedAt === undefined ? 0 : timeOf(this.queue) - acceptedAt;
+      return acceptedAt === undefined ? 0 : this.queue.now() - acceptedAt;
     };
     return this.find('the age of the oldest delivery', read, (age) =>
       age > bound ? `oldest waiting delivery: ${seconds(age)} (bound: ${seconds(bound)})` : undefined,

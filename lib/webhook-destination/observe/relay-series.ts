@@ -77,9 +77,8 @@ export class RelaySeries {
   private readonly sources: Series<SourceCounts>;
   private readonly subscription = new Subscription();
 
-  /** @param store if undefined, the counts stay in memory for as long as the process runs */
   constructor(
-    store: SeriesStore | undefined,
+    store: SeriesStore,
     accepted$: Observable<Acceptance>,
     refused$: Observable<Refusal> | undefined,
     outcomes$: Observable<DeliveryEvent>,

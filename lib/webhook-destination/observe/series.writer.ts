@@ -51,7 +51,7 @@ export class SeriesWriter {
   private writing = Promise.resolve();
 
   /** @param store if undefined, the counts stay in memory for as long as the process runs */
-  constructor(private readonly store: SeriesStore | undefined) {}
+  constructor(private readonly store: SeriesStore) {}
 
   add<C extends object>(kind: CountsKind<C>): Series<C> {
     this.longest = Math.max(this.longest, kind.interval);
@@ -98,7 +98,7 @@ export class SeriesWriter {
     const own = (this.all.get(series) ?? [])
       .filter(({ start }) => start >= first && start <= to)
       .map(({ start, counts }) => ({ start, counts: structuredClone(counts) as C }));
-    for (const { writer, minute, text } of (await this.store?.read(series, first, to)) ?? []) {
+    for (const { writer, minute, text } of await this.store.read(series, first, to)) {
       const isOwn = writer === this.name && own.some(({ start }) => start === minute);
       if (!isOwn) addTo(minute, { ...none(), ...(JSON.parse(text) as C) });
     }
@@ -128,8 +128,8 @@ export class SeriesWriter {
     });
     for (const { interval } of changed) interval.isChanged = false;
     try {
-      await this.store?.write(records, startOf(Date.now() - SERIES_TIME, this.longest));
-      this.drop(this.store ? Date.now() : Date.now() - SERIES_TIME);
+      await this.store.write(records, startOf(Date.now() - SERIES_TIME, this.longest));
+      this.drop(Date.now());
       this.logger.succeeded();
     } catch (error) {
       for (const { interval } of changed) interval.isChanged = true;

@@ -1,6 +1,6 @@
 import { ArgumentError } from '../../common/relay.errors.js';
-import type { DeliveryPage, DeliveryQuery, DeliveryQueue, DeliveryRecord } from './delivery-queue.interface.js';
-import { type CheckedQuery, checkPage, checkQuery } from './query.util.js';
+import type { DeliveryQuery, DeliveryRecord } from './delivery.interface.js';
+import { type CheckedPage, type CheckedQuery, checkQuery } from './query.util.js';
 
 /** Selects deliveries for a search; all given fields must match. */
 export interface DeliverySearch extends DeliveryQuery {
@@ -31,7 +31,7 @@ export interface DeliveryPortion {
 /** How long a search reads for one portion, in ms. */
 export const PORTION_TIME = 50;
 
-/** Records read with one call of `list`, for an engine that has no search. */
+/** Records read with one call of `list`, for a store that has no search of its own. */
 const LISTED = 200;
 
 /**
@@ -66,35 +66,21 @@ export function matchesBody({ type, event }: CheckedSearch, body: string | Buffe
   }
 }
 
-/** Returns the next portion of a search, from the engine's own search if it has one, else from its listing. */
-export async function searchDeliveries(
-  queue: DeliveryQueue,
-  search: DeliverySearch,
-  page?: DeliveryPage,
-): Promise<DeliveryPortion> {
-  return queue.search ? queue.search(search, page) : searchByList(queue, search, page);
-}
-
-/** Searches an engine that can only list. */
+/** Searches a store by listing. */
 export async function searchByList(
-  queue: Pick<DeliveryQueue, 'list'>,
-  search: DeliverySearch,
-  page: DeliveryPage = {},
+  store: { list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> },
+  search: CheckedSearch,
+  { limit, after }: CheckedPage,
 ): Promise<DeliveryPortion> {
-  const checked = checkSearch(search);
-  const { acceptedFrom } = checked;
-  const { limit, after } = checkPage(page);
-  const query = { ...search };
-  for (const field of ['type', 'event', 'acceptedFrom'] as const) delete query[field];
   const deliveries: DeliveryRecord[] = [];
   const end = performance.now() + PORTION_TIME;
   let next = after;
   do {
-    const listed = await queue.list(query, { limit: LISTED, after: next });
+    const listed = await store.list(search.query, { limit: LISTED, after: next });
     for (const record of listed) {
       if (deliveries.length === limit) return { deliveries, next };
       next = record.id;
-      if (record.acceptedAt >= acceptedFrom && matchesBody(checked, record.body)) deliveries.push(record);
+      if (record.acceptedAt >= search.acceptedFrom && matchesBody(search, record.body)) deliveries.push(record);
     }
     if (listed.length < LISTED) return { deliveries, next: undefined };
   } while (performance.now() < end);

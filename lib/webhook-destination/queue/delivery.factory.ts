@@ -1,4 +1,4 @@
-import type { Delivery, NewDelivery } from './delivery-queue.interface.js';
+import type { Delivery, NewDelivery } from './delivery.interface.js';
 
 /** Empty list that all deliveries without attempts share; never modified. */
 export const NONE: never[] = [];

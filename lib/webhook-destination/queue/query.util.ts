@@ -5,7 +5,7 @@ import {
   type DeliveryPage,
   type DeliveryQuery,
   type DeliveryState,
-} from './delivery-queue.interface.js';
+} from './delivery.interface.js';
 
 /** Maximum number of deliveries on a page that sets no limit. */
 const PAGE_LIMIT = 100;

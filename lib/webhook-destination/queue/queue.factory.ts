@@ -1,5 +1,5 @@
 import { throwFaults } from '../../common/options.error.js';
-import type { DeliveryQueue, DeliveryQueueFactory } from './delivery-queue.interface.js';
+import type { DeliveryQueue, DeliveryQueueFactory } from './delivery.queue.js';
 
 /** Rule of the option `queue`, worded for error messages. */
 export const QUEUE_RULE = 'be a queue, such as sqliteQueue()';

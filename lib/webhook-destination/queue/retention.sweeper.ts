@@ -3,7 +3,8 @@ import type { ModulesContainer } from '@nestjs/core';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
-import type { DeliveryCount, DeliveryQueue } from './delivery-queue.interface.js';
+import type { DeliveryCount } from './delivery.interface.js';
+import type { DeliveryQueue } from './delivery.queue.js';
 import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
 
 /** Name of the interval in the registry of `@nestjs/schedule`. */

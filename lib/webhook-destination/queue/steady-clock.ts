@@ -1,10 +1,3 @@
-import type { DeliveryQueue } from './delivery-queue.interface.js';
-
-/** Returns a queue's time, in ms since the epoch: the time that deliveries are accepted and scheduled by. */
-export function timeOf(queue: DeliveryQueue): number {
-  return queue.now?.() ?? Date.now();
-}
-
 /** Minimum size of a jump, in ms. */
 const MIN_JUMP = 1_000;
 
@@ -29,8 +22,8 @@ export class SteadyClock {
   /** Jumps ahead of the followed clock, oldest first: set ahead, or the machine was suspended. No time passed in them. */
   readonly jumps: Jump[] = [];
 
-  /** @param source returns the time to follow, in ms since the epoch; the system clock if omitted */
-  constructor(private readonly source: () => number = () => Date.now()) {}
+  /** @param source returns the time to follow, in ms since the epoch */
+  constructor(private readonly source: () => number) {}
 
   /** Returns the time in whole ms since the epoch. */
   now(): number {
@@ -44,10 +37,5 @@ export class SteadyClock {
     this.last = last;
     this.readAt = readAt;
     return Math.floor(last);
-  }
-
-  /** How far this clock is ahead of the system clock, in ms. */
-  get lead(): number {
-    return this.now() - Date.now();
   }
 }

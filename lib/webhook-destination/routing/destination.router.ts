@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { NewDelivery } from '../queue/delivery-queue.interface.js';
+import type { NewDelivery } from '../queue/delivery.interface.js';
 import { EventFilter } from './event-filter.js';
 import type { RoutingOptions } from './routing.options.js';
 import { type MessageJson, toDeleteBody, toWebhookBody } from './webhook-body.util.js';

@@ -27,7 +27,7 @@ export function portionedQueue(): { queue: DeliveryQueueFactory; gate: Gate } {
   const gate = new Gate();
   const queue: DeliveryQueueFactory = () => {
     const inMemory = memoryQueue()();
-    const search = inMemory.search!.bind(inMemory);
+    const search = inMemory.search.bind(inMemory);
     return Object.assign(inMemory, {
       search: async ({ userId, ...others }: Parameters<typeof search>[0], page: Parameters<typeof search>[1]) => {
         if (userId === undefined) return search(others, page);

@@ -214,7 +214,7 @@ describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapte
       return ask();
     };
     const queue = memoryQueue()();
-    const [counts, oldest] = [queue.counts.bind(queue), queue.oldest!.bind(queue)];
+    const [counts, oldest] = [queue.counts.bind(queue), queue.oldest.bind(queue)];
     queue.counts = (except) => (except ? counts(except) : slow('counts', counts));
     queue.oldest = () => slow('oldest', oldest);
     const { host, app } = await startRelayApp(afterwards, createAdapter(), {

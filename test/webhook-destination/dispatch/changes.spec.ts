@@ -201,7 +201,7 @@ it('A pause is measured by the time of the queue, as retry windows are', async (
   const relay = await start({ queue: () => queue });
   await relay.service.destinations.create({ name: 'Hook', urls: ['https://customer.example/hook'] });
   await relay.service.destinations.pause('Hook');
-  const [record] = await queue.registry!.read(0);
+  const [record] = await queue.registry.read(0);
   const [{ from }] = (JSON.parse(record!.document!) as { pauses: [{ from: number }] }).pauses;
   expect(from).toBeLessThanOrEqual(Date.now() - hour);
   expect(from).toBeGreaterThan(Date.now() - 2 * hour);

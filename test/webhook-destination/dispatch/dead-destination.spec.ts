@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 
-import type { DeliveryOutcome, Lease } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryOutcome, Lease } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { createLoop } from '../../support/destination-loop.js';
 
 const MINUTE = 60_000;

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 
 import type { Pause } from '../../../lib/webhook-destination/dispatch/pause.util.js';
-import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { createLoop } from '../../support/destination-loop.js';
 import { Relay } from '../../support/relay.js';

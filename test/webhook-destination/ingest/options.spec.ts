@@ -1,7 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Logger, Post } from '@nestjs/common';
-import { NEVER } from 'rxjs';
-import type { DeliveryQueue } from 'nestjs-analytics-relay';
+import { memoryQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -11,19 +10,11 @@ import { startRelayApp } from '../../support/relay.app.js';
 const message = { userId: 'u1', event: 'Order Completed' };
 
 /** A queue whose disk is full. */
-const fullQueue: DeliveryQueue = {
-  open: () => Promise.resolve(),
-  add: () => Promise.reject(new Error('database or disk is full')),
-  consume: () => NEVER,
-  due$: NEVER,
-  idle: () => Promise.resolve(),
-  sweep: () => Promise.resolve({ removed: 0, surplus: [] }),
-  list: () => Promise.resolve([]),
-  counts: () => Promise.resolve([]),
-  replay: () => Promise.resolve(0),
-  purge: () => Promise.resolve(0),
-  close: () => Promise.resolve(),
-};
+function fullQueue() {
+  const queue = memoryQueue()();
+  queue.add = () => Promise.reject(new Error('database or disk is full'));
+  return queue;
+}
 
 describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
@@ -41,14 +32,14 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     });
 
   it('answers 503 with Retry-After, and never 200, while the queue takes nothing', async () => {
-    const { host } = await start({ options: { queue: () => fullQueue } });
+    const { host } = await start({ options: { queue: fullQueue } });
     const answer = await post(`${host}/v1/track`, message);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     expect(await answer.json()).toMatchObject({ code: 'queue_unavailable' });
   });
 
   it('does not flood the log while the queue takes nothing', async () => {
-    const { app, host } = await start({ options: { queue: () => fullQueue } });
+    const { app, host } = await start({ options: { queue: fullQueue } });
     const [error, warn] = (['error', 'warn'] as const).map((level) =>
       jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined),
     );

@@ -187,13 +187,13 @@ describe('A SQLite queue whose thread has ended', () => {
     const records: unknown[] = [];
     for (const name of names(20)) {
       const record = { kind: 'destination', name, document: '{}' } as const;
-      records.push({ ...record, revision: await queue.registry!.write(record, 0) });
+      records.push({ ...record, revision: await queue.registry.write(record, 0) });
       if (name !== 'm9' && name !== 'm19') continue;
       await endThread();
-      await expect(queue.registry!.write({ ...record, name: 'refused' }, 0)).rejects.toThrow('its thread has ended');
+      await expect(queue.registry.write({ ...record, name: 'refused' }, 0)).rejects.toThrow('its thread has ended');
       await opensAgain();
     }
-    expect(await queue.registry!.read(0)).toEqual(records);
+    expect(await queue.registry.read(0)).toEqual(records);
   });
 
   it('keeps its leases: none is given twice, and each can be settled', async () => {

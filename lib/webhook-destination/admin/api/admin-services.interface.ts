@@ -3,12 +3,8 @@ import type { Observable } from 'rxjs';
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
-import type {
-  DeliveryPage,
-  DeliveryQuery,
-  DeliveryQueue,
-  DeliveryRecord,
-} from '../../queue/delivery-queue.interface.js';
+import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';

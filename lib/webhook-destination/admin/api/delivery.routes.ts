@@ -1,5 +1,5 @@
 import { RequestError } from '../../http/request.error.js';
-import type { DeliveryRecord } from '../../queue/delivery-queue.interface.js';
+import type { DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';

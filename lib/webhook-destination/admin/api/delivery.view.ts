@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { parseJson } from '../../../common/value.util.js';
-import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery-queue.interface.js';
+import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import { RequestError } from '../../http/request.error.js';
 import type { QueryReader } from './query.reader.js';

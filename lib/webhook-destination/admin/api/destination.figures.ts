@@ -1,4 +1,4 @@
-import type { DeliveryState } from '../../queue/delivery-queue.interface.js';
+import type { DeliveryState } from '../../queue/delivery.interface.js';
 import { type RelaySeries, sumOf } from '../../observe/relay-series.js';
 import type { AdminProcess } from './admin-services.interface.js';
 

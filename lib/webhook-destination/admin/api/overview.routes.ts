@@ -1,5 +1,5 @@
 import type { Metric } from '../../../common/telemetry/metric.js';
-import { isOpen } from '../../queue/delivery-queue.interface.js';
+import { isOpen } from '../../queue/delivery.interface.js';
 import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
 import { firstAcceptedAt } from '../../observe/queue.figures.js';
 import { RequestError } from '../../http/request.error.js';
@@ -41,7 +41,6 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
         oldestAcceptedAt: oldest ?? null,
         recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
         down: own.dispatcher.downNames,
-        store: { keepsSeries: own.queue.series !== undefined },
         process: { lostBeforeIngest: relay.lostCount, uptime: Math.round(process.uptime()) },
       };
     }),

@@ -1,7 +1,6 @@
-import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
+import type { DeliveryQueueFactory } from '../delivery.queue.js';
 import { type BullmqQueueOptions, type RedisQueueOptions, toBullmqOptions } from '../redis/redis.options.js';
-import type { SharedQueue } from '../shared/shared-queue.interface.js';
-import { createSharedQueue, sharedQueueFactory } from '../shared/shared-store.queue.js';
+import { SharedQueue, sharedQueueFactory } from '../shared/shared.queue.js';
 import { BullmqStore } from './bullmq.store.js';
 
 /**
@@ -16,5 +15,5 @@ export function bullmqQueue(options: BullmqQueueOptions): DeliveryQueueFactory {
 
 /** @internal */
 export function createBullmqQueue(options: RedisQueueOptions): SharedQueue {
-  return createSharedQueue(new BullmqStore(options), options.retention, 'Redis');
+  return new SharedQueue(new BullmqStore(options), options.retention, 'Redis');
 }

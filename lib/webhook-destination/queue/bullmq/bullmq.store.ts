@@ -10,8 +10,10 @@ import {
   type OldestDelivery,
   type QueueCondition,
   type SweptRecords,
+  type TakenDelivery,
   UNLIMITED,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
+import { type CheckedSearch, type DeliveryPortion, searchByList } from '../delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { RegistryStore } from '../registry-store.interface.js';
@@ -19,8 +21,7 @@ import type { SeriesStore } from '../series-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
 import type { RedisQueueOptions } from '../redis/redis.options.js';
-import type { TakenDelivery } from '../shared/shared-queue.interface.js';
-import type { SharedStore } from '../shared/shared-store.queue.js';
+import type { SharedStore } from '../shared/shared.queue.js';
 import type { Claim, ClaimLimit, Settlement, StoreBatch, StoreOwner } from '../store/delivery-store.interface.js';
 import { isOpenNoticeJob, isReadable, type NewJob, placeOf, toJob, toReplayedData, toTakenJob } from './job.codec.js';
 import { JobClaims } from './job-claims.js';
@@ -42,6 +43,7 @@ const SIDE_BY_SIDE = 50;
 /** Deliveries in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqStore implements SharedStore {
   readonly isShared = true;
+  readonly fullTurn = 1;
   private readonly store = new JobQueues(this.options);
   private readonly claims = new JobClaims(this.store, () => this.owner?.leased() ?? []);
   private readonly leases = new JobLeases(this.store, this.claims);
@@ -62,6 +64,10 @@ export class BullmqStore implements SharedStore {
   );
 
   constructor(private readonly options: RedisQueueOptions) {}
+
+  now(): number {
+    return Date.now();
+  }
 
   holdsLeases(): boolean {
     return this.leases.areHeld;
@@ -101,6 +107,10 @@ export class BullmqStore implements SharedStore {
 
   async list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {
     return listRecords(this.store, await this.queuesOf(query), query, page);
+  }
+
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
+    return searchByList(this, search, page);
   }
 
   async check(): Promise<QueueCondition> {
@@ -177,6 +187,13 @@ export class BullmqStore implements SharedStore {
     if (waiting > 0) await this.store.announce(destination);
     return waiting;
   }
+
+  /** Redis overwrites what is left by itself. */
+  scrub(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  beginClose(): void {}
 
   async close(): Promise<void> {
     await this.group.idle();

@@ -2,7 +2,7 @@ import type { JobJson, MinimalJob } from 'bullmq';
 import { Subject } from 'rxjs';
 
 import { LimitedLogger } from '../../../common/limited.logger.js';
-import { type Delivery, type NewDelivery, UNREADABLE } from '../delivery-queue.interface.js';
+import { type Delivery, type NewDelivery, UNREADABLE } from '../delivery.interface.js';
 import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { fromDeliveryId, isReadable, nextAttemptAtOf, placeOf, toDelivery } from './job.codec.js';
 import { readJob } from './job.finder.js';

@@ -10,9 +10,9 @@ import {
   type DeliveryState,
   isOpenNotice,
   type NewDelivery,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
-import type { TakenDelivery } from '../shared/shared-queue.interface.js';
+import type { TakenDelivery } from '../delivery.interface.js';
 import type { Settlement } from '../store/delivery-store.interface.js';
 import { toSettled } from '../store/settlement.util.js';
 

@@ -6,7 +6,7 @@ import {
   type DeliveryState,
   type OldestDelivery,
   UNREADABLE,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import {
   compareAge,

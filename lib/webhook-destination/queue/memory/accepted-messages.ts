@@ -1,5 +1,5 @@
 import { Fifo } from '../../../client/delivery/fifo.js';
-import type { NewDelivery } from '../delivery-queue.interface.js';
+import type { NewDelivery } from '../delivery.interface.js';
 import type { RetentionBound } from '../retention.options.js';
 
 /** Messages that were accepted together. */

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryRecord, DeliveryState } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryRecord, DeliveryState } from '../delivery.interface.js';
 
 /** A delivery and its state. */
 export interface Entry {

@@ -1,5 +1,5 @@
-import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
-import { StoreQueue } from '../store/store.queue.js';
+import type { DeliveryQueueFactory } from '../delivery.queue.js';
+import { DeliveryQueue } from '../delivery.queue.js';
 import { QueueOptions, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 import { MemoryStore } from './memory.store.js';
 
@@ -15,5 +15,5 @@ export interface MemoryQueueOptions {
  */
 export function memoryQueue(options: MemoryQueueOptions = {}): DeliveryQueueFactory {
   const { retention } = toQueueOptions('memoryQueue', QueueOptions, options);
-  return () => new StoreQueue(new MemoryStore(retention.messageIds), retention);
+  return () => new DeliveryQueue(new MemoryStore(retention.messageIds), retention);
 }

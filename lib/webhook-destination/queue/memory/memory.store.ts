@@ -1,3 +1,5 @@
+import { NEVER } from 'rxjs';
+
 import { LineLogger } from '../../../common/line.logger.js';
 import {
   type Delivery,
@@ -9,7 +11,8 @@ import {
   type QueueCondition,
   type SweptRecords,
   UNLIMITED,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
+import { type CheckedSearch, type DeliveryPortion, searchByList } from '../delivery-search.js';
 import { toDelivery } from '../delivery.factory.js';
 import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../store/delivery-store.interface.js';
 import { toSettled } from '../store/settlement.util.js';
@@ -24,6 +27,10 @@ import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
 
 /** Deliveries in memory, for tests. */
 export class MemoryStore implements DeliveryStore {
+  readonly isShared = false;
+  readonly fullTurn = Infinity;
+  readonly peers = undefined;
+  readonly due$ = NEVER;
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
   private readonly logger = new LineLogger('MemoryQueue');
@@ -34,6 +41,14 @@ export class MemoryStore implements DeliveryStore {
   private lastId = 0;
 
   constructor(private readonly messageIds: Required<RetentionBound>) {}
+
+  now(): number {
+    return Date.now();
+  }
+
+  holdsLeases(): boolean {
+    return true;
+  }
 
   /** Deliveries that were leased before the queue was closed are due again. */
   open(): Promise<void> {
@@ -90,6 +105,10 @@ export class MemoryStore implements DeliveryStore {
     const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
     const page = matching.slice(-limit || matching.length).reverse();
     return Promise.resolve(page.map(toRecord));
+  }
+
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
+    return searchByList(this, search, page);
   }
 
   check(): Promise<QueueCondition> {
@@ -155,6 +174,13 @@ export class MemoryStore implements DeliveryStore {
     }
     return swept;
   }
+
+  /** Nothing is left of what is purged. */
+  scrub(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  beginClose(): void {}
 
   close(): Promise<void> {
     return Promise.resolve();

@@ -1,7 +1,7 @@
-import type { Delivery, NewDelivery } from '../delivery-queue.interface.js';
+import type { Delivery, NewDelivery } from '../delivery.interface.js';
 import type { RetentionBound } from '../retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
-import type { TakenDelivery } from '../shared/shared-queue.interface.js';
+import type { TakenDelivery } from '../delivery.interface.js';
 import type { StoreBatch } from '../store/delivery-store.interface.js';
 import { encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';

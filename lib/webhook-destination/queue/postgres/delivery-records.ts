@@ -4,7 +4,7 @@ import {
   type DeliveryState,
   NOTICE_START,
   type OldestDelivery,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
 import type { LongStatements } from './long-statements.js';

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { parseJson } from '../../../common/value.util.js';
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import { NONE } from '../delivery.factory.js';
-import type { Delivery, DeliveryRecord, DeliveryState, NewDelivery } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryRecord, DeliveryState, NewDelivery } from '../delivery.interface.js';
 
 /** A row of a delivery, as the statements read it. */
 export interface DeliveryRow {

@@ -1,6 +1,5 @@
-import type { DeliveryQueueFactory } from '../delivery-queue.interface.js';
-import type { SharedQueue } from '../shared/shared-queue.interface.js';
-import { createSharedQueue, sharedQueueFactory } from '../shared/shared-store.queue.js';
+import type { DeliveryQueueFactory } from '../delivery.queue.js';
+import { SharedQueue, sharedQueueFactory } from '../shared/shared.queue.js';
 import { PostgresDatabase } from './postgres.database.js';
 import { type CheckedPostgresOptions, type PostgresQueueOptions, toPostgresOptions } from './postgres.options.js';
 import { PostgresStore } from './postgres.store.js';
@@ -29,5 +28,5 @@ export async function migratePostgresQueue(options: PostgresQueueOptions): Promi
 /** @internal */
 export function createPostgresQueue(options: CheckedPostgresOptions): SharedQueue {
   const store = new PostgresStore(new PostgresDatabase(options), options.retention.messageIds);
-  return createSharedQueue(store, options.retention, 'PostgreSQL');
+  return new SharedQueue(store, options.retention, 'PostgreSQL');
 }

@@ -7,12 +7,13 @@ import {
   type OldestDelivery,
   type QueueCondition,
   type SweptRecords,
+  type TakenDelivery,
   UNLIMITED,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
+import { type CheckedSearch, type DeliveryPortion, searchByList } from '../delivery-search.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
-import type { TakenDelivery } from '../shared/shared-queue.interface.js';
 import {
   type Claim,
   type ClaimLimit,
@@ -39,6 +40,7 @@ import { RetentionSweep } from './retention-sweep.js';
 /** Deliveries in a PostgreSQL database that many processes share. */
 export class PostgresStore implements DeliveryStore {
   readonly isShared = true;
+  readonly fullTurn = 1;
   private readonly statements = deliveryStatements(this.database.schema);
   private readonly leases = new ProcessLeases(
     this.database,
@@ -138,6 +140,10 @@ export class PostgresStore implements DeliveryStore {
     return this.records.list(query, page);
   }
 
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
+    return searchByList(this, search, page);
+  }
+
   async check(): Promise<QueueCondition> {
     await this.leases.renew();
     return UNLIMITED;
@@ -172,6 +178,11 @@ export class PostgresStore implements DeliveryStore {
     const swept = await new RetentionSweep(this.long).run(retention, now);
     await this.registry.sweep(Date.now());
     return swept;
+  }
+
+  /** PostgreSQL overwrites what is left when it vacuums. */
+  scrub(): Promise<void> {
+    return Promise.resolve();
   }
 
   beginClose(): void {

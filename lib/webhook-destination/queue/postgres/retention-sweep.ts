@@ -1,4 +1,4 @@
-import type { SweptRecords } from '../delivery-queue.interface.js';
+import type { SweptRecords } from '../delivery.interface.js';
 import { limitFairly } from '../retention-bound.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { decodeText } from './delivery.codec.js';

@@ -1,7 +1,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 import type { AttemptRecord } from '../attempt-record.interface.js';
-import type { NewDelivery } from '../delivery-queue.interface.js';
+import type { NewDelivery } from '../delivery.interface.js';
 
 /** Finds repetitions within 1 MiB, which suffices here, and is faster than writing the bytes to disk. */
 const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 20 };

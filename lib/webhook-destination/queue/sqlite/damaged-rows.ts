@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import { UNREADABLE } from '../delivery-queue.interface.js';
+import { UNREADABLE } from '../delivery.interface.js';
 import {
   BATCH_SLOTS,
   type BatchItem,

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryState } from '../delivery.interface.js';
 import type { Claim, ClaimLimit } from '../store/delivery-store.interface.js';
 import { type CheckedQuery, matches } from '../query.util.js';
 import { checkAttempts, decoding, type EncodedBatch, toText } from './batch.codec.js';

@@ -1,5 +1,5 @@
 import type { AttemptRecord } from '../attempt-record.interface.js';
-import type { Delivery, DeliveryRecord, NewDelivery } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryRecord, NewDelivery } from '../delivery.interface.js';
 import { toDelivery as toNewDelivery } from '../delivery.factory.js';
 import type { Settlement, StoreBatch } from '../store/delivery-store.interface.js';
 import { toSettled } from '../store/settlement.util.js';

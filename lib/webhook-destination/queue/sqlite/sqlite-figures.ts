@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { DeliveryCount, OldestDelivery } from '../delivery-queue.interface.js';
+import type { DeliveryCount, OldestDelivery } from '../delivery.interface.js';
 
 /** Counts rows of `delivery`, and what batches hold besides: deliveries that are open, and that were delivered. */
 const COUNTS = `

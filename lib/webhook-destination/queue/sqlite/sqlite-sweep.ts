@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { SweptRecords } from '../delivery-queue.interface.js';
+import type { SweptRecords } from '../delivery.interface.js';
 import { limitFairly } from '../retention-bound.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { BATCH_SLOTS, batchOf, toPositions } from './batch.codec.js';

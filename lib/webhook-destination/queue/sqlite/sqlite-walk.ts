@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import { isOpen, isOpenNotice } from '../delivery-queue.interface.js';
+import { isOpen, isOpenNotice } from '../delivery.interface.js';
 import { type CheckedSearch, matchesBody, mayHoldEvent } from '../delivery-search.js';
 import type { CheckedQuery } from '../query.util.js';
 import { BATCH_SLOTS, batchOf, decodeItems, decoding, toPositions, toText } from './batch.codec.js';

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 
-import type { SweptRecords } from '../delivery-queue.interface.js';
+import type { SweptRecords } from '../delivery.interface.js';
 import type { ClaimLimit } from '../store/delivery-store.interface.js';
 import type { CheckedQuery } from '../query.util.js';
 import type { Retention } from '../retention.options.js';

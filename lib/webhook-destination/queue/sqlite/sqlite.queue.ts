@@ -1,7 +1,6 @@
 import { IfGiven, Must } from '../../../common/options.rules.js';
 import { isNonEmptyString } from '../../../common/value.util.js';
-import type { DeliveryQueue, DeliveryQueueFactory } from '../delivery-queue.interface.js';
-import { StoreQueue } from '../store/store.queue.js';
+import { DeliveryQueue, type DeliveryQueueFactory } from '../delivery.queue.js';
 import { QueueOptions, type RetentionBound, type RetentionOptions, toQueueOptions } from '../retention.options.js';
 import { SqliteStore } from './sqlite.store.js';
 
@@ -49,7 +48,7 @@ class SqliteOptions extends QueueOptions {
 export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {
   const { path, maxBytes, retention } = toQueueOptions('sqliteQueue', SqliteOptions, options);
   const { messageIds } = retention;
-  return () => new StoreQueue(new SqliteStore(path, { messageIds, maxBytes }), retention);
+  return () => new DeliveryQueue(new SqliteStore(path, { messageIds, maxBytes }), retention);
 }
 
 /** Keeps every record. */
@@ -63,5 +62,5 @@ const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, coun
  */
 export function sqliteTool(path: string, isReadOnly: boolean): DeliveryQueue {
   const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED };
-  return new StoreQueue(new SqliteStore(path, { messageIds: UNBOUNDED, isReadOnly }), bounds);
+  return new DeliveryQueue(new SqliteStore(path, { messageIds: UNBOUNDED, isReadOnly }), bounds);
 }

@@ -1,4 +1,4 @@
-import { UNREADABLE } from '../delivery-queue.interface.js';
+import { UNREADABLE } from '../delivery.interface.js';
 
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;

@@ -1,6 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
 
+import { NEVER } from 'rxjs';
+
 import { LineLogger } from '../../../common/line.logger.js';
 import type {
   Delivery,
@@ -9,7 +11,7 @@ import type {
   OldestDelivery,
   QueueCondition,
   SweptRecords,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
 import type {
   Claim,
   ClaimLimit,
@@ -42,7 +44,10 @@ const FULL_TURN = 75;
 
 /** Deliveries in a SQLite file, written by a thread of its own. If the thread fails, another one is started. */
 export class SqliteStore implements DeliveryStore {
+  readonly isShared = false;
   readonly fullTurn = FULL_TURN;
+  readonly peers = undefined;
+  readonly due$ = NEVER;
   readonly registry: RegistryStore = {
     read: (after) => this.thread.call('registry', 'read', after),
     write: (record, expected) => this.thread.call('registry', 'write', record, expected),
@@ -82,6 +87,15 @@ export class SqliteStore implements DeliveryStore {
         else this.logger.error(queueMessage(this.path, loss));
       },
     );
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  /** Leases last while the file is open. */
+  holdsLeases(): boolean {
+    return true;
   }
 
   async open(owner: StoreOwner): Promise<void> {
@@ -195,6 +209,8 @@ export class SqliteStore implements DeliveryStore {
     while (await this.thread.call('file', 'shrink'));
     return swept;
   }
+
+  beginClose(): void {}
 
   async close(): Promise<void> {
     await this.reopening.stop();

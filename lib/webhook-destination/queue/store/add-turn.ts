@@ -1,4 +1,4 @@
-import type { NewDelivery } from '../delivery-queue.interface.js';
+import type { NewDelivery } from '../delivery.interface.js';
 
 interface Call {
   deliveries: NewDelivery[];
@@ -18,16 +18,16 @@ export class AddTurn {
    */
   constructor(
     private readonly write: (deliveries: NewDelivery[]) => Promise<void>,
-    private readonly full = Infinity,
+    private readonly full: number,
   ) {}
 
   /** Resolves once the deliveries are stored. */
   add(deliveries: NewDelivery[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.calls.length === 0) setImmediate(() => this.end());
       this.calls.push({ deliveries, resolve, reject });
       this.size += deliveries.length;
       if (this.size >= this.full) this.end();
+      else if (this.calls.length === 1) setImmediate(() => this.end());
     });
   }
 

@@ -1,4 +1,4 @@
-import type { NewDelivery } from '../delivery-queue.interface.js';
+import type { NewDelivery } from '../delivery.interface.js';
 import { FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
 
 /** Deliveries with the same destination, source and acceptance time. */

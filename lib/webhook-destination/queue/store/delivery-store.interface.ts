@@ -2,15 +2,20 @@ import type { Observable } from 'rxjs';
 
 import type {
   Delivery,
+  DeliveryCount,
   DeliveryOutcome,
-  DeliveryQueue,
   DeliveryRecord,
   NewDelivery,
+  OldestDelivery,
+  QueueCondition,
   SweptRecords,
-} from '../delivery-queue.interface.js';
+} from '../delivery.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
+import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
+import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SeriesStore } from '../series-store.interface.js';
 
 /** Maximum number of deliveries in a batch, so that a claim exceeds its limit only slightly. */
 export const MAX_BATCH = 256;
@@ -68,28 +73,36 @@ export interface StoreOwner {
 }
 
 /**
- * Storage for the deliveries of a queue.
+ * Storage for the deliveries of a queue; what `DeliveryQueue` says of a method with the same name holds here too.
  * A lease is a mark in the store. An embedded store handles calls in order, and opening it ends each lease that its
  * owner does not hold. In a shared store, a lease ends with its process.
+ *
+ * The suites in `test/webhook-destination/queue/conformance` specify what every store must do.
  */
-export interface DeliveryStore
-  extends
-    Required<Pick<DeliveryQueue, 'registry' | 'check' | 'oldest'>>,
-    Pick<DeliveryQueue, 'series' | 'peers' | 'counts' | 'now'> {
+export interface DeliveryStore {
   /** Whether other processes take deliveries too: each then holds only a few, so that the others get some. */
-  readonly isShared?: boolean;
-  /** Number of added deliveries with which the end of the turn is not waited for; by default, it always is. */
-  readonly fullTurn?: number;
+  readonly isShared: boolean;
+  /**
+   * Number of added deliveries that are inserted at once; fewer wait until the end of the turn of the event loop, for
+   * others to be inserted with them.
+   */
+  readonly fullTurn: number;
+  readonly registry: RegistryStore;
+  readonly series: SeriesStore;
+  /** Undefined if no other process can use the store. */
+  readonly peers: PeerChannel | undefined;
   /**
    * Emits destinations that got a due delivery from another process or through the end of one. On subscription, and
    * when the store is opened, it also emits those that already have one. Further names may be emitted.
    */
-  readonly due$?: Observable<string>;
+  readonly due$: Observable<string>;
+  /** Returns the time that due times are compared with, in ms since the epoch. */
+  now(): number;
   /**
    * Whether no other process can have ended the leases granted so far. While it returns false, nothing is handed out.
-   * Absent if leases last while the store is open. Called for each delivery.
+   * Called for each delivery.
    */
-  holdsLeases?(): boolean;
+  holdsLeases(): boolean;
   open(owner: StoreOwner): Promise<void>;
   /**
    * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with the
@@ -105,17 +118,19 @@ export interface DeliveryStore
    */
   settle(settlements: Settlement[], now: number): Promise<(boolean | Error)[]>;
   list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]>;
-  /** As `DeliveryQueue.search`, for a search without `id`. Without this method, `list` is used. */
-  search?(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion>;
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion>;
+  check(): Promise<QueueCondition>;
+  oldest(): Promise<OldestDelivery[]>;
+  counts(except?: readonly string[]): Promise<DeliveryCount[]>;
   /** Makes dead deliveries due at `now`; resolves with the destination of each. */
   replay(query: CheckedQuery, now: number): Promise<string[]>;
   /** Makes open deliveries of a destination due at `now`; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number>;
   purge(query: CheckedQuery, keepsNotices: boolean): Promise<number>;
-  /** Overwrites leftover data of purged deliveries. Absent if none is left, or the database overwrites it by itself. */
-  scrub?(): Promise<void>;
+  /** Overwrites what purged deliveries have left in the files of the store. */
+  scrub(): Promise<void>;
   sweep(retention: Retention, now: number): Promise<SweptRecords>;
   /** Called when the queue begins to close. All calls, the last ones and `close` included, then end within seconds. */
-  beginClose?(): void;
+  beginClose(): void;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { Fifo } from '../../../client/delivery/fifo.js';
 import { errorMessage } from '../../../client/error.util.js';
 import { delayUntil } from '../../../client/timer.limits.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
-import type { Delivery, Lease, NewDelivery } from '../delivery-queue.interface.js';
+import type { Delivery, Lease, NewDelivery } from '../delivery.interface.js';
 import type { DeliveryStore } from './delivery-store.interface.js';
 import { MemoryWindow } from './memory-window.js';
 import type { SettlementWriter } from './settlement.writer.js';

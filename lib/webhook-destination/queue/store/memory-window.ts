@@ -1,4 +1,4 @@
-import type { NewDelivery } from '../delivery-queue.interface.js';
+import type { NewDelivery } from '../delivery.interface.js';
 
 /** Deliveries held in memory, as a multiple of the concurrency: enough that the consumer never waits for the store. */
 const FACTOR = 16;

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryState } from '../delivery-queue.interface.js';
+import type { Delivery, DeliveryState } from '../delivery.interface.js';
 import type { Settlement } from './delivery-store.interface.js';
 
 /** What a settlement changes of a delivery. */

@@ -4,7 +4,7 @@ import { RedisQueueBackend } from 'bullmq';
 import { firstValueFrom } from 'rxjs';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
-import type { Lease } from '../../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { Lease } from '../../../../lib/webhook-destination/queue/delivery.interface.js';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';

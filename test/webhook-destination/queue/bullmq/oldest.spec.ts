@@ -31,7 +31,7 @@ await describeOnEach([redisStore], (store) => {
         read++;
         mostIds = Math.max(mostIds, args.length - 1);
       });
-      const oldest = await queue.oldest!();
+      const oldest = await queue.oldest();
       await waitFor(() => read === destinations.length + 1);
 
       expect(oldest.map(({ destination }) => destination).sort()).toEqual([...destinations, 'Webhooks'].sort());

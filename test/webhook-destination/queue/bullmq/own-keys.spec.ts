@@ -54,11 +54,11 @@ await describeOnEach([redisStore], () => {
       await waitFor(async () => (await queue.counts()).length === 4);
       expect(await queue.list({})).toHaveLength(4);
       await queue.replay({ state: 'dead' });
-      await queue.expedite!('Webhooks');
+      await queue.expedite('Webhooks');
       consumer.unsubscribe();
       await queue.purge({ messageId: 'm0' });
       await queue.sweep();
-      await queue.check!();
+      await queue.check();
       await queue.close();
       expect(foreign).toEqual([]);
       expect(ownCommands).toBeGreaterThan(0);

@@ -61,8 +61,8 @@ await describeOnEach([redisStore], () => {
       expect(warnings).toEqual([expect.stringContaining(NO_INFO)]);
       await setUser('resetchannels');
       await queue.add([newDelivery('m0')]);
-      const revision = await queue.registry!.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
-      expect(await queue.registry!.read(0)).toMatchObject([{ name: 'shop', revision }]);
+      const revision = await queue.registry.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
+      expect(await queue.registry.read(0)).toMatchObject([{ name: 'shop', revision }]);
       expect(await queue.counts()).toEqual([{ destination: 'Webhooks', state: 'queued', count: 1 }]);
     });
 
@@ -87,14 +87,14 @@ await describeOnEach([redisStore], () => {
       const states = async () => (await queue.counts()).map(({ state, count }) => `${count} ${state}`).join(', ');
       await waitFor(async () => (await states()) === '2 delivering, 1 waiting, 1 delivered, 1 dead');
       expect(await queue.list({})).toHaveLength(5);
-      expect(await queue.oldest!()).toHaveLength(1);
+      expect(await queue.oldest()).toHaveLength(1);
       expect(await queue.replay({ state: 'dead' })).toBe(1);
-      expect(await queue.expedite!('Webhooks')).toBe(1);
+      expect(await queue.expedite('Webhooks')).toBe(1);
       consumer.unsubscribe();
       expect(await queue.purge({ messageId: 'm0' })).toBe(1);
-      await queue.registry!.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
-      await queue.series!.write([{ series: 's', minute: 0, writer: 'w', text: 't' }], 0);
-      expect(await queue.series!.read('s', 0, 0)).toHaveLength(1);
+      await queue.registry.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
+      await queue.series.write([{ series: 's', minute: 0, writer: 'w', text: 't' }], 0);
+      expect(await queue.series.read('s', 0, 0)).toHaveLength(1);
       const received: string[] = [];
       afterwards(() => following.unsubscribe());
       const following = other.peers!.received$.subscribe((text) => received.push(text));
@@ -103,7 +103,7 @@ await describeOnEach([redisStore], () => {
         return received.includes('hello');
       });
       await queue.sweep();
-      await queue.check!();
+      await queue.check();
       await other.close(); // returns what it has leased
       expect(warnings).toEqual([]);
     });

@@ -78,14 +78,14 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
     const change = async (of: string) => {
       const record = { kind: 'destination', name: of, document: '{}' } as const;
-      const revision = await writer.registry!.write(record, 0);
+      const revision = await writer.registry.write(record, 0);
       expect(revision).toBeGreaterThan(0);
       return revision!;
     };
     /** Counts the signals of a queue, from the one on that it listens. */
     const listen = async (queue: DeliveryQueue) => {
       const heard = { signals: 0, isOver: false };
-      const subscription = queue.registry!.changed$!.subscribe({
+      const subscription = queue.registry.changed$!.subscribe({
         next: () => heard.signals++,
         complete: () => (heard.isOver = true),
       });
@@ -104,7 +104,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { heard } = await listen(reader);
       let last = 0;
       const changed = async () => {
-        const records = await reader.registry!.read(last);
+        const records = await reader.registry.read(last);
         last = records.at(-1)!.revision;
         return records.map((record) => record.name);
       };
@@ -113,10 +113,10 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await isHeard(heard, () => change('b'));
       expect(await changed()).toEqual(['b']);
       const removal = { kind: 'destination', name: 'b', document: undefined } as const;
-      await isHeard(heard, () => writer.registry!.write(removal, last));
+      await isHeard(heard, () => writer.registry.write(removal, last));
       expect(await changed()).toEqual(['b']);
       const { signals } = heard;
-      expect(await writer.registry!.write(removal, last)).toBeUndefined(); // it changes nothing
+      expect(await writer.registry.write(removal, last)).toBeUndefined(); // it changes nothing
       await isHeard(heard, () => change('c'));
       expect(heard.signals).toBe(signals + 1);
     });
@@ -126,7 +126,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const place = store.create();
       cleanUp(place.remove);
       const other = await openQueue(cleanUp, sharedQueue(place.options));
-      await other.registry!.write({ kind: 'source', name: 'a', document: '{}' }, 0);
+      await other.registry.write({ kind: 'source', name: 'a', document: '{}' }, 0);
       await isHeard(heard, () => change('a'));
       expect(heard.signals).toBe(2);
     });
@@ -137,7 +137,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const before = (await ids(name, false)).length;
       expect(await ids(name, true)).toEqual([]);
       const one = await listen(reader);
-      const two = reader.registry!.changed$!.subscribe();
+      const two = reader.registry.changed$!.subscribe();
       expect(await ids(name, true)).toHaveLength(1);
       expect(await ids(name, false)).toHaveLength(before + 1);
       two.unsubscribe();

@@ -47,7 +47,7 @@ await describeOnEach([redisStore], (store) => {
         const [name, jobId] = id.split(':');
         await damage[messageId]?.(redis, `${options.prefix}:${name}:${jobId}`);
       }
-      expect(await queue.oldest!()).toHaveLength(1);
+      expect(await queue.oldest()).toHaveLength(1);
 
       const taken: string[] = [];
       const consumer = queue.consume('Webhooks', 2).subscribe(({ delivery, settle }) => {
@@ -55,7 +55,7 @@ await describeOnEach([redisStore], (store) => {
         void settle({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
       });
       afterwards(() => consumer.unsubscribe());
-      await waitFor(async () => (await queue.check!()).unreadable === damaged);
+      await waitFor(async () => (await queue.check()).unreadable === damaged);
       await queue.idle();
       expect(taken).toEqual(['first', 'last']);
       expect(await queue.counts()).toEqual([
@@ -72,9 +72,9 @@ await describeOnEach([redisStore], (store) => {
       expect(await queue.replay({ state: 'dead' })).toBe(damaged);
       await waitFor(async () => (await queue.counts()).some(({ count }) => count === damaged));
       await queue.idle();
-      expect((await queue.check!()).unreadable).toBe(damaged);
+      expect((await queue.check()).unreadable).toBe(damaged);
       expect(await queue.purge({ state: 'dead', reason: REASON })).toBe(damaged);
-      expect((await queue.check!()).unreadable).toBe(0);
+      expect((await queue.check()).unreadable).toBe(0);
       await queue.add([newDelivery('next')]);
       await waitFor(() => taken.includes('next'));
     });

@@ -115,11 +115,11 @@ export function itConforms(engine: QueueEngine): void {
 
     it('checks that it can be written, which is not so once it is closed', async () => {
       await queue.add([message('m1')]);
-      await expect(queue.check!()).resolves.toMatchObject({ isFull: false });
+      await expect(queue.check()).resolves.toMatchObject({ isFull: false });
       expect(await queue.counts()).toEqual([{ destination: 'Webhooks', state: 'queued', count: 1 }]);
       if (engine.name === 'memory') return;
       await queue.close();
-      await expect(queue.check!()).rejects.toThrow();
+      await expect(queue.check()).rejects.toThrow();
     });
 
     it('refuses calls once it is closed', async () => {
@@ -129,10 +129,10 @@ export function itConforms(engine: QueueEngine): void {
         queue.add([message('m1')]),
         queue.list({}),
         queue.counts(),
-        queue.check!(),
+        queue.check(),
         queue.replay({}),
         queue.purge({}),
-        queue.registry!.read(0),
+        queue.registry.read(0),
       ];
       for (const call of await Promise.allSettled(calls)) {
         expect(call).toMatchObject({ status: 'rejected', reason: { code: 'closed' } });
@@ -335,7 +335,7 @@ export function itConforms(engine: QueueEngine): void {
         await counted('dead', 1);
         await requests.run('replay', () => queue.replay({}));
         await counted('waiting', 1);
-        await requests.run('expedite', () => queue.expedite!('Webhooks'));
+        await requests.run('expedite', () => queue.expedite('Webhooks'));
         await counted('delivered', 1);
         expect(contexts).toEqual([undefined, undefined, undefined, undefined]);
       });
@@ -879,7 +879,7 @@ export function itConforms(engine: QueueEngine): void {
         await counted('waiting', 4);
         first.subscription.unsubscribe();
         const again = consume();
-        expect(await queue.expedite!('Webhooks')).toBe(3);
+        expect(await queue.expedite('Webhooks')).toBe(3);
         await leased(3, again.leases);
         expect(names(again.leases).sort()).toEqual(['m0', 'm1', 'm2']);
         for (const { delivery } of again.leases) {
@@ -898,13 +898,13 @@ export function itConforms(engine: QueueEngine): void {
         await counted('waiting', 2_200);
         await counted('dead', 100);
         first.subscription.unsubscribe();
-        expect(await queue.expedite!('nobody')).toBe(0);
-        expect(await queue.expedite!('Webhooks')).toBe(2_200);
+        expect(await queue.expedite('nobody')).toBe(0);
+        expect(await queue.expedite('Webhooks')).toBe(2_200);
         const again = consume(64, () => delivered());
         await leased(2_200, again.leases);
         await counted('delivered', 2_200);
         expect(await count('dead')).toBe(100);
-        expect(await queue.expedite!('Webhooks')).toBe(0);
+        expect(await queue.expedite('Webhooks')).toBe(0);
       });
     });
 

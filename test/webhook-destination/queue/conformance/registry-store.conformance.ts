@@ -24,7 +24,7 @@ export function itKeepsARegistry(engine: QueueEngine): void {
     const open = async () => {
       queue = place.factory();
       await queue.open();
-      store = queue.registry!;
+      store = queue.registry;
     };
 
     beforeEach(async () => {

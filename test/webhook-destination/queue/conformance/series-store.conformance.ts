@@ -27,7 +27,7 @@ export function itKeepsSeries(engine: QueueEngine): void {
     });
 
     it('are replaced by their writer only, read by series and time, and removed when they are old', async () => {
-      const series = queue.series!;
+      const series = queue.series;
       await series.write([record('a', 1, 'p'), record('a', 2, 'p'), record('a', 2, 'q'), record('', 2, 'p')], 0);
       await series.write([record('a', 2, 'p', 'new'), record('b', 3, 'p')], 0);
       const read = async (...args: Parameters<typeof series.read>) =>
@@ -41,7 +41,7 @@ export function itKeepsSeries(engine: QueueEngine): void {
       await queue.close();
       queue = place.factory();
       await queue.open();
-      expect((await queue.series!.read('a', 0, 9)).length).toBe(3);
+      expect((await queue.series.read('a', 0, 9)).length).toBe(3);
     });
   });
 }

@@ -107,7 +107,7 @@ await describeOnEach([postgresStore], (store) => {
       const before = await rowsRead(schema);
       const queue = factory();
       await queue.open();
-      const oldest = await queue.oldest!();
+      const oldest = await queue.oldest();
       await queue.close();
       expect(oldest.map(({ destination }) => destination).sort()).toEqual(['Few', 'Many']);
       expect((await rowsRead(schema)) - before).toBeLessThan(2_000);

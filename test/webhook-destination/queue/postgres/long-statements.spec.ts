@@ -68,8 +68,8 @@ await describeOnEach([postgresStore], (store) => {
       afterwards(() => lock.release());
       const searches = Array.from({ length: 20 }, () => queue.list({ userId: 'u1' }));
       await lock.blocks(2);
-      await queue.check!();
-      expect(await queue.registry!.write({ kind: 'source', name: 'shop', document: '{}' }, 0)).toBeGreaterThan(0);
+      await queue.check();
+      expect(await queue.registry.write({ kind: 'source', name: 'shop', document: '{}' }, 0)).toBeGreaterThan(0);
       await lock.blocks(2);
       await lock.release();
       for (const found of await Promise.all(searches)) expect(found).toEqual([]);

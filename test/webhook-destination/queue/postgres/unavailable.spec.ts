@@ -49,7 +49,7 @@ await describeOnEach([postgresStore], (store) => {
     const results: string[] = [];
     const run = async () => {
       while (!isOver) {
-        results.push(await attempt(queue.add([newDelivery(`m${count++}`)])), await attempt(queue.oldest!()));
+        results.push(await attempt(queue.add([newDelivery(`m${count++}`)])), await attempt(queue.oldest()));
       }
     };
     const running = run();
@@ -97,7 +97,7 @@ await describeOnEach([postgresStore], (store) => {
       await waitFor(async () => (await queryPostgres(`SELECT ${idle}`)).length > 0);
       await queryPostgres(`SELECT pg_terminate_backend(pid) ${idle}`);
       await waitFor(async () => (await queryPostgres(`SELECT ${idle}`)).length === 0);
-      await queue.check!();
+      await queue.check();
       expect(outages()).toEqual([]);
     });
   });
@@ -108,7 +108,7 @@ await describeOnEach([postgresStore], (store) => {
       await (await open(next.url)).close(); // creates the tables
       const forwarder = await Forwarder.start(afterwards, former.url);
       const queue = await open(forwarder.url);
-      const subscription = queue.registry!.changed$!.subscribe();
+      const subscription = queue.registry.changed$!.subscribe();
       afterwards(() => subscription.unsubscribe());
       const isListening = async (url: string) =>
         (await queryPostgres(`SELECT FROM pg_stat_activity WHERE query ILIKE 'LISTEN relay%'`, url)).length === 1;

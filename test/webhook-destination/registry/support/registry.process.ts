@@ -7,7 +7,7 @@ import { DestinationOptions } from '../../../../lib/webhook-destination/dispatch
 import { SourceOptions } from '../../../../lib/webhook-destination/ingest/source.options.js';
 import type { PausableDestination } from '../../../../lib/webhook-destination/dispatch/pause.util.js';
 import { type KeyedSource, SourceRegistry } from '../../../../lib/webhook-destination/ingest/source.registry.js';
-import type { DeliveryQueue } from '../../../../lib/webhook-destination/queue/delivery-queue.interface.js';
+import type { DeliveryQueue } from '../../../../lib/webhook-destination/queue/delivery.queue.js';
 import { MemoryRegistryStore } from '../../../../lib/webhook-destination/queue/memory/memory-registry.store.js';
 import type {
   RegistryRecord,

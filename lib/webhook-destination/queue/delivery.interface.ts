@@ -1,10 +1,4 @@
-import type { Observable } from 'rxjs';
-
 import type { AttemptRecord } from './attempt-record.interface.js';
-import type { DeliveryPortion, DeliverySearch } from './delivery-search.js';
-import type { PeerChannel } from './peer-channel.interface.js';
-import type { RegistryStore } from './registry-store.interface.js';
-import type { SeriesStore } from './series-store.interface.js';
 
 /** A message accepted for one destination, which may have several URLs. */
 export interface NewDelivery {
@@ -39,6 +33,12 @@ export interface Delivery extends NewDelivery {
   attempts: AttemptRecord[];
   /** URLs that failed permanently and are not tried again; stored without their secrets. */
   failedUrls: string[];
+}
+
+/** A delivery that moves here from another queue. */
+export interface TakenDelivery extends Delivery {
+  /** Time of the next attempt, in ms since the epoch; undefined if it is due now. */
+  nextAttemptAt?: number | undefined;
 }
 
 /** Outcome of a leased delivery, which decides what the queue does next. Without `attempt`, no attempt was made. */
@@ -141,8 +141,8 @@ export interface OldestDelivery {
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
   /**
-   * When the first of the destination's open deliveries falls due, in ms since the epoch; it may be another delivery. An
-   * engine that does not know it leaves it out: the metric `analytics_relay.delivery.oldest_overdue` then has no value.
+   * When the first of the destination's open deliveries falls due, in ms since the epoch; it may be another delivery. A
+   * store that does not know it leaves it out: the metric `analytics_relay.delivery.oldest_overdue` then has no value.
    */
   dueAt?: number | undefined;
 }
@@ -167,98 +167,3 @@ export interface QueueCondition {
 
 /** Condition of a queue without a size limit that is not on a disk of this machine. */
 export const UNLIMITED: Readonly<QueueCondition> = { isFull: false, freeDisk: undefined, unreadable: 0 };
-
-/**
- * Stores accepted deliveries until they are settled, and keeps their records for the retention time.
- * An engine is embedded in one process or shared by many; each consumer pulls its own deliveries.
- * The suite in `test/webhook-destination/queue/conformance` specifies what every engine must do.
- */
-export interface DeliveryQueue {
-  /**
-   * Returns the queue's time, in ms since the epoch, which should never go back. Acceptance times, due times and the
-   * retry schedule are based on it. Without this method, the system clock is used.
-   */
-  now?(): number;
-  /** Opens the engine; deliveries that a crash left `delivering` are due again. Rejects with the reason on failure. */
-  open(): Promise<void>;
-  /**
-   * Stores deliveries, all or none; resolves once they are durable. Rejects when the engine cannot write.
-   * A delivery with the destination, source and messageId of an earlier one is skipped for as long as the queue
-   * remembers that message: a sender that received no response sends the message again.
-   *
-   * @param beyondLimit whether they are stored even if the queue has reached its size limit; for delete notifications
-   */
-  add(deliveries: NewDelivery[], beyondLimit?: boolean): Promise<void>;
-  /**
-   * Emits leases of the destination's due deliveries, oldest first, with at most `concurrency` of them unsettled.
-   * An engine may emit more while it records outcomes. After a crash, deliveries with no recorded outcome are due
-   * again. Unsubscribing stops the consumer: its leases can still be settled, and the next consumer gets all other
-   * deliveries. An engine may allow one consumer of a destination at a time in a process.
-   */
-  consume(destination: string, concurrency: number): Observable<Lease>;
-  /**
-   * Emits the name of a destination that gets a due delivery but has no consumer in this process. A destination needs
-   * no consumer until it is emitted here or `counts` reports open deliveries for it. On subscription, a shared engine
-   * also emits the destinations that already have due deliveries. Further names may be emitted.
-   */
-  readonly due$: Observable<string>;
-  /** Resolves once this process's consumers have taken every due delivery and the outcomes are recorded. */
-  idle(): Promise<void>;
-  /** Returns matching deliveries, newest first. One that exists throughout is on exactly one page, whatever changes. */
-  list(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
-  /**
-   * Returns the next matching deliveries, newest first, as many as are found in a short time, without delaying
-   * delivery. Without this method, {@link list} is used.
-   */
-  search?(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
-  /**
-   * Makes a test write as durable as that of {@link add}, changing no delivery; rejects with the reason on failure.
-   * Without this method, a queue counts as usable while {@link counts} can be read.
-   */
-  check?(): Promise<QueueCondition>;
-  /**
-   * Returns the oldest queued or waiting delivery of each destination that has one, and when the first of them falls due.
-   * An engine that would have to read many may consider only the deliveries that are due first.
-   */
-  oldest?(): Promise<OldestDelivery[]>;
-  /**
-   * Counts deliveries by destination and state.
-   *
-   * @param except destinations that need not be counted; an engine that counts them at no cost may include them
-   */
-  counts(except?: readonly string[]): Promise<DeliveryCount[]>;
-  /** Makes matching dead deliveries due now and starts a new retry window for each. Resolves with their number. */
-  replay(query: DeliveryQuery): Promise<number>;
-  /**
-   * Removes matching deliveries in any state, with bodies and attempts; resolves with their number.
-   *
-   * @param keepsNotices whether delete notifications that are queued, delivering or waiting stay
-   */
-  purge(query: DeliveryQuery, keepsNotices?: boolean): Promise<number>;
-  /**
-   * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended first.
-   * If there are more than the `count` of a state, the destinations with the most records give up theirs: none has more
-   * than another that loses some, except for the remainder of the division.
-   */
-  sweep(): Promise<SweptRecords>;
-  /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */
-  expedite?(destination: string): Promise<number>;
-  /** Stores sources and destinations for `registry: 'store'`; usable while the queue is open. */
-  readonly registry?: RegistryStore;
-  /** Stores per-minute figures; usable while the queue is open. */
-  readonly series?: SeriesStore;
-  /** Connects the processes that share the queue; usable while the queue is open. */
-  readonly peers?: PeerChannel;
-  /** Releases leases, finishes pending writes, and closes. */
-  close(): Promise<void>;
-}
-
-/** Creates a queue for one application; value of the `queue` option. */
-export interface DeliveryQueueFactory {
-  (): DeliveryQueue;
-  /**
-   * Whether queues created in several processes share their deliveries, so ingest and delivery can run separately.
-   * @default false
-   */
-  readonly isShared?: boolean;
-}

@@ -1,23 +1,12 @@
-import {
-  ignoreElements,
-  merge,
-  NEVER,
-  Observable,
-  share,
-  Subject,
-  type Subscriber,
-  type Subscription,
-  tap,
-} from 'rxjs';
+import { ignoreElements, merge, Observable, share, Subject, type Subscriber, type Subscription, tap } from 'rxjs';
 
-import { createAsyncScope } from '../../../client/async-scope.util.js';
-import { RelayError } from '../../../client/relay.error.js';
+import { createAsyncScope } from '../../client/async-scope.util.js';
+import { RelayError } from '../../client/relay.error.js';
 import {
   type Delivery,
   type DeliveryCount,
   type DeliveryPage,
   type DeliveryQuery,
-  type DeliveryQueue,
   type DeliveryRecord,
   isOpenNotice,
   type Lease,
@@ -25,61 +14,79 @@ import {
   type OldestDelivery,
   type QueueCondition,
   type SweptRecords,
-} from '../delivery-queue.interface.js';
-import { checkSearch, type DeliveryPortion, type DeliverySearch, searchByList } from '../delivery-search.js';
-import { checkPage, checkQuery, matches } from '../query.util.js';
-import type { Retention } from '../retention.options.js';
-import { SteadyClock } from '../steady-clock.js';
-import { DestinationFeed } from './destination-feed.js';
-import { toBatches } from './delivery-batches.js';
-import { AddTurn } from './add-turn.js';
-import type { DeliveryStore } from './delivery-store.interface.js';
-import { SettlementWriter } from './settlement.writer.js';
+} from './delivery.interface.js';
+import { checkSearch, type DeliveryPortion, type DeliverySearch } from './delivery-search.js';
+import type { PeerChannel } from './peer-channel.interface.js';
+import { checkPage, checkQuery, matches } from './query.util.js';
+import type { RegistryStore } from './registry-store.interface.js';
+import type { Retention } from './retention.options.js';
+import type { SeriesStore } from './series-store.interface.js';
+import { SteadyClock } from './steady-clock.js';
+import { DestinationFeed } from './store/destination-feed.js';
+import { toBatches } from './store/delivery-batches.js';
+import { AddTurn } from './store/add-turn.js';
+import type { DeliveryStore } from './store/delivery-store.interface.js';
+import { SettlementWriter } from './store/settlement.writer.js';
 
 /**
- * A process's queue on an embedded or shared store. New deliveries go to their consumer straight from memory, without
- * being read back.
+ * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
+ * to their consumer straight from memory, without being read back from the store, which one process has for itself or
+ * many share. Where nothing else is said, methods reject when the store cannot be read or written.
  */
-export class StoreQueue implements DeliveryQueue {
-  readonly registry = this.store.registry;
-  readonly series = this.store.series;
-  readonly peers = this.store.peers;
+export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
+  /** Stores sources and destinations for `registry: 'store'`; usable while the queue is open. */
+  readonly registry: RegistryStore = this.store.registry;
+  /** Stores per-minute figures; usable while the queue is open. */
+  readonly series: SeriesStore = this.store.series;
+  /** Connects the processes that share the store; usable while the queue is open. */
+  readonly peers: PeerChannel | undefined = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
   /** Ids of deliveries that are handed out or ready, without a recorded outcome. */
   private leased = new Set<string>();
   /** Total size of the bodies that feeds hold, in bytes. */
   private total = { bytes: 0 };
   private readonly claims = new Set<Promise<unknown>>();
-  private readonly clock = new SteadyClock(this.store.now?.bind(this.store));
+  /** The clock that deliveries are accepted and scheduled by. */
+  readonly clock = new SteadyClock(() => this.store.now());
   /** Async context of writes, reads and timers: they are not part of the request that causes them. */
-  private readonly scope = createAsyncScope('StoreQueue');
+  private readonly scope = createAsyncScope('DeliveryQueue');
   private readonly insert = this.scope.bind((deliveries: NewDelivery[], beyondLimit: boolean) =>
     this.insertBatches(deliveries, beyondLimit),
   );
   private readonly turn = new AddTurn((deliveries) => this.insert(deliveries, false), this.store.fullTurn);
   private readonly due = new Subject<string>();
   /** Wakes the feeds of destinations that other processes make due. */
-  private readonly others$ = (this.store.due$ ?? NEVER).pipe(
+  private readonly others$ = this.store.due$.pipe(
     tap((name) => this.wake(name)),
     share(),
   );
   /** Subscription to `others$` while there is a consumer. */
   private following: Subscription | undefined;
-  readonly due$ = merge(this.due, this.others$.pipe(ignoreElements()));
+  /**
+   * Emits the name of a destination that gets a due delivery but has no consumer in this process. A destination needs
+   * no consumer until it is emitted here or `counts` reports open deliveries for it. On subscription, the destinations
+   * that already have due deliveries are emitted if other processes share the store. Further names may be emitted.
+   */
+  readonly due$: Observable<string> = merge(this.due, this.others$.pipe(ignoreElements()));
   private writer = this.createWriter();
   private lastScrub = Promise.resolve();
   /** The scrub that has not begun. */
   private nextScrub: Promise<void> | undefined;
 
   constructor(
-    private readonly store: DeliveryStore,
+    protected readonly store: S,
     private readonly retention: Retention,
   ) {}
 
+  /**
+   * Returns the queue's time, in ms since the epoch, which never goes back. Acceptance times, due times and the retry
+   * schedule are based on it.
+   */
   now(): number {
     return this.clock.now();
   }
 
+  /** Opens the store; deliveries that a crash left `delivering` are due again. */
   async open(): Promise<void> {
     await this.store.open({
       now: () => this.now(),
@@ -95,12 +102,25 @@ export class StoreQueue implements DeliveryQueue {
     });
   }
 
+  /**
+   * Stores deliveries, all or none; resolves once they are durable. A delivery with the destination, source and
+   * messageId of an earlier one is skipped for as long as the queue remembers that message: a sender that received no
+   * response sends the message again.
+   *
+   * @param beyondLimit whether they are stored even if the queue has reached its size limit; for delete notifications
+   */
   add(deliveries: NewDelivery[], beyondLimit = false): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
-    // A shared store groups the calls itself.
-    return this.store.isShared || beyondLimit ? this.insert(deliveries, beyondLimit) : this.turn.add(deliveries);
+    return beyondLimit ? this.insert(deliveries, beyondLimit) : this.turn.add(deliveries);
   }
 
+  /**
+   * Emits leases of the destination's due deliveries, oldest first, with at most `concurrency` of them unsettled; while
+   * outcomes are recorded, more may be emitted. After a crash, deliveries with no recorded outcome are due again.
+   * Unsubscribing stops the consumer: its leases can still be settled, and the next consumer gets all other deliveries.
+   *
+   * @throws {RelayError} `consumer_exists`, if the destination has a consumer in this process
+   */
   consume(destination: string, concurrency: number): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination))
@@ -127,43 +147,62 @@ export class StoreQueue implements DeliveryQueue {
     });
   }
 
+  /** Resolves once this process's consumers have taken every due delivery and the outcomes are recorded. */
   async idle(): Promise<void> {
     await Promise.all([...this.feeds.values()].map((feed) => feed.idle()));
   }
 
+  /** Returns matching deliveries, newest first. One that exists throughout is on exactly one page, whatever changes. */
   async list(query: DeliveryQuery, page: DeliveryPage = {}): Promise<DeliveryRecord[]> {
     return this.store.list(checkQuery(query), checkPage(page));
   }
 
+  /** Returns the next matching deliveries, newest first, as many as are found in a short time, without delaying delivery. */
   async search(search: DeliverySearch, page: DeliveryPage = {}): Promise<DeliveryPortion> {
-    if (!this.store.search || search.id !== undefined) return searchByList(this, search, page);
     return this.store.search(checkSearch(search), checkPage(page));
   }
 
+  /** Makes a test write as durable as that of {@link add}, changing no delivery. */
   check(): Promise<QueueCondition> {
     return this.store.check();
   }
 
+  /**
+   * Returns the oldest queued or waiting delivery of each destination that has one, and when the first of them falls
+   * due. A store that would have to read many may consider only the deliveries that are due first.
+   */
   oldest(): Promise<OldestDelivery[]> {
     return this.store.oldest();
   }
 
+  /**
+   * Counts deliveries by destination and state.
+   *
+   * @param except destinations that need not be counted; a store that counts them at no cost may include them
+   */
   counts(except?: readonly string[]): Promise<DeliveryCount[]> {
     return this.store.counts(except);
   }
 
+  /** Makes matching dead deliveries due now and starts a new retry window for each. Resolves with their number. */
   async replay(query: DeliveryQuery): Promise<number> {
     const destinations = await this.store.replay(checkQuery(query), this.now());
     for (const destination of new Set(destinations)) this.wake(destination);
     return destinations.length;
   }
 
+  /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */
   async expedite(destination: string): Promise<number> {
     const count = await this.store.expedite(destination, this.now());
     this.wake(destination);
     return count;
   }
 
+  /**
+   * Removes matching deliveries in any state, with bodies and attempts; resolves with their number.
+   *
+   * @param keepsNotices whether delete notifications that are queued, delivering or waiting stay
+   */
   async purge(query: DeliveryQuery, keepsNotices = false): Promise<number> {
     const checked = checkQuery(query);
     const purged = await this.store.purge(checked, keepsNotices);
@@ -176,12 +215,18 @@ export class StoreQueue implements DeliveryQueue {
     return purged;
   }
 
+  /**
+   * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended
+   * first. If there are more than the `count` of a state, the destinations with the most records give up theirs: none has
+   * more than another that loses some, except for the remainder of the division.
+   */
   sweep(): Promise<SweptRecords> {
     return this.store.sweep(this.retention, this.now());
   }
 
+  /** Releases leases, finishes pending writes, and closes. */
   async close(): Promise<void> {
-    this.store.beginClose?.();
+    this.store.beginClose();
     this.turn.end();
     for (const feed of this.feeds.values()) feed.stop();
     this.feeds.clear();
@@ -235,7 +280,7 @@ export class StoreQueue implements DeliveryQueue {
   private scrub(): Promise<void> {
     this.nextScrub ??= this.lastScrub.then(() => {
       this.nextScrub = undefined;
-      return this.store.scrub?.();
+      return this.store.scrub();
     });
     this.lastScrub = this.nextScrub.catch(() => undefined);
     return this.nextScrub;
@@ -258,4 +303,14 @@ export class StoreQueue implements DeliveryQueue {
         else if (outcome.state === 'waiting') this.feeds.get(delivery.destination)?.wakeAt(outcome.nextAttemptAt);
       });
   }
+}
+
+/** Creates a queue for one application; value of the `queue` option. */
+export interface DeliveryQueueFactory {
+  (): DeliveryQueue;
+  /**
+   * Whether queues created in several processes share their deliveries, so ingest and delivery can run separately.
+   * @default false
+   */
+  readonly isShared?: boolean;
 }
